@@ -1,0 +1,1 @@
+"""The compliance tests: suites as rows, measures, compiled kernels, and the run of a suite over a portfolio."""

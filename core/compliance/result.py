@@ -1,0 +1,81 @@
+"""What a compliance run says: results, skipped tests, the summary."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Status = Literal["pass", "fail", "warning"]
+Direction = Literal["min", "max", "exact"]
+
+
+class Details(msgspec.Struct, frozen=True):
+    """How a value came about."""
+
+    formula: str
+    cell_refs: list[str]
+    breakdown: dict[str, Any]
+
+
+class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """One test of a run. Figures in the test's unit, rounded to 6 decimals after the comparison."""
+
+    __test__ = False  # not a test case, whatever its name says to a test collector
+
+    test_id: str
+    test_name: str
+    category: str
+    status: Status
+    current_value: float
+    threshold_value: float
+    threshold_type: Direction
+    cushion: float | None
+    cushion_pct: float | None
+    message: str
+    details: Details | None = None
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A test that could not or should not run."""
+
+    test_id: str
+    test_name: str
+    reason: str
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Counts; total = passed + failed + warnings + skipped."""
+
+    total: int
+    passed: int
+    failed: int
+    warnings: int
+    skipped: int
+
+
+class Results(list[TestResult]):
+    """The results of a suite in catalogue order, with what was skipped."""
+
+    def __init__(self, results: list[TestResult], skipped: list[Skipped]) -> None:
+        super().__init__(results)
+        self.skipped = skipped
+
+    @property
+    def summary(self) -> Summary:
+        """The counts of this run."""
+        by_status = [result.status for result in self]
+        passed, failed, warnings = (by_status.count(status) for status in ("pass", "fail", "warning"))
+        return Summary(len(self) + len(self.skipped), passed, failed, warnings, len(self.skipped))
+
+
+class Threshold(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit set by a workbook or a tenant, in place of the suite's default."""
+
+    test_id: str
+    threshold_value: float
+    threshold_type: Direction | None = None
+    """None keeps the test's own."""
+    warning_threshold: float | None = None
+    """None keeps the default's relative distance of warning to limit (none at all when the type differs)."""
+    enabled: bool = True

@@ -1,0 +1,1 @@
+"""Columns in memory: addresses, columns, sheets, and their bytes."""

@@ -1,0 +1,103 @@
+"""A sheet and a workbook: columns by position, formulas by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Column, Text
+from core.values import ERRORS, Kind
+
+Value = float | str | bool | None
+"""What one cell gives to Python: a number (dates as serials), a string (errors as their text), a boolean, None for blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """The formula cells of a sheet in (row, column) order, in equally long arrays.
+
+    A formula that was filled down is kept once: a shared member names the cell that it was filled from and is
+    re-written relative to it when it is read (`Sheet.formula`).
+    """
+
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    texts: NDArray[np.int32]
+    """Index into `Text` of the formula without its leading '='; of the origin's for a shared member."""
+    origins: NDArray[np.int32]
+    """Index in these arrays of the cell that a shared member was filled from; its own index for every other cell."""
+    text: Text
+    arrays: dict[int, str]
+    """Array formulas (legacy or dynamic): index in these arrays -> the A1 range that they fill."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One worksheet. `row` and `column` are 0-based; A1 notation is 1-based and lives at the edge."""
+
+    name: str
+    index: int
+    """Position among the workbook's sheets, 0-based."""
+    state: Literal["visible", "hidden", "veryHidden"]
+    columns: tuple[Column | None, ...]
+    """By position; None for a column without a cell. Its length is `column_count`."""
+    row_count: int
+    """One past the last row with a cell."""
+    text: Text
+    formulas: Formulas
+    merged: tuple[tuple[int, int, int, int], ...] = ()
+    """Merged ranges as (first row, first column, last row, last column), inclusive."""
+
+    @property
+    def column_count(self) -> int:
+        return len(self.columns)
+
+    def value(self, row: int, column: int) -> Value:
+        """The value of one cell; blank outside the stored cells."""
+        stored = self.columns[column] if column < len(self.columns) else None
+        if stored is None or not stored.start <= row < stored.stop:
+            return None
+        at = row - stored.start
+        kind = stored.kinds[at]
+        if kind == Kind.TEXT:
+            return self.text[int(stored.codes[at])]
+        if kind == Kind.BOOLEAN:
+            return bool(stored.numbers[at])
+        if kind == Kind.ERROR:
+            return ERRORS[int(stored.numbers[at])]
+        return None if kind == Kind.BLANK else float(stored.numbers[at])
+
+    def kind(self, row: int, column: int) -> Kind:
+        """The kind of one cell."""
+        stored = self.columns[column] if column < len(self.columns) else None
+        if stored is None or not stored.start <= row < stored.stop:
+            return Kind.BLANK
+        return Kind(stored.kinds[row - stored.start])
+
+
+@dataclass(frozen=True, slots=True)
+class Workbook:
+    """A parsed spreadsheet file."""
+
+    sheets: tuple[Sheet, ...]
+    date_1904: bool = False
+    number_formats: tuple[str, ...] = ("General",)
+    """Format codes by the index that `Column.formats` uses; index 0 is General."""
+    defined_names: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Sheet:
+        """The sheet of that name, matched without case as Excel does.
+
+        Raises:
+            KeyError: no sheet has the name.
+        """
+        for sheet in self.sheets:
+            if sheet.name.casefold() == name.casefold():
+                return sheet
+        raise KeyError(name)

@@ -1,0 +1,1 @@
+"""Loans under standard names: fields, header detection, mapping, ratings, the portfolio."""
