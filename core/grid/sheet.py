@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid.address import move_formula
 from core.grid.column import Column, Text
 from core.values import ERRORS, Kind
 
@@ -79,6 +80,23 @@ class Sheet:
         if stored is None or not stored.start <= row < stored.stop:
             return Kind.BLANK
         return Kind(stored.kinds[row - stored.start])
+
+    def formula(self, row: int, column: int) -> str | None:
+        """The formula of one cell without its leading '='; None where there is none.
+
+        A shared member's is its origin's, moved by their distance. The text is the file's own: newer functions carry
+        Excel's `_xlfn.` prefix.
+        """
+        found = self.formulas
+        first, last = np.searchsorted(found.rows, (row, row + 1))
+        at = int(first) + int(np.searchsorted(found.columns[first:last], column))
+        if at >= last or found.columns[at] != column:
+            return None
+        origin = int(found.origins[at])
+        text = found.text[int(found.texts[origin])]
+        if origin == at:
+            return text
+        return move_formula(text, row - int(found.rows[origin]), column - int(found.columns[origin]))
 
 
 @dataclass(frozen=True, slots=True)

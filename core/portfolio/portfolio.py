@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid.column import Text
+
+
+class Strings(Sequence[str]):
+    """Distinct strings that are decoded when they are asked for: a tuple of a million names would take 60 MB and 0.1 s."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self.text[at] for at in range(*index.indices(len(self))))
+        index = int(index)
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.text[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text.strings())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Strings({list(self[:5])}{', ...' if len(self) > 5 else ''})"
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A text column as dictionary codes: the name of row i is `values[codes[i]]`; -1 is blank."""
+    """A text column as dictionary codes: the name of row i is `values[codes[i]]`; -1 is blank. The values are distinct."""
 
     codes: NDArray[np.int32]
-    values: tuple[str, ...]
+    values: Sequence[str]
+    """A tuple, or `Strings` where they came from a sheet's own pool."""
 
 
 @dataclass(frozen=True, slots=True)

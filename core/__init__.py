@@ -1,0 +1,45 @@
+"""The library face of Cushion: spreadsheets to portfolios to compliance results, with no server.
+
+    book = core.read("holdings.xlsx")
+    portfolio = core.Portfolio.from_workbook(book)
+    for result in core.run_suite(portfolio, "enhanced"):
+        print(result.test_name, result.current_value, result.threshold_value, result.status)
+
+Names are loaded when they are first used, so that `import core` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.compliance.result import Results, TestResult
+    from core.compliance.run import run_suite
+    from core.files.read import read
+    from core.grid.sheet import Sheet, Workbook
+    from core.portfolio.portfolio import Deal, Portfolio, Tranches
+
+__all__ = ["Deal", "Portfolio", "Results", "Sheet", "TestResult", "Tranches", "Workbook", "read", "run_suite"]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Deal": "core.portfolio.portfolio",
+    "Portfolio": "core.portfolio.portfolio",
+    "Results": "core.compliance.result",
+    "Sheet": "core.grid.sheet",
+    "TestResult": "core.compliance.result",
+    "Tranches": "core.portfolio.portfolio",
+    "Workbook": "core.grid.sheet",
+    "read": "core.files.read",
+    "run_suite": "core.compliance.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'core' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

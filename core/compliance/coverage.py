@@ -1,0 +1,209 @@
+"""The deal's notes by seniority: which classes the coverage tests look at, and each class's ratio (domain page 1.6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from operator import itemgetter
+from typing import Any, Final, Literal, NamedTuple
+
+from core.compliance.kernels import rounded
+from core.portfolio.portfolio import Tranches
+
+DEFAULT_OC_TRIGGERS: Final = {"A": 121.60, "B": 121.60, "C": 114.00, "D": 106.40, "E": 104.20, "F": 103.20}
+"""Percent by class letter, shown beside a class whose sheet has no trigger (Ares 2023-68A; F an estimate)."""
+
+DEFAULT_IC_TRIGGERS: Final = {"A": 120.0, "B": 120.0, "C": 115.0, "D": 110.0, "E": 105.0}
+
+DIVERSION_STEP: Final = 0.50
+"""Percent points by which the interest diversion test stands above the junior OC trigger."""
+
+TOLERANCE: Final = 1e-9
+"""A figure this near to its limit stands on it."""
+
+
+Role = Literal["senior_oc", "junior_oc", "senior_ic", "junior_ic", "diversion"]
+
+
+class Group(NamedTuple):
+    """Notes of one rank, which share losses and payments alike."""
+
+    name: str
+    letter: str
+    balance: float
+    """Current balance and deferred interest."""
+    interest_due: float | None
+    """Of the period; None where it cannot be told."""
+    oc_trigger: float | None
+    ic_trigger: float | None
+
+
+class Tested(NamedTuple):
+    """A group that a coverage test looks at, together with everything senior to it."""
+
+    at: int
+    """Its place among the groups."""
+    name: str
+    trigger: float | None
+    """Percent, from the sheet; else the letter's usual one, for the explanation only."""
+    from_sheet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The rated groups, most senior first, and the tested ones among them."""
+
+    groups: list[Group]
+    oc: list[Tested]
+    ic: list[Tested]
+
+    def balance(self, index: int) -> float:
+        """Balance of the group and of everything senior."""
+        return sum(group.balance for group in self.groups[: index + 1])
+
+    def interest_due(self, index: int) -> float | None:
+        """Interest due on the group and on everything senior; None where one is not known."""
+        due = [group.interest_due for group in self.groups[: index + 1]]
+        known = [amount for amount in due if amount is not None]
+        return sum(known) if len(known) == len(due) else None
+
+    def sheet_trigger(self, role: Role) -> float | None:
+        """The limit that the tranche sheet sets for a role, percent; None where it sets none."""
+        if not self.groups:
+            return None
+        tests = self.ic if role.endswith("_ic") else self.oc
+        tested = tests[0 if role.startswith("senior") else -1]
+        if not tested.from_sheet or tested.trigger is None:
+            return None
+        return tested.trigger + DIVERSION_STEP if role == "diversion" else tested.trigger
+
+
+def structure(tranches: Tranches, base_rate: float, period_years: float) -> Structure:
+    """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
+    groups: list[Group] = []
+    rank_before = None
+    for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
+        if groups and rank == rank_before:
+            groups[-1] = _joined(groups[-1], note)
+        else:
+            groups.append(note)
+        rank_before = rank
+    oc = _tested(groups, [group.oc_trigger for group in groups], DEFAULT_OC_TRIGGERS, range(len(groups)))
+    looked_at = [tested.at for tested in oc]
+    ic = _tested(groups, [group.ic_trigger for group in groups], DEFAULT_IC_TRIGGERS, looked_at)
+    return Structure(groups, oc, ic)
+
+
+def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, Group]]:
+    """Every rated note with its rank, as a group of its own."""
+    columns = zip(
+        tranches.rank.tolist(),
+        tranches.is_income.tolist(),
+        tranches.classes,
+        tranches.current_balance.tolist(),
+        tranches.deferred_interest.tolist(),
+        tranches.coupon.tolist(),
+        tranches.spread.tolist(),
+        tranches.interest_due.tolist(),
+        tranches.oc_trigger.tolist(),
+        tranches.ic_trigger.tolist(),
+        strict=True,
+    )
+    for rank, is_income, name, balance, deferred, coupon, spread, due, oc_trigger, ic_trigger in columns:
+        if is_income:
+            continue
+        if not isfinite(balance):
+            balance = 0.0
+        if not isfinite(due):
+            # A blank coupon is the base rate and the spread; NaN where these are blank too.
+            due = balance * (coupon if isfinite(coupon) else base_rate + spread / 100) / 100 * period_years
+        yield (
+            rank,
+            Group(
+                name,
+                _letter(name),
+                balance + deferred if isfinite(deferred) else balance,
+                due if isfinite(due) else None if balance else 0.0,
+                oc_trigger if isfinite(oc_trigger) else None,
+                ic_trigger if isfinite(ic_trigger) else None,
+            ),
+        )
+
+
+def _joined(first: Group, second: Group) -> Group:
+    """Two groups of one rank as one; the stricter trigger holds."""
+    due = None
+    if first.interest_due is not None and second.interest_due is not None:
+        due = first.interest_due + second.interest_due
+    return Group(
+        f"{first.name}/{second.name}",
+        first.letter,
+        first.balance + second.balance,
+        due,
+        max((t for t in (first.oc_trigger, second.oc_trigger) if t is not None), default=None),
+        max((t for t in (first.ic_trigger, second.ic_trigger) if t is not None), default=None),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _letter(name: str) -> str:
+    """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
+    found = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
+    return found[1].upper() if found else ""
+
+
+def _tested(
+    groups: list[Group], triggers: list[float | None], usual: dict[str, float], otherwise: Iterable[int]
+) -> list[Tested]:
+    """The groups with a trigger; where the sheet has none, the groups `otherwise`, beside their usual triggers.
+
+    Class A (or X) is tested together with B: the test stands at B, unless the sheet gives each a trigger of its own.
+    """
+    from_sheet = any(trigger is not None for trigger in triggers)
+    chosen = [at for at, trigger in enumerate(triggers) if trigger is not None] if from_sheet else otherwise
+    tested: dict[int, Tested] = {}
+    for at in chosen:
+        trigger, join = triggers[at], _joins(groups, at)
+        if from_sheet and triggers[join] not in (None, trigger):
+            join = at
+        if join not in tested:
+            name = groups[join].name if join == at else f"{groups[at].name}/{groups[join].name}"
+            tested[join] = Tested(join, name, trigger if from_sheet else usual.get(groups[join].letter), from_sheet)
+    return [tested[at] for at in sorted(tested)]
+
+
+def _joins(groups: list[Group], at: int) -> int:
+    """Where the test of a group stands: the last group of the letter that it is tested with, else itself."""
+    for letter in _TESTED_WITH.get(groups[at].letter, ""):
+        for below in range(len(groups) - 1, at, -1):
+            if groups[below].letter == letter:
+                return below
+    return at
+
+
+_TESTED_WITH: Final = {"A": "B", "X": "BA"}
+"""The letters with which a class is tested, first choice first."""
+
+
+def classes(
+    notes: Structure, tested: list[Tested], numerator: float, against: Literal["balance", "interest_due"]
+) -> list[dict[str, Any]]:
+    """Every tested class with its ratio and what would cure it: money for numerator, denominator and cure_amount."""
+    rows: list[dict[str, Any]] = []
+    for test in tested:
+        denominator = notes.balance(test.at) if against == "balance" else notes.interest_due(test.at)
+        row: dict[str, Any] = {
+            "class": test.name, "numerator": rounded(numerator), "denominator": denominator, "trigger": test.trigger,
+        }  # fmt: skip
+        if denominator is not None and denominator > 0:
+            ratio = numerator / denominator * 100
+            row["ratio"] = rounded(ratio)
+            if test.trigger is not None:
+                row["cushion"] = rounded(ratio - test.trigger)
+                row["status"] = "pass" if ratio - test.trigger >= -TOLERANCE else "fail"
+                row["cure_amount"] = rounded(max(0.0, test.trigger / 100 * denominator - numerator))
+        rows.append(row)
+    return rows

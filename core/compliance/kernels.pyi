@@ -1,0 +1,142 @@
+"""Signatures of the compiled pass over the loans."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.portfolio import Names
+
+FLAGS: tuple[str, ...]
+"""The flags whose par is added up, in the order of their bits."""
+
+BUCKETS: tuple[str, str, str]
+"""The rating columns with a CCC bucket each."""
+
+class Tally:
+    """The sums of one pass over the loans: par and money in the deal's currency, rates in their column's unit.
+
+    "Par" is performing par where nothing else is said; a net sum may be negative. `_given`, `_par` of a rate is the par
+    of the rows that have it.
+    """
+
+    row_count: int
+    performing_rows: int
+    defaulted_rows: int
+    blank_rows: int
+    """Rows without a finite par."""
+    negative_rows: int
+    past_maturity: int
+    """Performing rows whose maturity lies before the as-of date."""
+    par: float
+    defaulted_par: float
+    defaulted_carried: float
+    """What defaulted loans are carried at."""
+    obligors: NDArray[np.float64]
+    """(obligors, 2): par, and 1 + the code of the industry that counts for diversity (0 for an obligor without par)."""
+    obligor_blank: float
+    """Par without an obligor."""
+    industry_par: NDArray[np.float64]
+    """By industry code; the last is blank."""
+    par_by_rank: NDArray[np.float64]
+    """(23,): by the rank that gives the rating factor; 0 is unrated."""
+    par_by_bucket: tuple[float, float, float, float]
+    """Par rated Caa1/CCC+ or lower by agency A, B, C; then par whose rank is B's or C's."""
+    par_by_lien: NDArray[np.float64]
+    """(8,): by `core.portfolio.fields.Lien`."""
+    par_by_flag: tuple[float, float, float, float, float, float, float]
+    """In the order of FLAGS."""
+    recovery_sum: float
+    """Sum of par x recovery rate, percent."""
+    recovery_given: float
+    priced_par: float
+    price_sum: float
+    par_below_80: float
+    par_below_90: float
+    discount_par: float
+    discount_haircut: float
+    deferring_haircut: float
+    coupon_par: float
+    coupon_sum: float
+    """Fixed loans: sum of par x coupon, percent."""
+    spread_par: float
+    spread_sum: float
+    """Floating loans: sum of par x spread with floor credit, basis points."""
+    contractual_sum: float
+    """The same without floor credit."""
+    interest_par: float
+    interest_sum: float
+    """A year's interest x 100; deferring loans earn nothing."""
+    life_par: float
+    life_sum: float
+    """Sum of par x years."""
+    foreign_par: float
+    country_par: float
+    small_par: float
+    sized_par: float
+    quoted_par: float
+    """Par with two quotes or more."""
+    depth_par: float
+    past_due_par: float
+    """Performing par more than 30 days past due."""
+    aged_par: float
+
+def tally(
+    row_count: int,
+    numbers: Mapping[str, NDArray[np.float64]],
+    names: Mapping[str, Names],
+    flags: Mapping[str, NDArray[np.uint8]],
+    ranks: Mapping[str, NDArray[np.uint8]],
+    lien: NDArray[np.uint8] | None,
+    recovery_by_lien: NDArray[np.float64],
+    *,
+    as_of: float,
+    base_rate: float,
+    home: int,
+    scheduled_life: NDArray[np.float64] | None = None,
+) -> Tally:
+    """Walk the loans once and add up what every test needs.
+
+    The columns are those of `core.portfolio.portfolio.Portfolio`, `row_count` long and contiguous; they may be
+    read-only. `recovery_by_lien` gives the recovery rate in percent of each lien, of 8; `as_of` is in days since
+    1970 and `base_rate` in percent (NaN where unknown); `home` is the code of the United States (-2: not named).
+
+    Raises:
+        ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.
+    """
+
+def top_obligors(tallied: Tally) -> tuple[int, list[int], list[float]]:
+    """Count of obligors with par, and the codes and par of the ten largest, largest first."""
+
+def diversity(tallied: Tally, average_par: float, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Diversity score, and equivalent units by industry (the last for blank); `scores` is the 201-row table of domain
+    page 1.7, of which the lower neighbour counts.
+
+    Raises:
+        ValueError: the table is not of 201 rows, or the average par is not positive.
+    """
+
+def fill_excess(tallied: Tally, bucket: int, excess: float, identifier: Callable[[int], Any]) -> tuple[float, int]:
+    """Haircut of the CCC excess of agency `bucket` (0 to 2), and how many of its rows have no price.
+
+    The bucket's rows are taken from the lowest price up until `excess` (money, at most the bucket's par) is filled, the
+    last one in part. `identifier(row)` orders rows of one price where their order matters.
+    """
+
+def scheduled_life(
+    par: NDArray[np.float64],
+    maturity: NDArray[np.float64] | None,
+    as_of: float,
+    row: NDArray[np.int64],
+    days: NDArray[np.float64],
+    amount: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Average life in years of each loan that has a payment schedule, NaN for the others.
+
+    Raises:
+        ValueError: arrays of unequal length, or a payment for a row that is not there.
+    """
+
+def rounded(number: float) -> float:
+    """The number to 6 decimals, as results return it, with no negative zero."""

@@ -1,0 +1,533 @@
+"""One function per figure of the compliance catalogue, each from the sums of one pass over the loans.
+
+Units: percent points for every share, ratio, spread, recovery and price; plain numbers for the rating factor and the
+diversity score; years for the average life. Formulas and rules: domain page 1.1 to 1.8.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite, nan
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance import coverage, kernels
+from core.compliance.kernels import rounded
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Portfolio
+from core.portfolio.ratings import FACTOR, RECOVERY
+
+CCC_ALLOWANCE: Final = 0.075
+"""Share of the collateral principal amount up to which CCC loans are carried at par."""
+
+SENIOR_FEE_RATE: Final = 0.0020
+"""Senior fees a year, as a fraction of the collateral principal amount, where the deal gives no amount."""
+
+PERIOD_YEARS: Final = 0.25
+"""The interest period where the deal does not give its days."""
+
+DAYS_IN_INTEREST_YEAR: Final = 360.0
+"""Floating-rate interest is counted actual/360."""
+
+REFERENCE_COUPON: Final = 7.0
+"""Percent: the reference coupon by which the excess is shown where the deal gives none."""
+
+COVERAGE_LEAST_PCT: Final = 80.0
+"""Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
+
+ZERO_CPA: Final = "collateral principal amount is zero or negative"
+UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
+NO_TRANCHES: Final = "no tranche data: add a Tranches or Liabilities sheet"
+
+
+def _diversity_scores() -> NDArray[np.float64]:
+    """Industry diversity score by step of 0.1 units: row 0 is nothing, row i begins at 0.1 i - 0.05 units."""
+    step = np.arange(201, dtype=np.float64)
+    scores = np.select(
+        [step <= 10, step <= 30, step <= 60, step <= 100],
+        [0.1 * step, 1 + 0.05 * (step - 10), np.round(2 + (step - 30) / 30, 4), 3 + 0.025 * (step - 60)],
+        4 + 0.01 * (step - 100),
+    )
+    return np.round(scores, 4).astype(np.float64)
+
+
+DIVERSITY_SCORES: Final = _diversity_scores()
+
+_RECOVERY_BY_LIEN: Final = np.full(8, RECOVERY[3, 0])
+_RECOVERY_BY_LIEN[[Lien.SECOND_LIEN, Lien.OTHER]] = RECOVERY[3, 1]
+_RECOVERY_BY_LIEN[[Lien.UNSECURED, Lien.BOND]] = RECOVERY[3, 2]
+
+
+class Unmeasurable(Exception):  # noqa: N818 - a reason, not a fault
+    """A figure that the portfolio does not give; the text is the reason."""
+
+
+class Measured(NamedTuple):
+    """A figure and how it came about, in full precision."""
+
+    value: float
+    numerator: float
+    denominator: float
+    coverage_pct: float | None = None
+    """Share of par whose rows have the column, where blanks are left out."""
+    breakdown: dict[str, Any] = {}  # noqa: RUF012 - a NamedTuple's default, never written to
+
+
+class Pool:
+    """The sums of a portfolio and what several figures share. All money in the deal's currency."""
+
+    def __init__(self, portfolio: Portfolio) -> None:
+        """Walk the portfolio once.
+
+        Raises:
+            ValueError: a column is missing its rows, or a code is out of its range (a fault of whoever built it).
+        """
+        self.portfolio = portfolio
+        deal = portfolio.deal
+        self.as_of = _finite(deal.as_of, nan)
+        self.base_rate = _finite(deal.base_rate, nan)
+        self.cash = _finite(deal.principal_cash, 0.0)
+        days = _finite(deal.payment_days, 0.0)
+        self.period_years = days / DAYS_IN_INTEREST_YEAR if days > 0 else PERIOD_YEARS
+        countries = portfolio.names.get("country")
+        self.tally = kernels.tally(
+            portfolio.row_count,
+            portfolio.numbers,
+            portfolio.names,
+            portfolio.flags,
+            portfolio.ranks,
+            portfolio.lien,
+            _RECOVERY_BY_LIEN,
+            as_of=self.as_of,
+            base_rate=self.base_rate,
+            home=countries.values.index("US") if countries is not None and "US" in countries.values else -2,
+            scheduled_life=_scheduled_life(portfolio, self.as_of),
+        )
+        self.par = self.tally.par
+        self.cpa = self.par + self.cash
+        self.held = self.cpa + self.tally.defaulted_par
+        self.divisors = {"cpa": self.cpa, "par": self.par}
+        self.least_divisor = min(self.cpa, self.par)
+        (
+            self.cov_lite_par,
+            self.fixed_par,
+            self.dip_par,
+            self.current_pay_par,
+            self.deferring_par,
+            self.long_dated_par,
+            self.participation_par,
+        ) = self.tally.par_by_flag
+
+    def share(self, par: float) -> float:
+        """Percent of the collateral principal amount; a net short position counts as none."""
+        return max(0.0, par) / self.cpa * 100
+
+    def covered(self, par: float) -> float:
+        """Percent of performing par."""
+        return par / self.par * 100
+
+    @cached_property
+    def largest_obligors(self) -> list[dict[str, Any]]:
+        """The five largest obligors with their shares."""
+        _, codes, par = self.obligors
+        names = self.portfolio.names["obligor"].values
+        return [self._shown(names[code], amount) for code, amount in zip(codes[:5], par[:5], strict=True)]
+
+    @cached_property
+    def largest_industries(self) -> list[dict[str, Any]]:
+        """The four largest industries with their shares."""
+        _, codes, par = self.industries
+        names = self.portfolio.names["industry"].values
+        return [self._shown(names[code], amount) for code, amount in zip(codes, par, strict=True)]
+
+    def _shown(self, name: str, par: float) -> dict[str, Any]:
+        return {"name": name, "par": rounded(par), "share_pct": rounded(self.share(par))}
+
+    @cached_property
+    def obligors(self) -> tuple[int, list[int], list[float]]:
+        """How many obligors have par; codes and par of the ten largest."""
+        return kernels.top_obligors(self.tally)
+
+    @cached_property
+    def obligor_coverage_pct(self) -> float:
+        return self.covered(self.par - self.tally.obligor_blank)
+
+    @cached_property
+    def industries(self) -> tuple[int, list[int], list[float]]:
+        """How many named industries have par; codes and par of the four largest; a net short one counts as none."""
+        *named, _ = self.tally.industry_par.tolist()
+        if not any(named):
+            raise _no_values("industry")
+        order = sorted(range(len(named)), key=named.__getitem__, reverse=True)
+        return sum(par > 0 for par in named), order[:4], [max(0.0, named[code]) for code in order[:4]]
+
+    @cached_property
+    def industry_coverage_pct(self) -> float:
+        return self.covered(self.par - float(self.tally.industry_par[-1]))
+
+    @cached_property
+    def ccc(self) -> tuple[int, float]:
+        """The agency with the greatest bucket (0 for A; the first of equals) and its par."""
+        *buckets, _ = self.tally.par_by_bucket
+        greatest = max(buckets)
+        return buckets.index(greatest), max(0.0, greatest)
+
+    @cached_property
+    def adjustments(self) -> dict[str, float]:
+        """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
+        tally = self.tally
+        agency, bucket = self.ccc
+        excess = max(0.0, bucket - CCC_ALLOWANCE * self.cpa)
+        haircut, unpriced = kernels.fill_excess(tally, agency, excess, self._identifier) if excess > 0 else (0.0, 0)
+        return {
+            "collateral_principal_amount": self.cpa,
+            "principal_cash": self.cash,
+            "ccc_excess": excess,
+            "ccc_haircut": haircut,
+            "ccc_rows_without_price": unpriced,
+            "discount_haircut": tally.discount_haircut,
+            "deferring_haircut": tally.deferring_haircut,
+            "defaulted_carried": tally.defaulted_carried,
+            "adjusted": self.cpa - haircut - tally.discount_haircut - tally.deferring_haircut + tally.defaulted_carried,
+        }
+
+    def _identifier(self, row: int) -> tuple[str, ...]:
+        """What orders loans of one price: their identifiers, then their names."""
+        names = self.portfolio.names
+        found = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
+        return tuple(
+            "" if column is None or column.codes[row] < 0 else column.values[column.codes[row]] for column in found
+        )
+
+    @cached_property
+    def structure(self) -> coverage.Structure | None:
+        """The rated notes by seniority and what is tested; None without a tranche sheet."""
+        if self.portfolio.tranches is None:
+            return None
+        return coverage.structure(self.portfolio.tranches, self.base_rate, self.period_years)
+
+    @cached_property
+    def interest(self) -> dict[str, float]:
+        """Interest of the period, fees, and `available`: the IC numerator (1.8)."""
+        deal = self.portfolio.deal
+        scheduled = self.tally.interest_sum / 100 * self.period_years
+        cash = _finite(deal.interest_cash, 0.0)
+        fees = _finite(deal.senior_fees, SENIOR_FEE_RATE * self.cpa * self.period_years)
+        return {
+            "scheduled_interest": scheduled,
+            "interest_cash": cash,
+            "senior_fees": fees,
+            "period_years": self.period_years,
+            "available": scheduled + cash - fees,
+        }
+
+    @cached_property
+    def oc_classes(self) -> list[dict[str, Any]]:
+        assert self.structure is not None
+        return coverage.classes(self.structure, self.structure.oc, self.adjustments["adjusted"], "balance")
+
+    @cached_property
+    def ic_classes(self) -> list[dict[str, Any]]:
+        assert self.structure is not None
+        return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
+
+
+def _finite(number: float | None, otherwise: float) -> float:
+    return number if number is not None and isfinite(number) else otherwise
+
+
+def _scheduled_life(portfolio: Portfolio, as_of: float) -> NDArray[np.float64] | None:
+    schedule = portfolio.amortization
+    if schedule is None or not isfinite(as_of):
+        return None
+    numbers = portfolio.numbers
+    return kernels.scheduled_life(
+        numbers["par_value"], numbers.get("maturity_date"), as_of, schedule.row, schedule.days, schedule.amount
+    )
+
+
+def _no_values(columns: str) -> Unmeasurable:
+    return Unmeasurable(f"Skipped: required column(s) {columns} has no values")
+
+
+# Concentration
+
+
+def single_obligor(pool: Pool) -> Measured:
+    count, _, largest = pool.obligors
+    if not count:
+        raise _no_values("borrower_name or issuer_id")
+    sixth = pool.share(largest[5]) if count > 5 else 0.0
+    extra = {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
+    return Measured(pool.share(largest[0]), largest[0], pool.cpa, pool.obligor_coverage_pct, extra)
+
+
+def top_five_obligors(pool: Pool) -> Measured:
+    count, _, largest = pool.obligors
+    if not count:
+        raise _no_values("borrower_name or issuer_id")
+    par, ten = sum(largest[:5]), sum(largest)
+    extra = {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(ten))}
+    return Measured(pool.share(par), par, pool.cpa, pool.obligor_coverage_pct, extra)
+
+
+def _industry(pool: Pool, place: int) -> Measured:
+    _, _, largest = pool.industries
+    par = largest[place] if place < len(largest) else 0.0
+    return Measured(pool.share(par), par, pool.cpa, pool.industry_coverage_pct, {"industries": pool.largest_industries})
+
+
+def largest_industry(pool: Pool) -> Measured:
+    return _industry(pool, 0)
+
+
+def second_industry(pool: Pool) -> Measured:
+    return _industry(pool, 1)
+
+
+def non_senior_secured(pool: Pool) -> Measured:
+    by_lien = pool.tally.par_by_lien.tolist()
+    par = max(0.0, sum(by_lien[Lien.SECOND_LIEN :]))
+    extra = {
+        "second_lien_pct": rounded(pool.share(by_lien[Lien.SECOND_LIEN])),
+        "unsecured_pct": rounded(pool.share(by_lien[Lien.UNSECURED])),
+        "bond_pct": rounded(pool.share(by_lien[Lien.BOND])),
+        "dip_pct": rounded(pool.share(pool.dip_par)),
+        "current_pay_pct": rounded(pool.share(pool.current_pay_par)),
+        "deferring_pct": rounded(pool.share(pool.deferring_par)),
+        "long_dated_pct": rounded(pool.share(pool.long_dated_par)),
+        "participation_pct": rounded(pool.share(pool.participation_par)),
+    }
+    return Measured(pool.share(par), par, pool.cpa, None, extra)
+
+
+def cov_lite(pool: Pool) -> Measured:
+    par = max(0.0, pool.cov_lite_par)
+    return Measured(pool.share(par), par, pool.cpa)
+
+
+def fixed_rate(pool: Pool) -> Measured:
+    par = max(0.0, pool.fixed_par)
+    return Measured(pool.share(par), par, pool.cpa)
+
+
+def foreign_country(pool: Pool) -> Measured:
+    tally = pool.tally
+    if not tally.country_par:
+        raise _no_values("country")
+    par = max(0.0, tally.foreign_par)
+    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.country_par))
+
+
+# Rating
+
+
+def _rated_coverage_pct(pool: Pool) -> float:
+    if not pool.tally.par_by_rank[1:].any():
+        raise _no_values("rating")
+    return pool.covered(pool.par - float(pool.tally.par_by_rank[0]))
+
+
+def ccc_bucket(pool: Pool) -> Measured:
+    coverage_pct = _rated_coverage_pct(pool)
+    _, par = pool.ccc
+    extra = {
+        "agencies": {
+            name: rounded(pool.share(amount))
+            for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
+            if name in pool.portfolio.ranks
+        },
+        "unrated_pct": rounded(pool.covered(float(pool.tally.par_by_rank[0]))),
+    }
+    return Measured(pool.share(par), par, pool.cpa, coverage_pct, extra)
+
+
+def rating_factor(pool: Pool) -> Measured:
+    coverage_pct = _rated_coverage_pct(pool)
+    total = float(pool.tally.par_by_rank @ FACTOR)
+    extra = {
+        "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
+        "unrated_pct": rounded(pool.covered(float(pool.tally.par_by_rank[0]))),
+    }
+    return Measured(total / pool.par, total, pool.par, coverage_pct, extra)
+
+
+def recovery_rate(pool: Pool) -> Measured:
+    tally, portfolio = pool.tally, pool.portfolio
+    given_pct = pool.covered(tally.recovery_given)
+    coverage_pct = None if portfolio.lien is not None else given_pct
+    if coverage_pct == 0.0:
+        raise _no_values("recovery_rate")
+    extra = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
+    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
+
+
+# Coverage
+
+
+def _structure(pool: Pool) -> coverage.Structure:
+    if pool.structure is None or not pool.structure.groups:
+        raise Unmeasurable(NO_TRANCHES)
+    return pool.structure
+
+
+def _oc(pool: Pool, place: int) -> Measured:
+    structure = _structure(pool)
+    adjusted, balance = pool.adjustments["adjusted"], structure.balance(structure.oc[place].at)
+    if balance <= 0:
+        raise Unmeasurable("the balance of the tested notes is zero or negative")
+    extra = {
+        "tested_class": structure.oc[place].name,
+        "classes": pool.oc_classes,
+        "adjustments": {name: rounded(amount) for name, amount in pool.adjustments.items()},
+    }
+    return Measured(adjusted / balance * 100, adjusted, balance, None, extra)
+
+
+def junior_oc(pool: Pool) -> Measured:
+    return _oc(pool, -1)
+
+
+def senior_oc(pool: Pool) -> Measured:
+    return _oc(pool, 0)
+
+
+def _ic(pool: Pool, place: int) -> Measured:
+    structure = _structure(pool)
+    if not pool.tally.interest_par:
+        raise _no_values("all_in_rate or spread")
+    available, due = pool.interest["available"], structure.interest_due(structure.ic[place].at)
+    if due is None:
+        raise Unmeasurable(UNKNOWN_INTEREST)
+    if due <= 0:
+        raise Unmeasurable("the interest due on the tested notes is zero or negative")
+    extra = {
+        "tested_class": structure.ic[place].name,
+        "classes": pool.ic_classes,
+        "income": {name: rounded(amount) for name, amount in pool.interest.items()},
+    }
+    return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), extra)
+
+
+def junior_ic(pool: Pool) -> Measured:
+    return _ic(pool, -1)
+
+
+def senior_ic(pool: Pool) -> Measured:
+    return _ic(pool, 0)
+
+
+# Portfolio
+
+
+def average_life(pool: Pool) -> Measured:
+    tally = pool.tally
+    coverage_pct = pool.covered(tally.life_par)
+    if not tally.life_par:
+        if "maturity_date" in pool.portfolio.numbers and not isfinite(pool.as_of):
+            raise Unmeasurable("no as-of date: add one to the Deal sheet")
+        raise _no_values("maturity_date or average_life")
+    if coverage_pct < COVERAGE_LEAST_PCT:
+        raise Unmeasurable(
+            f"maturity_date or average_life covers {coverage_pct:.2f}% of par, less than {COVERAGE_LEAST_PCT:.0f}%"
+        )
+    extra = {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
+    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, extra)
+
+
+def average_spread(pool: Pool) -> Measured:
+    """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
+    tally, reference = pool.tally, pool.portfolio.deal.reference_coupon
+    floating = pool.par - pool.fixed_par
+    if floating <= 0:
+        raise Unmeasurable("no floating-rate par")
+    if tally.spread_par <= 0:
+        raise _no_values("spread or all_in_rate")
+    spread = tally.spread_sum / tally.spread_par / 100
+    average_coupon = tally.coupon_sum / tally.coupon_par if tally.coupon_par else None
+    measured_against = _finite(reference, REFERENCE_COUPON)
+    excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
+    counts = reference is not None and isfinite(reference)
+    extra = {
+        "spread_pct": rounded(spread),
+        "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
+        "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
+        "excess_coupon_pct": rounded(excess),
+        "excess_coupon_counted": counts,
+    }
+    value = spread + (excess if counts else 0.0)
+    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, extra)
+
+
+def diversity_score(pool: Pool) -> Measured:
+    count, _, _ = pool.obligors
+    if not count:
+        raise _no_values("borrower_name or issuer_id")
+    industry_count, _, _ = pool.industries
+    average = pool.par / count
+    score, units = kernels.diversity(pool.tally, average, DIVERSITY_SCORES)
+    extra = {
+        "obligor_count": count,
+        "average_par": rounded(average),
+        "industry_count": industry_count,
+        "equivalent_units": rounded(float(units.sum())),
+    }
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), extra)
+
+
+def delinquency(pool: Pool) -> Measured:
+    tally, portfolio = pool.tally, pool.portfolio
+    held = pool.par + tally.defaulted_par
+    if held <= 0:
+        raise Unmeasurable("performing and defaulted par is zero or negative")
+    # A flag says of every row whether it is defaulted; without one, only the days past due say anything.
+    only_days = "is_defaulted" not in portfolio.flags
+    if only_days and not tally.aged_par and not tally.defaulted_rows:
+        raise _no_values("days_past_due")
+    par = max(0.0, tally.defaulted_par + tally.past_due_par)
+    extra = {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
+    coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
+    return Measured(par / held * 100, par, held, coverage_pct, extra)
+
+
+# Liquidity
+
+
+def _priced(pool: Pool, amount: float, scale: float) -> Measured:
+    priced = pool.tally.priced_par
+    if not priced:
+        raise _no_values("price")
+    if priced < 0:
+        raise Unmeasurable("priced par is negative")
+    share = pool.covered(priced)
+    return Measured(amount / priced * scale, amount, priced, share, {"priced_share": rounded(share)})
+
+
+def price_below_80(pool: Pool) -> Measured:
+    return _priced(pool, max(0.0, pool.tally.par_below_80), 100)
+
+
+def price_below_90(pool: Pool) -> Measured:
+    return _priced(pool, max(0.0, pool.tally.par_below_90), 100)
+
+
+def average_price(pool: Pool) -> Measured:
+    return _priced(pool, pool.tally.price_sum, 1)
+
+
+def small_facilities(pool: Pool) -> Measured:
+    tally = pool.tally
+    if not tally.sized_par:
+        raise _no_values("facility_size")
+    par = max(0.0, tally.small_par)
+    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.sized_par))
+
+
+def quoted_depth(pool: Pool) -> Measured:
+    tally = pool.tally
+    if not tally.depth_par:
+        raise _no_values("quote_depth")
+    par = max(0.0, tally.quoted_par)
+    return Measured(par / pool.par * 100, par, pool.par, pool.covered(tally.depth_par))

@@ -1,0 +1,44 @@
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+ColumnArrays = tuple[int, NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16]]
+TextArrays = tuple[NDArray[np.int64], NDArray[np.uint8]]
+FormulaArrays = tuple[
+    NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], TextArrays, dict[int, str], bool
+]
+
+class _Scanner:
+    def feed(self, chunk: bytes) -> None: ...
+    def finish(self) -> None: ...
+
+class SharedStrings(_Scanner):
+    def __init__(self, part: str = ...) -> None: ...
+    def __len__(self) -> int: ...
+    def strings(self) -> list[str]: ...
+
+class SheetScanner(_Scanner):
+    def __init__(
+        self,
+        part: str,
+        *,
+        shared: SharedStrings | None,
+        style_formats: NDArray[np.uint16],
+        style_dates: NDArray[np.uint8],
+        slots_max: int,
+        slots_used: int,
+        date_1904: bool,
+        iso_serial: Callable[[str, bool], float],
+        store: bool,
+    ) -> None: ...
+    @property
+    def extent(self) -> tuple[int, int]: ...
+    @property
+    def dimension(self) -> tuple[int, int, int, int] | None: ...
+    @property
+    def slots_used(self) -> int: ...
+    def columns(self) -> list[ColumnArrays | None]: ...
+    def text(self) -> TextArrays: ...
+    def formulas(self) -> FormulaArrays: ...
+    def merged_ranges(self) -> list[tuple[int, int, int, int]]: ...

@@ -1,0 +1,247 @@
+"""A zip archive from a stranger: its directory checked before, and every byte counted while, anything is unpacked."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, Self
+
+from core.files.errors import ParseFailed
+from core.files.limits import ENTRIES_MAX, INFLATED_BYTES_MAX, PART_BYTES_MAX, RATIO_FREE_BYTES, RATIO_MAX
+
+# Layouts of APPNOTE.TXT (PKWARE's description of the format), sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16.
+_LOCAL: Final = struct.Struct("<4s5H3I2H")
+_CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
+_END: Final = struct.Struct("<4s4H2IH")
+_END_64: Final = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR_64: Final = struct.Struct("<4sIQI")
+
+_STORED: Final = 0
+_DEFLATED: Final = 8
+_DIRECTORY_BYTES_MAX: Final = ENTRIES_MAX * 512
+_CHUNK_BYTES: Final = 1024 * 1024
+
+_BROKEN: Final = "The file is damaged or cut off: its archive directory cannot be read."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored part."""
+
+    name: str
+    method: int
+    crc: int
+    packed_bytes: int
+    unpacked_bytes: int
+    offset: int
+
+
+class Archive:
+    """A zip file opened for reading its parts as streams.
+
+    Opening checks the whole directory: entry count, names (relative, without `..`, no two alike without case), no
+    encryption, known compression, no overlap, sizes that fit the file, the limits of ratio and of unpacked bytes.
+    Reading checks again what the directory only claims: size and checksum.
+
+    Raises:
+        ParseFailed: any of these does not hold.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._file: BinaryIO = Path(path).open("rb")  # noqa: SIM115 - closed by close()
+        try:
+            self.entries: Final = _directory(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+        # Part names are matched without case (ECMA-376 part 2, 6.2.2.3).
+        self._by_name = {entry.name.lower(): entry for entry in self.entries}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self._by_name
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The unpacked bytes of a part, at most 1 MiB at a time.
+
+        Raises:
+            ParseFailed: the part is missing, damaged, or not of the size that the directory claims.
+        """
+        entry = self._by_name.get(name.lower())
+        if entry is None:
+            raise ParseFailed(f"The workbook names the part {name!r}, which the file does not hold.")
+        size, crc = 0, 0
+        for chunk in _unpacked(self._file, entry):
+            size += len(chunk)
+            if size > entry.unpacked_bytes:
+                raise ParseFailed(f"The part {name!r} unpacks to more than the archive's directory says.")
+            crc = zlib.crc32(chunk, crc)
+            yield chunk
+        if size != entry.unpacked_bytes or crc != entry.crc:
+            raise ParseFailed(f"The part {name!r} is damaged: its size or checksum is wrong.")
+
+    def read(self, name: str) -> bytes:
+        """A whole part.
+
+        Raises:
+            ParseFailed: as `chunks`, or the part passes the limit for parts that are read whole.
+        """
+        entry = self._by_name.get(name.lower())
+        if entry is not None and entry.unpacked_bytes > PART_BYTES_MAX:
+            raise ParseFailed(f"The part {name!r} is larger than the limit of {PART_BYTES_MAX:,} bytes.")
+        return b"".join(self.chunks(name))
+
+
+def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+    file.seek(entry.offset)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
+        raise ParseFailed(_BROKEN)
+    fields = _LOCAL.unpack(header)
+    position = entry.offset + _LOCAL.size + fields[9] + fields[10]
+    left = entry.packed_bytes
+    inflate = zlib.decompressobj(-zlib.MAX_WBITS) if entry.method == _DEFLATED else None
+    while left:
+        file.seek(position)
+        packed = file.read(min(_CHUNK_BYTES // 8, left))
+        if not packed:
+            raise ParseFailed(_BROKEN)
+        position += len(packed)
+        left -= len(packed)
+        if inflate is None:
+            yield packed
+            continue
+        try:
+            while packed:
+                yield inflate.decompress(packed, _CHUNK_BYTES)
+                packed = inflate.unconsumed_tail
+        except zlib.error as error:
+            raise ParseFailed(f"The part {entry.name!r} is damaged: it cannot be unpacked.") from error
+    if inflate is not None and not inflate.eof:
+        raise ParseFailed(f"The part {entry.name!r} is damaged: it ends too early.")
+
+
+def _directory(file: BinaryIO) -> list[Entry]:
+    start, size, count = _end_record(file)
+    if count > ENTRIES_MAX or size > _DIRECTORY_BYTES_MAX:
+        raise ParseFailed(f"The archive has more entries than the limit of {ENTRIES_MAX:,}.")
+    file.seek(start)
+    data = file.read(size)
+    entries: list[Entry] = []
+    at = 0
+    while at + _CENTRAL.size <= len(data) and len(entries) < count:
+        entry, at = _central_entry(data, at)
+        entries.append(entry)
+    if len(entries) != count or at != len(data):
+        raise ParseFailed(_BROKEN)
+    _check(entries, start)
+    return entries
+
+
+def _end_record(file: BinaryIO) -> tuple[int, int, int]:
+    """Where the directory starts, its bytes, its entries."""
+    length = file.seek(0, 2)
+    tail_start = max(0, length - _END.size - 65_535)
+    file.seek(tail_start)
+    tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or at + _END.size > len(tail):
+        raise ParseFailed("The file is cut off: the end of its archive is missing.")
+    _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(tail, at)
+    if disk or first_disk or here != count:
+        raise ParseFailed("The file is one part of an archive that is spread over several files.")
+    end = tail_start + at
+    if 0xFFFFFFFF in (size, start) or count == 0xFFFF:
+        start, size, count, end = _end_record_64(file, end)
+    if start + size > end:
+        raise ParseFailed(_BROKEN)
+    return start, size, count
+
+
+def _end_record_64(file: BinaryIO, end: int) -> tuple[int, int, int, int]:
+    if end < _LOCATOR_64.size:
+        raise ParseFailed(_BROKEN)
+    file.seek(end - _LOCATOR_64.size)
+    mark, _, at, _ = _LOCATOR_64.unpack(file.read(_LOCATOR_64.size))
+    if mark != b"PK\x06\x07" or at + _END_64.size > end:
+        raise ParseFailed(_BROKEN)
+    file.seek(at)
+    fields = _END_64.unpack(file.read(_END_64.size))
+    if fields[0] != b"PK\x06\x06":
+        raise ParseFailed(_BROKEN)
+    return fields[9], fields[8], fields[7], at
+
+
+def _central_entry(data: bytes, at: int) -> tuple[Entry, int]:
+    fields = _CENTRAL.unpack_from(data, at)
+    mark, _, _, flags, method, _, _, crc, packed, unpacked, name_size, extra_size, note_size, *_, offset = fields
+    begin = at + _CENTRAL.size
+    stop = begin + name_size + extra_size + note_size
+    if mark != b"PK\x01\x02" or stop > len(data):
+        raise ParseFailed(_BROKEN)
+    name = data[begin : begin + name_size].decode("utf-8" if flags & 0x800 else "cp437", "replace")
+    if flags & 0x2041:
+        raise ParseFailed("The file is password-protected: its archive is encrypted.")
+    if method not in (_STORED, _DEFLATED):
+        raise ParseFailed(f"The part {name!r} is packed in a way that spreadsheets do not use.")
+    extra = data[begin + name_size : begin + name_size + extra_size]
+    unpacked, packed, offset = _wide_sizes(extra, [unpacked, packed, offset])
+    return Entry(_checked_name(name), method, crc, packed, unpacked, offset), stop
+
+
+def _wide_sizes(extra: bytes, sizes: list[int]) -> list[int]:
+    """Sizes that do not fit 32 bits stand in the extra field 1, in this order."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<2H", extra, at)
+        if kind == 1:
+            wide = extra[at + 4 : at + 4 + size]
+            for which, value in enumerate(sizes):
+                if value == 0xFFFFFFFF and len(wide) >= 8:
+                    sizes[which] = int.from_bytes(wide[:8], "little")
+                    wide = wide[8:]
+        at += 4 + size
+    return sizes
+
+
+def _checked_name(name: str) -> str:
+    # Windows tools write backslashes; they mean the same and are no way out of the archive.
+    path = name.replace("\\", "/")
+    if not path or path.startswith("/") or ":" in path or "\0" in path or ".." in path.split("/"):
+        raise ParseFailed(f"The archive holds an entry with an unsafe name: {name[:80]!r}.")
+    return path
+
+
+def _check(entries: list[Entry], directory_start: int) -> None:
+    names = {entry.name.lower() for entry in entries}
+    if len(names) != len(entries):
+        raise ParseFailed("The archive holds two entries of the same name.")
+    if sum(entry.unpacked_bytes for entry in entries) > INFLATED_BYTES_MAX:
+        raise ParseFailed(f"The file unpacks to more than the limit of {INFLATED_BYTES_MAX:,} bytes.")
+    free = 0
+    for entry in sorted(entries, key=lambda entry: entry.offset):
+        if entry.offset < free:
+            raise ParseFailed("The archive's entries overlap.")
+        free = entry.offset + _LOCAL.size + entry.packed_bytes
+        _check_ratio(entry)
+    if free > directory_start:
+        raise ParseFailed(_BROKEN)
+
+
+def _check_ratio(entry: Entry) -> None:
+    if entry.unpacked_bytes > max(RATIO_FREE_BYTES, entry.packed_bytes * RATIO_MAX):
+        raise ParseFailed(f"The part {entry.name!r} unpacks to more than {RATIO_MAX} times its packed size.")
+    if entry.method == _STORED and entry.packed_bytes != entry.unpacked_bytes:
+        raise ParseFailed(_BROKEN)

@@ -1,0 +1,35 @@
+"""Why a file is refused: one class per answer that a caller can give, with a sentence that names the cause."""
+
+from __future__ import annotations
+
+
+class FileRefused(ValueError):  # noqa: N818 - its name is what callers say
+    """File refused"""
+
+    hint: str
+    """One sentence that names the cause or the limit; safe to show to the user."""
+
+    def __init__(self, hint: str) -> None:
+        super().__init__(hint)
+        self.hint = hint
+
+    @property
+    def message(self) -> str:
+        """The short name of the refusal."""
+        return (type(self).__doc__ or "").strip()
+
+
+class InvalidFormat(FileRefused):
+    """Invalid file format"""
+
+
+class FileTooLarge(FileRefused):
+    """File too large"""
+
+
+class TooManySheets(FileRefused):
+    """Too many sheets"""
+
+
+class ParseFailed(FileRefused):
+    """Parse error"""

@@ -1,0 +1,49 @@
+"""The limits of a spreadsheet file, each with its reason."""
+
+from typing import Final
+
+FILE_BYTES_MAX: Final = 100 * 1024 * 1024
+"""Size of an uploaded file."""
+
+SHEETS_MAX: Final = 50
+"""Worksheets of a workbook."""
+
+ROWS_MAX: Final = 1_000_000
+"""Rows of a sheet, counted to the last cell that holds something."""
+
+COLUMNS_MAX: Final = 16_384
+"""Columns of a sheet, the file format's own limit."""
+
+SLOTS_MAX: Final = 50_000_000
+"""Stored cells of a workbook, blanks inside a column's span counted. At 15 bytes each this is 750 MB; a 100 MB file
+of dense data has about 20 million."""
+
+INFLATED_BYTES_MAX: Final = 2 * 1024**3
+"""All parts of an archive unpacked. Dense sheets of 100 MB unpack to about 1 GB."""
+
+RATIO_MAX: Final = 200
+"""Unpacked bytes per packed byte of one part; the most regular real sheets reach about 60, a bomb about 1,000."""
+
+RATIO_FREE_BYTES: Final = 4 * 1024 * 1024
+"""Parts that unpack to less than this may have any ratio."""
+
+ENTRIES_MAX: Final = 10_000
+"""Entries of an archive."""
+
+PART_BYTES_MAX: Final = 32 * 1024 * 1024
+"""A part other than a sheet or the shared strings, unpacked: those are read whole."""
+
+PIECE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""One cell or one shared string in the file's XML. The longest cell that Excel writes stays below 12 MB."""
+
+TEXT_BYTES_MAX: Final = 1024**3
+"""All distinct text of a sheet, or all shared strings of a workbook."""
+
+MERGED_MAX: Final = 1_000_000
+"""Merged ranges of a sheet."""
+
+FORMATS_MAX: Final = 65_535
+"""Distinct number formats of a workbook, and cell styles: Excel's own limit is 65,490 styles."""
+
+NAME_CHARACTERS_MAX: Final = 255
+"""Length of a file's name."""

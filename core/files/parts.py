@@ -1,0 +1,294 @@
+"""The small XML parts of an .xlsx file: relationships, workbook, styles; and the encoding of every part."""
+
+from __future__ import annotations
+
+import codecs
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+from urllib.parse import unquote
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.errors import ParseFailed
+from core.files.limits import FORMATS_MAX
+
+SheetState = Literal["visible", "hidden", "veryHidden"]
+
+_ENCODINGS: Final = frozenset({"utf-8", "ascii", "utf-16", "iso8859-1", "cp1252"})
+_DEPTH_MAX: Final = 64
+_SHEETS_NAMED_MAX: Final = 10_000
+_DEFINED_NAMES_MAX: Final = 100_000
+
+# Format codes that a file names only by number (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are the dates of
+# East Asian locales, shown here by a plain date.
+_BUILT_IN: Final = {
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
+    13: "# ??/??", 14: "mm-dd-yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM",
+    20: "h:mm", 21: "h:mm:ss", 22: "m/d/yy h:mm", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;[Red](#,##0)",
+    39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0",
+    48: "##0.0E+0", 49: "@",
+} | dict.fromkeys([*range(27, 37), *range(50, 59)], "yyyy-mm-dd")  # fmt: skip
+
+_DATE_WORD: Final = re.compile(
+    r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>[dmyhsDMYHS])', re.S
+)
+
+
+def is_date_format(code: str) -> bool:
+    """Whether a format code shows a date or a time: a day, month, year, hour, minute or second outside quotes,
+    escapes, colours and conditions, in the section for positive numbers."""
+    return any(word["date"] or word["elapsed"] for word in _DATE_WORD.finditer(_first_section(code)))
+
+
+def _first_section(code: str) -> str:
+    for word in re.finditer(r'"[^"]*"?|\\.|\[[^\]]*\]?|(?P<end>;)', code, re.S):
+        if word["end"]:
+            return code[: word.start()]
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """Where a part points to: the last word of the relationship's type, and the target part's name."""
+
+    kind: str
+    target: str
+
+
+@dataclass(slots=True)
+class SheetEntry:
+    """A sheet as the workbook part lists it."""
+
+    name: str
+    state: SheetState
+    relationship: str
+
+
+@dataclass(slots=True)
+class WorkbookPart:
+    """What the workbook part says."""
+
+    sheets: list[SheetEntry] = field(default_factory=list)
+    date_1904: bool = False
+    defined_names: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Styles:
+    """Number formats: the distinct codes, and per cell style the index of its code and whether that shows a date."""
+
+    codes: tuple[str, ...]
+    formats: NDArray[np.uint16]
+    dates: NDArray[np.uint8]
+
+
+PLAIN_STYLES: Final = Styles(("General",), np.zeros(1, np.uint16), np.zeros(1, np.uint8))
+"""The styles of a workbook without a styles part."""
+
+
+def utf8_chunks(chunks: Iterable[bytes], part: str) -> Iterator[bytes]:
+    """The same part in UTF-8, whatever of the allowed encodings it is in.
+
+    Raises:
+        ParseFailed: another encoding, or bytes that are not text in the one declared.
+    """
+    decoder: codecs.IncrementalDecoder | None = None
+    first = True
+    for chunk in chunks:
+        if first and chunk:
+            first = False
+            name = _encoding(chunk, part)
+            decoder = None if name in ("utf-8", "ascii") else codecs.getincrementaldecoder(name)()
+        try:
+            yield chunk if decoder is None else decoder.decode(chunk).encode()
+        except UnicodeError as error:
+            raise ParseFailed(f"{part} is not text in the encoding that it declares.") from error
+
+
+def _encoding(head: bytes, part: str) -> str:
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    if head[:4] == b"<\0?\0":
+        return "utf-16-le"
+    if head[:4] == b"\0<\0?":
+        return "utf-16-be"
+    found = re.match(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""", head)
+    if found is None:
+        return "utf-8"
+    try:
+        name = codecs.lookup(found[1].decode()).name
+    except LookupError:
+        name = ""
+    if name not in _ENCODINGS or name == "utf-16":
+        raise ParseFailed(f"{part} declares an encoding that is not supported; spreadsheets use UTF-8 or UTF-16.")
+    return name
+
+
+Attributes = dict[str, str]
+
+
+def _parse(
+    data: bytes,
+    part: str,
+    start: Callable[[str, Attributes], None],
+    text: Callable[[str], None] | None = None,
+    end: Callable[[str], None] | None = None,
+) -> None:
+    """Walk a small part; element and attribute names come without their prefixes' namespaces."""
+    depth = 0
+
+    def on_start(name: str, attributes: Attributes) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEPTH_MAX:
+            raise ParseFailed(f"{part} is nested deeper than the limit of {_DEPTH_MAX} elements.")
+        start(_local(name), {_local(key): value for key, value in attributes.items()})
+
+    def on_end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        if end is not None:
+            end(_local(name))
+
+    def on_doctype(*_: object) -> None:
+        raise ParseFailed(f"{part} declares a document type or entities, which a spreadsheet never does.")
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    parser.StartElementHandler = on_start
+    parser.EndElementHandler = on_end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = on_doctype
+    parser.EntityDeclHandler = on_doctype
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise ParseFailed(f"{part} is not well-formed XML: {expat.errors.messages[error.code]}.") from error
+    except (ValueError, LookupError) as error:
+        if isinstance(error, ParseFailed):
+            raise
+        raise ParseFailed(f"{part} declares an encoding that is not supported.") from error
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def relationships_name(part: str) -> str:
+    """The part that holds the relationships of a part: xl/workbook.xml -> xl/_rels/workbook.xml.rels."""
+    folder, name = posixpath.split(part)
+    return posixpath.join(folder, "_rels", name + ".rels")
+
+
+def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
+    """The internal relationships of a part by id; targets are resolved against the owner's folder.
+
+    Raises:
+        ParseFailed: not well-formed, or a target outside the archive.
+    """
+    found: dict[str, Relationship] = {}
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "Relationship" and attributes.get("TargetMode") != "External":
+            kind = attributes.get("Type", "").rpartition("/")[2]
+            target = _resolve(unquote(attributes.get("Target", "")), owner)
+            found[attributes.get("Id", "")] = Relationship(kind, target)
+
+    _parse(data, f"The relationships of {owner or 'the package'}", start)
+    return found
+
+
+def _resolve(target: str, owner: str) -> str:
+    target = target.replace("\\", "/").partition("#")[0]
+    path = target if target.startswith("/") else posixpath.join("/", posixpath.dirname(owner), target)
+    return posixpath.normpath(path).lstrip("/")
+
+
+def parse_workbook(data: bytes) -> WorkbookPart:
+    """Sheets, date system and defined names.
+
+    Names that belong to one sheet, and Excel's own (`_xlnm.`), are left out.
+
+    Raises:
+        ParseFailed: not well-formed, not a workbook part, or past a limit.
+    """
+    book = WorkbookPart()
+    root: list[str] = []
+    naming: list[str] = []
+    pieces: list[str] = []
+
+    def start(name: str, attributes: Attributes) -> None:
+        root.append(name) if not root else None
+        if name == "sheet":
+            book.sheets.append(SheetEntry(attributes.get("name", ""), _state(attributes), attributes.get("id", "")))
+        elif name == "workbookPr":
+            book.date_1904 = attributes.get("date1904", "0").strip().lower() in ("1", "true", "on")
+        elif name == "definedName":
+            pieces.clear()
+            plain = "localSheetId" not in attributes and not attributes.get("name", "").startswith("_xlnm.")
+            naming[:] = [attributes.get("name", "") if plain else ""]
+        if len(book.sheets) > _SHEETS_NAMED_MAX or len(book.defined_names) > _DEFINED_NAMES_MAX:
+            raise ParseFailed("The workbook part lists more sheets or names than any workbook has.")
+
+    def end(name: str) -> None:
+        if name == "definedName" and naming:
+            if naming[0]:
+                book.defined_names[naming[0]] = "".join(pieces)
+            naming.clear()
+
+    def text(data: str) -> None:
+        if naming:
+            pieces.append(data)
+
+    _parse(data, "The workbook part", start, text, end)
+    if root[:1] != ["workbook"]:
+        raise ParseFailed("The workbook part is not one.")
+    return book
+
+
+def _state(attributes: Attributes) -> SheetState:
+    state = attributes.get("state", "visible")
+    return "hidden" if state == "hidden" else "veryHidden" if state == "veryHidden" else "visible"
+
+
+def parse_styles(data: bytes) -> Styles:
+    """The number formats of the styles part.
+
+    Raises:
+        ParseFailed: not well-formed, or past a limit.
+    """
+    custom: dict[int, str] = {}
+    styles: list[int] = []
+    inside: list[str] = []
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "numFmt" and "dxf" not in inside:
+            custom[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "General")
+        elif name == "xf" and "cellXfs" in inside:
+            styles.append(_number(attributes.get("numFmtId")))
+        if len(styles) > FORMATS_MAX or len(custom) > FORMATS_MAX:
+            raise ParseFailed(f"The workbook has more cell styles than the limit of {FORMATS_MAX:,}.")
+        inside.append(name)
+
+    def end(name: str) -> None:
+        inside.pop()
+
+    _parse(data, "The styles part", start, end=end)
+    index = {"General": 0}
+    formats = []
+    for number in styles:
+        code = custom.get(number) or _BUILT_IN.get(number, "General")
+        formats.append(index.setdefault(code, len(index)))
+    dates = {at: is_date_format(code) for code, at in index.items()}
+    if not formats:
+        return PLAIN_STYLES
+    return Styles(tuple(index), np.array(formats, np.uint16), np.array([dates[at] for at in formats], np.uint8))
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,243 @@
+""".xlsx and .xlsm files to a workbook, or to what can be known of one without keeping it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files._cells import SharedStrings, SheetScanner
+from core.files.archive import Archive
+from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
+from core.files.limits import SHEETS_MAX, SLOTS_MAX
+from core.files.parts import (
+    PLAIN_STYLES,
+    Relationship,
+    SheetEntry,
+    Styles,
+    WorkbookPart,
+    parse_relationships,
+    parse_styles,
+    parse_workbook,
+    relationships_name,
+    utf8_chunks,
+)
+from core.files.probe import Probe, SheetProbe
+from core.grid.address import parse_range
+from core.grid.column import Column, Text
+from core.grid.sheet import Formulas, Sheet, Workbook
+from core.values import to_serial
+
+if TYPE_CHECKING:
+    from core.files._cells import ColumnArrays
+
+_OTHERS: Final = {
+    "xl/workbook.bin": "The file is a binary workbook (.xlsb); save it as .xlsx.",
+    "word/document.xml": "The file is a text document (.docx), not a spreadsheet.",
+    "ppt/presentation.xml": "The file is a presentation (.pptx), not a spreadsheet.",
+    "content.xml": "The file is an OpenDocument file; save it as .xlsx.",
+}
+"""What else a zip archive may be, by a part that gives it away."""
+
+
+class _Package:
+    """An opened file with its workbook part read and its sheets found."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        part = _workbook_name(archive)
+        self.book: WorkbookPart = parse_workbook(archive.read(part))
+        links = _relationships(archive, part)
+        self.sheets: list[tuple[SheetEntry, str]] = _worksheets(self.book, links)
+        self.styles_name = next((link.target for link in links.values() if link.kind == "styles"), None)
+        self.strings_name = next((link.target for link in links.values() if link.kind == "sharedStrings"), None)
+
+    def styles(self) -> Styles:
+        if self.styles_name is None or self.styles_name not in self.archive:
+            return PLAIN_STYLES
+        return parse_styles(self.archive.read(self.styles_name))
+
+    def strings(self) -> SharedStrings | None:
+        if self.strings_name is None or self.strings_name not in self.archive:
+            return None
+        strings = SharedStrings()
+        for chunk in utf8_chunks(self.archive.chunks(self.strings_name), "The shared strings"):
+            strings.feed(chunk)
+        strings.finish()
+        return strings
+
+    def scanned(self, *, store: bool) -> Iterator[tuple[SheetEntry, SheetScanner]]:
+        """Each worksheet with its part scanned, in order."""
+        strings = self.strings() if store else None
+        styles = self.styles() if store else PLAIN_STYLES
+        slots = 0
+        for entry, part in self.sheets:
+            label = f"Sheet {entry.name!r}"
+            scanner = SheetScanner(
+                label,
+                shared=strings,
+                style_formats=styles.formats,
+                style_dates=styles.dates,
+                slots_max=SLOTS_MAX,
+                slots_used=slots,
+                date_1904=self.book.date_1904,
+                iso_serial=iso_serial,
+                store=store,
+            )
+            for chunk in utf8_chunks(self.archive.chunks(part), label):
+                scanner.feed(chunk)
+            scanner.finish()
+            slots += scanner.slots_used
+            yield entry, scanner
+
+
+def read_xlsx(path: Path | str) -> Workbook:
+    """Read an .xlsx or .xlsm file: every worksheet's cells, formulas and merged ranges.
+
+    Charts, macros, pivot tables and external links are not followed.
+
+    Raises:
+        InvalidFormat: a zip archive that is not such a workbook.
+        TooManySheets: more worksheets than the limit.
+        ParseFailed: damaged, protected, hostile, or past another limit.
+    """
+    with Archive(path) as archive:
+        package = _Package(archive)
+        sheets = tuple(
+            _sheet(entry, scanner, index) for index, (entry, scanner) in enumerate(package.scanned(store=True))
+        )
+        return Workbook(
+            sheets=sheets,
+            date_1904=package.book.date_1904,
+            number_formats=package.styles().codes,
+            defined_names=package.book.defined_names,
+        )
+
+
+def probe_xlsx(path: Path | str) -> Probe:
+    """Names, states and true extents of an .xlsx or .xlsm file's worksheets; all of it is scanned, nothing is kept.
+
+    Raises:
+        InvalidFormat, TooManySheets, ParseFailed: as `read_xlsx`, but for what only the values show.
+    """
+    with Archive(path) as archive:
+        package = _Package(archive)
+        sheets = tuple(
+            SheetProbe(entry.name, index, entry.state, *scanner.extent)
+            for index, (entry, scanner) in enumerate(package.scanned(store=False))
+        )
+    return Probe("xlsx", sheets)
+
+
+def _workbook_name(archive: Archive) -> str:
+    roots = parse_relationships(archive.read("_rels/.rels"), "") if "_rels/.rels" in archive else {}
+    part = next((link.target for link in roots.values() if link.kind == "officeDocument"), "xl/workbook.xml")
+    for name, hint in _OTHERS.items():
+        if name in archive and (part == name or part not in archive):
+            raise InvalidFormat(hint)
+    if part not in archive:
+        raise InvalidFormat("The file is a zip archive, but no workbook.")
+    return part
+
+
+def _relationships(archive: Archive, part: str) -> dict[str, Relationship]:
+    name = relationships_name(part)
+    return parse_relationships(archive.read(name), part) if name in archive else {}
+
+
+def _worksheets(book: WorkbookPart, links: dict[str, Relationship]) -> list[tuple[SheetEntry, str]]:
+    """The worksheets among the sheets (charts, dialogs and macro sheets have no cells of ours), with their parts."""
+    found = []
+    for entry in book.sheets:
+        link = links.get(entry.relationship)
+        if link is None:
+            raise ParseFailed(f"The workbook lists the sheet {entry.name!r} but does not say where it is.")
+        if link.kind == "worksheet":
+            found.append((entry, link.target))
+    if len(found) > SHEETS_MAX:
+        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
+    names = [entry.name.casefold() for entry, _ in found]
+    if len(set(names)) != len(names) or "" in names:
+        raise ParseFailed("Two sheets of the workbook have the same name, or one has none.")
+    if len({part.lower() for _, part in found}) != len(found):
+        raise ParseFailed("Two sheets of the workbook are the same part.")
+    return found
+
+
+def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int) -> Sheet:
+    row_count, _ = scanner.extent
+    offsets, data = scanner.text()
+    return Sheet(
+        name=entry.name,
+        index=index,
+        state=entry.state,
+        columns=tuple(None if found is None else _column(found) for found in scanner.columns()),
+        row_count=row_count,
+        text=Text(_frozen(offsets), _frozen(data)),
+        formulas=_formulas(scanner),
+        merged=tuple(scanner.merged_ranges()),
+    )
+
+
+def _column(found: ColumnArrays) -> Column:
+    start, kinds, numbers, codes, formats = found
+    return Column(start, _frozen(kinds), _frozen(numbers), _frozen(codes), _frozen(formats))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _formulas(scanner: SheetScanner) -> Formulas:
+    """The scanner's formulas, each cell once, in (row, column) order, origins renumbered.
+
+    Members of a shared group whose formula stands nowhere are dropped: their values remain.
+    """
+    rows, columns, texts, origins, (offsets, data), arrays, ordered = scanner.formulas()
+    text = Text(_frozen(offsets), _frozen(data))
+    ranges = {at: name for at, name in arrays.items() if _is_range(name)}
+    if not ordered or (len(origins) and origins.min() < 0):
+        # A cell that came twice keeps its last formula; an origin is kept even where another formula took its cell.
+        keys = rows.astype(np.int64) * (1 << 14) + columns
+        order = np.lexsort((np.arange(len(keys)), keys))
+        last = np.ones(len(order), bool)
+        last[:-1] = keys[order][1:] != keys[order][:-1]
+        kept = order[last & (origins[order] >= 0)]
+        new_index = np.full(len(keys), -1, np.int32)
+        new_index[kept] = np.arange(len(kept), dtype=np.int32)
+        moved = new_index[origins[kept]]
+        kept = kept[moved >= 0]
+        new_index[:] = -1
+        new_index[kept] = np.arange(len(kept), dtype=np.int32)
+        rows, columns, texts, origins = rows[kept], columns[kept], texts[kept], new_index[origins[kept]]
+        ranges = {int(new_index[at]): name for at, name in ranges.items() if new_index[at] >= 0}
+    return Formulas(_frozen(rows), _frozen(columns), _frozen(texts), _frozen(origins), text, ranges)
+
+
+def _is_range(name: str) -> bool:
+    try:
+        parse_range(name)
+    except ValueError:
+        return False
+    return True
+
+
+def iso_serial(text: str, date_1904: bool) -> float:
+    """The serial of an ISO 8601 date, moment or time of day as a t="d" cell holds it.
+
+    Raises:
+        ValueError: not such a text.
+    """
+    text = text.strip().removesuffix("Z")
+    if "-" not in text:
+        clock = datetime.fromisoformat("2000-01-01T" + text.removeprefix("T"))
+        return (clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6) / 86_400
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.replace(tzinfo=None)
+    return to_serial(moment, date_1904=date_1904)

@@ -1,0 +1,193 @@
+"""A generated deal: its loans as columns, its notes and accounts, its workbook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.write import Writable, write_workbook_rows
+from core.generate.book import Book, draw_book
+from core.generate.faults import FAULTS
+from core.generate.sheets import MESSY, Texts, deal_rows, draw_texts, holdings, tranche_rows
+from core.generate.tables import (
+    AS_OF,
+    BASE_RATE_PERCENT,
+    COUNTRIES,
+    COUPON_TYPES,
+    CURRENCY,
+    INDEX_NAME,
+    INDUSTRIES,
+    LIENS,
+    TRANCHES,
+)
+from core.portfolio.portfolio import Deal, Names, Tranches
+from core.portfolio.ratings import SCALE_A, SCALE_B
+
+LOANS_MIN: Final = 200
+"""Fewer loans than this do not make a book that keeps to the limits."""
+
+LOANS_MAX: Final = 999_999
+"""A sheet has 1,000,000 rows, of which one is the header."""
+
+SEED_MAX: Final = 2**63 - 1
+"""Seeds are whole numbers from 0 to this."""
+
+_PROGRESS_EVERY: Final = 2_000
+
+
+class GenerateError(ValueError):
+    """A book that cannot be made as asked; the message says what can."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedDeal:
+    """A seeded deal."""
+
+    book: Book
+    texts: Texts
+    messy: frozenset[str]
+
+    @property
+    def loans(self) -> int:
+        """Loans in the book."""
+        return self.book.count
+
+    def portfolio_columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Names]:
+        """The loans under their standard names, one element per loan, for `Portfolio.from_columns`.
+
+        Numbers in the units of `Portfolio.numbers` (NaN is blank; dates as days since 1970), flags as booleans, texts
+        as dictionary codes, identifiers as strings (empty is blank). The messiness is the sheet's and not in here.
+        """
+        book, texts = self.book, self.texts
+        return {
+            "cusip": texts.cusip,
+            "loanx_id": texts.loanx,
+            "isin": texts.isin,
+            "borrower_name": _names(book.obligor, texts.companies),
+            "facility_name": _names(texts.facility, texts.facilities),
+            "par_value": book.par,
+            "price": book.price,
+            "purchase_price": book.purchase_price,
+            "spread": book.spread,
+            "base_rate": _names(np.where(book.is_fixed, -1, 0), [INDEX_NAME]),
+            "floor": book.floor,
+            "all_in_rate": book.all_in_rate,
+            "coupon_type": _names(book.is_fixed, COUPON_TYPES),
+            "rating_agency_a": _names(book.rank_a - 1, SCALE_A),
+            "rating_agency_b": _names(book.rank_b - 1, SCALE_B),
+            "rating_agency_c": _names(book.rank_c - 1, SCALE_B),
+            "recovery_rate": book.recovery_rate,
+            "industry": _names(book.industry, [name for name, _ in INDUSTRIES]),
+            "country": _names(book.country, [name for name, *_ in COUNTRIES]),
+            "currency": _names(np.zeros(book.count, np.int64), [CURRENCY]),
+            "maturity_date": book.maturity,
+            "lien_type": _names(book.is_second_lien, LIENS),
+            "is_defaulted": book.is_defaulted,
+            "cov_lite": book.is_cov_lite,
+            "is_dip": book.is_dip,
+            "is_current_pay": book.is_current_pay,
+            "is_pik": book.is_pik,
+            "facility_size": book.facility_size,
+            "days_past_due": book.days_past_due,
+            "quote_depth": book.quote_depth,
+        }
+
+    @property
+    def tranches(self) -> Tranches:
+        """The notes of the deal."""
+        classes, percent, spread, oc_trigger, ic_trigger, _ = zip(*TRANCHES, strict=True)
+        balance = np.array(percent) / 100.0 * self.book.target_par
+        spreads = np.array(spread, np.float64)
+        blank = np.full(len(classes), np.nan)
+        return Tranches(
+            classes=classes,
+            current_balance=balance,
+            original_balance=balance,
+            coupon=BASE_RATE_PERCENT + spreads / 100.0,
+            spread=spreads,
+            oc_trigger=np.array(oc_trigger, np.float64),
+            ic_trigger=np.array(ic_trigger, np.float64),
+            rank=np.arange(1, len(classes) + 1, dtype=np.int32),
+            deferred_interest=blank,
+            interest_due=blank,
+            is_income=np.isnan(spreads),
+        )
+
+    @property
+    def deal(self) -> Deal:
+        """Cash, base rate and the date of the book."""
+        as_of = float(np.datetime64(AS_OF, "D").astype(np.float64))
+        return Deal(principal_cash=self.book.cash, base_rate=BASE_RATE_PERCENT, as_of=as_of)
+
+    def write(self, path: Path | str, progress: Callable[[int], None] | None = None) -> None:
+        """Write an .xlsx workbook with the sheets Holdings, Tranches and Deal, in constant memory.
+
+        Args:
+            progress: called now and then with the number of rows that were handed out since the last call.
+        """
+        sheet = holdings(self.book, self.texts, self.messy)
+        write_workbook_rows(
+            path,
+            {
+                "Holdings": sheet.rows() if progress is None else _counted(sheet.rows(), progress),
+                "Tranches": tranche_rows(self.book),
+                "Deal": deal_rows(self.book),
+            },
+            number_formats={
+                "Holdings": [column.number_format for column in sheet.columns],
+                "Tranches": [None, "#,##0", "#,##0"],
+            },
+        )
+
+
+def generate(
+    loans: int = 300, seed: int = 7, faults: Collection[str] = (), messy: Collection[str] = ()
+) -> GeneratedDeal:
+    """A deal of so many loans, always the same for the same arguments (and version of NumPy, whose draws may change).
+
+    Args:
+        loans: LOANS_MIN to LOANS_MAX.
+        seed: 0 to SEED_MAX.
+        faults: what to break, of FAULTS.
+        messy: habits of the Holdings sheet, of MESSY.
+
+    Raises:
+        GenerateError: a number outside its range, or an unknown fault or habit.
+    """
+    _check_number("loans", loans, LOANS_MIN, LOANS_MAX)
+    _check_number("seed", seed, 0, SEED_MAX)
+    _check_words("fault", faults, FAULTS)
+    _check_words("messy", messy, MESSY)
+    book = draw_book(seed, loans)
+    for name, fault in FAULTS.items():
+        if name in faults:
+            fault(book)
+    return GeneratedDeal(book, draw_texts(book), frozenset(messy))
+
+
+def _check_number(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise GenerateError(f"{name} must be between {low:,} and {high:,}, not {value:,}")
+
+
+def _check_words(name: str, words: Collection[str], known: Collection[str]) -> None:
+    for word in words:
+        if word not in known:
+            raise GenerateError(f"unknown {name} {word!r}: choose from {', '.join(known)}")
+
+
+def _names(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) -> Names:
+    return Names(codes.astype(np.int32), tuple(values))
+
+
+def _counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:
+    """The rows, with word of every 2,000 of them."""
+    for number, row in enumerate(rows, 1):
+        if number % _PROGRESS_EVERY == 0:
+            progress(_PROGRESS_EVERY)
+        yield row

@@ -1,0 +1,156 @@
+"""A1 notation to 0-based rows and columns, back, and formulas moved from one cell to another."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+ROWS_MAX: Final = 1_048_576
+"""Rows that A1 notation reaches in a spreadsheet: the last is row 1048576."""
+
+COLUMNS_MAX: Final = 16_384
+"""Columns that A1 notation reaches: the last is XFD."""
+
+_CELL: Final = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
+
+
+@lru_cache(maxsize=COLUMNS_MAX)
+def column_name(column: int) -> str:
+    """The letters of a 0-based column: 0 -> A, 16383 -> XFD.
+
+    Raises:
+        ValueError: the column is negative or past XFD.
+    """
+    if not 0 <= column < COLUMNS_MAX:
+        raise ValueError(f"column {column} is outside A to XFD")
+    letters = ""
+    column += 1
+    while column:
+        column, digit = divmod(column - 1, 26)
+        letters = chr(65 + digit) + letters
+    return letters
+
+
+def column_index(name: str) -> int:
+    """The 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
+
+    Raises:
+        ValueError: not one to three letters, or past XFD.
+    """
+    if not (1 <= len(name) <= 3 and name.isascii() and name.isalpha()):
+        raise ValueError(f"{name!r} is not a column")
+    index = 0
+    for letter in name.upper():
+        index = index * 26 + ord(letter) - 64
+    if index > COLUMNS_MAX:
+        raise ValueError(f"column {name!r} is past XFD")
+    return index - 1
+
+
+def cell_name(row: int, column: int) -> str:
+    """The A1 name of a 0-based cell: (0, 0) -> A1.
+
+    Raises:
+        ValueError: the cell is outside A1 to XFD1048576.
+    """
+    if not 0 <= row < ROWS_MAX:
+        raise ValueError(f"row {row} is outside 0 to {ROWS_MAX - 1}")
+    return f"{column_name(column)}{row + 1}"
+
+
+def parse_cell(name: str) -> tuple[int, int]:
+    """The 0-based (row, column) of an A1 name; `$` marks are allowed and ignored.
+
+    Raises:
+        ValueError: not a cell between A1 and XFD1048576.
+    """
+    found = _CELL.fullmatch(name)
+    if found is None or int(found[2]) > ROWS_MAX:
+        raise ValueError(f"{name!r} is not a cell")
+    return int(found[2]) - 1, column_index(found[1])
+
+
+def range_name(first_row: int, first_column: int, last_row: int, last_column: int) -> str:
+    """The A1 name of a range with inclusive 0-based corners; a single cell has no colon."""
+    first = cell_name(first_row, first_column)
+    last = cell_name(last_row, last_column)
+    return first if first == last else f"{first}:{last}"
+
+
+def parse_range(name: str) -> tuple[int, int, int, int]:
+    """The inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
+
+    Raises:
+        ValueError: not a range of cells.
+    """
+    first, _, last = name.partition(":")
+    top, left = parse_cell(first)
+    bottom, right = parse_cell(last) if last else (top, left)
+    return min(top, bottom), min(left, right), max(top, bottom), max(left, right)
+
+
+# The words of a formula, in the order in which they must be tried: what only looks like a reference (text, sheet
+# names, table columns, function names, numbers, names) is taken whole, so that nothing inside it moves.
+_WORD: Final = re.compile(
+    r"""
+      "(?:[^"]|"")*+"?                                              # text
+    | '(?:[^']|'')*+'!?                                             # a quoted sheet
+    | \[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]                   # a table's columns, or another workbook
+    | [^\W\d][\w.]*+(?::[\w.]++)?!                                  # a sheet or a run of sheets
+    | [^\W\d][\w.]*+(?=\()                                          # a function
+    | (?P<rows>(?P<r1>\$?[1-9][0-9]{0,6}):(?P<r2>\$?[1-9][0-9]{0,6}))(?![\w.])
+    | (?P<columns>(?P<c1>\$?[A-Za-z]{1,3}):(?P<c2>\$?[A-Za-z]{1,3}))(?![\w.(!])
+    | (?P<cell>(?P<column>\$?[A-Za-z]{1,3})(?P<row>\$?[1-9][0-9]{0,6}))(?![\w.(!])
+    | [0-9]++\.?[0-9]*+(?:[eE][+-]?[0-9]++)?                        # a number
+    | [\w.\\$]++                                                    # a name
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def move_formula(text: str, rows: int, columns: int) -> str:
+    """A formula as it reads after being filled `rows` down and `columns` to the right; absolute parts (`$`) stay.
+
+    A reference that leaves the sheet becomes #REF!.
+    """
+    return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+
+
+def _moved(word: re.Match[str], rows: int, columns: int) -> str:
+    if word["cell"]:
+        parts = [_moved_column(word["column"], columns), _moved_row(word["row"], rows)]
+        joint = ""
+    elif word["rows"]:
+        parts = [_moved_row(word["r1"], rows), _moved_row(word["r2"], rows)]
+        joint = ":"
+    elif word["columns"]:
+        parts = [_moved_column(word["c1"], columns), _moved_column(word["c2"], columns)]
+        joint = ":"
+    else:
+        return word[0]
+    if "?" in parts:  # past the sheet as it stands: a name such as XFE1, not a reference
+        return word[0]
+    return "#REF!" if "" in parts else joint.join(parts)
+
+
+def _moved_row(row: str, by: int) -> str:
+    """The moved row; empty where it leaves the sheet, "?" where it never was on it."""
+    number = int(row.removeprefix("$"))
+    if number > ROWS_MAX:
+        return "?"
+    if row.startswith("$"):
+        return row
+    return str(number + by) if 1 <= number + by <= ROWS_MAX else ""
+
+
+def _moved_column(column: str, by: int) -> str:
+    """The moved column; empty where it leaves the sheet, "?" where it never was on it."""
+    letters = column.removeprefix("$").upper()
+    if len(letters) == 3 and letters > "XFD":
+        return "?"
+    if column.startswith("$"):
+        return column
+    moved = column_index(letters) + by
+    return column_name(moved) if 0 <= moved < COLUMNS_MAX else ""

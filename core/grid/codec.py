@@ -1,0 +1,350 @@
+"""A sheet to a file and back without a copy, in the safetensors format; a workbook to a folder of them.
+
+One file per sheet: eight bytes of header length, a JSON header, then flat arrays (the format's description stands at
+https://github.com/huggingface/safetensors). The spans of all columns stand end to end in a few tensors, so the header
+is as long for 16,384 columns as for one. What belongs to the workbook (date system, number formats, defined names, the
+list of sheets) is the `Manifest`, a small JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
+from core.grid.column import Column, Text
+from core.grid.sheet import Formulas, Sheet, Workbook
+from core.values import ERRORS, Kind
+
+VERSION: Final = "1"
+"""Of this layout of tensors; a file of another version is refused."""
+
+_HEADER_BYTES_MAX: Final = 64 * 1024
+_ALIGNMENT: Final = 8
+_KIND_MAX: Final = max(Kind)
+
+_TENSORS: Final = {
+    "numbers": ("F64", np.float64),
+    "text_offsets": ("I64", np.int64),
+    "formula_text_offsets": ("I64", np.int64),
+    "starts": ("I32", np.int32),
+    "lengths": ("I32", np.int32),
+    "codes": ("I32", np.int32),
+    "formula_rows": ("I32", np.int32),
+    "formula_columns": ("I32", np.int32),
+    "formula_texts": ("I32", np.int32),
+    "formula_origins": ("I32", np.int32),
+    "arrays": ("I32", np.int32),
+    "merged": ("I32", np.int32),
+    "formats": ("U16", np.uint16),
+    "kinds": ("U8", np.uint8),
+    "text_data": ("U8", np.uint8),
+    "formula_text_data": ("U8", np.uint8),
+}
+"""Every tensor of a file in its order, wide ones first so that all are aligned. `starts` and `lengths` have one item
+per column (length 0: no cell); `numbers`, `codes`, `formats` and `kinds` hold the spans end to end; `arrays` has rows
+of (formula index, first row, first column, last row, last column), `merged` of (first row, first column, last row,
+last column), both flat."""
+
+_STATES: Final = ("visible", "hidden", "veryHidden")
+
+
+class CodecError(ValueError):
+    """A stored sheet or manifest is damaged, or not one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRecord:
+    """One sheet in a manifest."""
+
+    file: str
+    """The file's name in the folder that it was written to."""
+    name: str
+    index: int
+    state: Literal["visible", "hidden", "veryHidden"]
+    row_count: int
+    column_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What belongs to a workbook and to none of its sheets alone."""
+
+    sheets: tuple[SheetRecord, ...]
+    date_1904: bool = False
+    number_formats: tuple[str, ...] = ("General",)
+    defined_names: Mapping[str, str] | None = None
+
+    def to_json(self) -> str:
+        """The manifest as JSON text."""
+        return json.dumps(
+            {
+                "version": VERSION,
+                "date_1904": self.date_1904,
+                "number_formats": self.number_formats,
+                "defined_names": dict(self.defined_names or {}),
+                "sheets": [{field: getattr(sheet, field) for field in SheetRecord.__slots__} for sheet in self.sheets],
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Manifest:
+        """The manifest of its JSON text.
+
+        Raises:
+            CodecError: not such a text.
+        """
+        try:
+            found = json.loads(text)
+            _require(found["version"] == VERSION)
+            names = found["defined_names"]
+            formats = tuple(found["number_formats"])
+            _require(isinstance(found["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
+            _require(all(isinstance(word, str) for word in (*formats, *names, *names.values())))
+            return cls(tuple(map(_record, found["sheets"])), found["date_1904"], formats, names)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise CodecError("the manifest of the workbook is damaged") from error
+
+
+def _record(found: Any) -> SheetRecord:
+    record = SheetRecord(**found)
+    _require(isinstance(record.name, str) and isinstance(record.file, str) and record.state in _STATES)
+    _require(all(type(count) is int and count >= 0 for count in (record.index, record.row_count, record.column_count)))
+    return record
+
+
+def write_workbook(book: Workbook, folder: Path) -> Manifest:
+    """Write every sheet of a workbook into a folder, as sheet-0.safetensors and so on."""
+    records = []
+    for sheet in book.sheets:
+        file = f"sheet-{sheet.index}.safetensors"
+        write_sheet(sheet, folder / file)
+        records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
+    return Manifest(tuple(records), book.date_1904, book.number_formats, book.defined_names)
+
+
+def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
+    """Map a workbook whose sheets' files are `paths` in the manifest's order, or stand in the folder `paths`.
+
+    Raises:
+        CodecError: a file is damaged, or is not the sheet that the manifest says.
+        OSError: a file cannot be opened.
+    """
+    if isinstance(paths, Path):
+        paths = [paths / record.file for record in manifest.sheets]
+    sheets = tuple(open_sheet(path) for path in paths)
+    found = [(s.name, s.index, s.state, s.row_count, s.column_count) for s in sheets]
+    told = [(r.name, r.index, r.state, r.row_count, r.column_count) for r in manifest.sheets]
+    formats = max((int(c.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
+    if found != told or formats >= len(manifest.number_formats):
+        raise CodecError("the stored sheets are not those of the manifest")
+    return Workbook(sheets, manifest.date_1904, manifest.number_formats, dict(manifest.defined_names or {}))
+
+
+def write_sheet(sheet: Sheet, path: Path) -> None:
+    """Write one sheet; the file appears under its name only when it is whole.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    parts = _parts(sheet)
+    header = _header(sheet, parts)
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        with unfinished.open("wb") as file:
+            file.write(len(header).to_bytes(8, "little"))
+            file.write(header)
+            for name in _TENSORS:
+                for part in parts[name]:
+                    file.write(part.data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
+    """Each tensor as the contiguous arrays that it is joined from."""
+    filled = [column for column in sheet.columns if column is not None]
+    lengths = [0 if column is None else len(column.kinds) for column in sheet.columns]
+    starts = [0 if column is None else column.start for column in sheet.columns]
+    formulas = sheet.formulas
+    arrays = [(at, *parse_range(name)) for at, name in formulas.arrays.items()]
+    found: dict[str, list[Any]] = {
+        "numbers": [column.numbers for column in filled],
+        "text_offsets": [sheet.text.offsets],
+        "formula_text_offsets": [formulas.text.offsets],
+        "starts": [starts],
+        "lengths": [lengths],
+        "codes": [column.codes for column in filled],
+        "formula_rows": [formulas.rows],
+        "formula_columns": [formulas.columns],
+        "formula_texts": [formulas.texts],
+        "formula_origins": [formulas.origins],
+        "arrays": [np.array(arrays, np.int32).ravel()],
+        "merged": [np.array(sheet.merged, np.int32).ravel()],
+        "formats": [column.formats for column in filled],
+        "kinds": [column.kinds for column in filled],
+        "text_data": [sheet.text.data],
+        "formula_text_data": [formulas.text.data],
+    }
+    return {name: [np.ascontiguousarray(part, kind) for part in found[name]] for name, (_, kind) in _TENSORS.items()}
+
+
+def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "version": VERSION,
+            "name": sheet.name,
+            "index": str(sheet.index),
+            "state": sheet.state,
+            "row_count": str(sheet.row_count),
+        }
+    }
+    at = 0
+    for name, (word, kind) in _TENSORS.items():
+        count = sum(len(part) for part in parts[name])
+        stop = at + count * np.dtype(kind).itemsize
+        header[name] = {"dtype": word, "shape": [count], "data_offsets": [at, stop]}
+        at = stop
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    return text + b" " * (-len(text) % _ALIGNMENT)
+
+
+def open_sheet(path: Path) -> Sheet:
+    """Map a stored sheet. Its arrays are read-only views of the file; nothing is copied, all of it is checked.
+
+    Raises:
+        CodecError: the file is damaged, of another version, or no stored sheet.
+        OSError: the file cannot be opened.
+    """
+    try:
+        mapped: NDArray[np.uint8] = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    except ValueError as error:
+        raise CodecError("the stored sheet is empty") from error
+    try:
+        header, begin = _read_header(mapped)
+        tensors = _tensors(header, mapped[begin:])
+        return _sheet(header["__metadata__"], tensors)
+    except (KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
+        if isinstance(error, CodecError):
+            raise
+        raise CodecError("the stored sheet is damaged") from error
+
+
+def _require(condition: object) -> None:
+    if not condition:
+        raise CodecError("the stored sheet is damaged")
+
+
+def _read_header(mapped: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
+    _require(len(mapped) >= 8)
+    size = int.from_bytes(mapped[:8].tobytes(), "little")
+    _require(size <= _HEADER_BYTES_MAX and 8 + size <= len(mapped) and size % _ALIGNMENT == 0)
+    header = json.loads(mapped[8 : 8 + size].tobytes())
+    _require(isinstance(header, dict) and header.keys() == {"__metadata__", *_TENSORS})
+    _require(header["__metadata__"]["version"] == VERSION)
+    return header, 8 + size
+
+
+def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+    """Each tensor as a view; they must cover the data one after another with no hole, as this module writes them."""
+    found = {}
+    at = 0
+    for name, (word, kind) in _TENSORS.items():
+        entry = header[name]
+        (count,) = entry["shape"]
+        _require(entry["dtype"] == word and type(count) is int and 0 <= count <= len(data))
+        stop = at + count * np.dtype(kind).itemsize
+        _require(entry["data_offsets"] == [at, stop] and stop <= len(data))
+        found[name] = data[at:stop].view(kind)
+        at = stop
+    _require(at == len(data))
+    return found
+
+
+def _sheet(metadata: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Sheet:
+    row_count, index = int(metadata["row_count"]), int(metadata["index"])
+    _require(0 <= row_count <= ROWS_MAX and index >= 0 and metadata["state"] in _STATES)
+    _require(isinstance(metadata["name"], str))
+    text = _text(tensors["text_offsets"], tensors["text_data"])
+    _check_cells(tensors, len(text), row_count)
+    return Sheet(
+        name=metadata["name"],
+        index=index,
+        state=cast('Literal["visible", "hidden", "veryHidden"]', metadata["state"]),
+        columns=_columns(tensors),
+        row_count=row_count,
+        text=text,
+        formulas=_formulas(tensors, row_count),
+        merged=tuple((a, b, c, d) for a, b, c, d in _ranges(tensors["merged"], 4).tolist()),
+    )
+
+
+def _check_cells(tensors: dict[str, NDArray[Any]], text_count: int, row_count: int) -> None:
+    starts, lengths, kinds, codes = (tensors[name] for name in ("starts", "lengths", "kinds", "codes"))
+    numbers = tensors["numbers"]
+    _require(len(starts) == len(lengths) <= COLUMNS_MAX)
+    _require(starts.min(initial=0) >= 0 and lengths.min(initial=0) >= 0)
+    _require((starts.astype(np.int64) + lengths).max(initial=0) <= row_count)
+    total = int(lengths.sum(dtype=np.int64))
+    _require(all(len(tensors[name]) == total for name in ("kinds", "numbers", "codes", "formats")))
+    _require(kinds.max(initial=0) <= _KIND_MAX)
+    _require(codes.min(initial=-1) >= -1 and codes.max(initial=-1) < text_count)
+    _require(np.array_equal(kinds == Kind.TEXT, codes >= 0))
+    errors = numbers[kinds == Kind.ERROR]
+    _require(np.isin(errors, np.arange(len(ERRORS))).all())
+
+
+def _text(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Text:
+    _require(len(offsets) >= 1 and offsets[0] == 0 and offsets[-1] == len(data))
+    _require((offsets[1:] >= offsets[:-1]).all())
+    if data.max(initial=0) >= 0x80:
+        # Valid as a whole, and no string begins inside a character: valid one by one.
+        data.tobytes().decode()
+        starts = offsets[:-1][offsets[:-1] < len(data)]
+        _require(((data[starts] & 0xC0) != 0x80).all())
+    return Text(offsets, data)
+
+
+def _columns(tensors: dict[str, NDArray[Any]]) -> tuple[Column | None, ...]:
+    columns: list[Column | None] = []
+    at = 0
+    for start, length in zip(tensors["starts"].tolist(), tensors["lengths"].tolist(), strict=True):
+        cut = slice(at, at + length)
+        arrays = (tensors[name][cut] for name in ("kinds", "numbers", "codes", "formats"))
+        columns.append(Column(start, *arrays) if length else None)
+        at += length
+    return tuple(columns)
+
+
+def _formulas(tensors: dict[str, NDArray[Any]], row_count: int) -> Formulas:
+    rows, columns, texts, origins = (tensors["formula_" + name] for name in ("rows", "columns", "texts", "origins"))
+    text = _text(tensors["formula_text_offsets"], tensors["formula_text_data"])
+    count = len(rows)
+    _require(len(columns) == len(texts) == len(origins) == count)
+    limits = ((rows, row_count), (columns, len(tensors["starts"])), (texts, len(text)), (origins, count))
+    _require(all(part.min(initial=0) >= 0 and part.max(initial=-1) < limit for part, limit in limits))
+    keys = rows.astype(np.int64) * COLUMNS_MAX + columns
+    _require((keys[1:] > keys[:-1]).all())
+    arrays = {}
+    for at, *corners in _ranges(tensors["arrays"], 5).tolist():
+        _require(at < count)
+        arrays[at] = range_name(*corners)
+    return Formulas(rows, columns, texts, origins, text, arrays)
+
+
+def _ranges(flat: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """Rows whose last four items are the corners of a range inside the sheet."""
+    rows = flat.reshape(math.floor(len(flat) / width), width)
+    top, left, bottom, right = rows[:, -4:].T
+    _require((rows >= 0).all() and (top <= bottom).all() and (left <= right).all())
+    _require((bottom < ROWS_MAX).all() and (right < COLUMNS_MAX).all())
+    return rows

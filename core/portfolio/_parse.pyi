@@ -1,0 +1,25 @@
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PERCENT: Final = 1
+BASIS_POINTS: Final = 2
+UNREADABLE: Final = 4
+
+OTHER: Final = 0
+CUSIP: Final = 1
+LOANX: Final = 2
+ISIN: Final = 3
+SHORT_CUSIP: Final = 4
+DESTROYED: Final = 5
+
+Pool = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]
+
+def distinct(codes: NDArray[np.int32], pool_size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def clean(offsets: NDArray[np.int64], data: NDArray[np.uint8], used: NDArray[np.int32], upper: bool) -> Pool: ...
+def numbers(
+    offsets: NDArray[np.int64], data: NDArray[np.uint8], used: NDArray[np.int32], is_spread: bool
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]: ...
+def name_keys(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Pool: ...
+def identifier_kinds(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint8]: ...

@@ -1,0 +1,687 @@
+"""Distinct strings of a column to clean text, numbers, name keys and identifier kinds."""
+
+# A text column is dictionary codes into the pool of its sheet. What a string means is worked out once for each
+# distinct string that the column uses, here, over the pool's bytes; nothing below touches a Python string.
+
+from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, strtod
+from libc.string cimport memcmp, memcpy
+
+import numpy as np
+
+from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
+
+cdef enum:
+    NUMBER_LENGTH = 64      # bytes of a number's text; a longer text is none
+    SIZE_MAX = 0x7FFFFFFF   # bytes of distinct text in one column
+    CUSIP_KIND = 1
+    LOANX_KIND = 2
+    ISIN_KIND = 3
+    SHORT_KIND = 4
+    DESTROYED_KIND = 5
+    MARK_PERCENT = 1
+    MARK_BASIS_POINTS = 2
+    MARK_UNREADABLE = 4
+
+PERCENT = MARK_PERCENT
+BASIS_POINTS = MARK_BASIS_POINTS
+UNREADABLE = MARK_UNREADABLE
+
+
+def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
+    """A column's codes renumbered 0, 1, 2, ... by first appearance, and the pool's code of each number; blanks stay -1.
+
+    Raises:
+        ValueError: a code is not below `pool_size`.
+    """
+    cdef Py_ssize_t row, count = codes.shape[0], used_count = 0
+    local = np.empty(count, np.int32)
+    used = np.empty(min(count, pool_size), np.int32)
+    seen = np.zeros(pool_size, np.int32)
+    cdef int32_t[::1] local_view = local, used_view = used, seen_view = seen
+    cdef int32_t code
+    cdef bint in_range = True
+    with nogil:
+        for row in range(count):
+            code = codes[row]
+            if code < 0:
+                local_view[row] = -1
+                continue
+            if code >= pool_size:
+                in_range = False
+                break
+            if seen_view[code] == 0:
+                used_view[used_count] = code
+                used_count += 1
+                seen_view[code] = <int32_t> used_count
+            local_view[row] = seen_view[code] - 1
+    if not in_range:
+        raise ValueError("a text code is not below the size of the pool")
+    return local, used[:used_count]
+
+
+cdef inline bint _spans(const int64_t[::1] offsets, const uint8_t[::1] data, int64_t code) noexcept nogil:
+    """Whether string `code` lies inside the pool: checked before any of its bytes is read."""
+    return (0 <= code < offsets.shape[0] - 1 and 0 <= offsets[code] <= offsets[code + 1]
+            and offsets[code + 1] <= data.shape[0])
+
+
+cdef bint _all_spans(const int64_t[::1] offsets, const uint8_t[::1] data) noexcept nogil:
+    cdef Py_ssize_t code
+    for code in range(offsets.shape[0] - 1):
+        if not _spans(offsets, data, code):
+            return False
+    return True
+
+
+cdef inline int64_t _blank(const uint8_t *text, int64_t length) noexcept nogil:
+    """Bytes of the white space at the start of the text; 0 where there is none. No-break spaces count."""
+    if length >= 1 and (text[0] <= 32):
+        return 1
+    if length >= 2 and text[0] == 0xC2 and text[1] == 0xA0:
+        return 2
+    if length >= 3 and text[0] == 0xE2 and text[1] == 0x80 and (text[2] == 0xAF or text[2] <= 0x8B):
+        return 3
+    return 0
+
+
+cdef inline int64_t _blank_end(const uint8_t *text, int64_t length) noexcept nogil:
+    """Bytes of the white space at the end of the text."""
+    if length >= 1 and text[length - 1] <= 32:
+        return 1
+    if length >= 2 and text[length - 2] == 0xC2 and text[length - 1] == 0xA0:
+        return 2
+    if length >= 3 and text[length - 3] == 0xE2 and text[length - 2] == 0x80 and (
+            text[length - 1] == 0xAF or text[length - 1] <= 0x8B):
+        return 3
+    return 0
+
+
+def clean(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint upper):
+    """The used strings trimmed, ASCII letters raised where `upper`: (code of each, offsets, data) of their own pool.
+
+    Strings that become equal share a code; an empty one has -1.
+
+    Raises:
+        ValueError: offsets or codes do not fit the data.
+        MemoryError: no memory, or more than 2 GiB of text.
+    """
+    cdef Py_ssize_t at, count = used.shape[0]
+    cdef int64_t begin, length, step, letter, longest = 0
+    for at in range(count):
+        if not _spans(offsets, data, used[at]):
+            raise ValueError("a text code leaves the pool")
+        length = offsets[used[at] + 1] - offsets[used[at]]
+        longest = length if length > longest else longest
+    codes = np.empty(count, np.int32)
+    cdef int32_t[::1] codes_view = codes
+    cdef const uint8_t *text
+    cdef uint8_t *raised = NULL
+    cdef Pool pool
+    cdef bint failed = False
+    if pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+        pool_close(&pool)
+        raise MemoryError
+    with nogil:
+        if upper:
+            raised = <uint8_t *> malloc(longest + 1)
+            failed = raised == NULL
+        if not failed:
+            for at in range(count):
+                begin = offsets[used[at]]
+                length = offsets[used[at] + 1] - begin
+                if length == 0:
+                    codes_view[at] = -1
+                    continue
+                text = &data[begin]
+                step = _blank(text, length)
+                while step:
+                    text += step
+                    length -= step
+                    step = _blank(text, length)
+                step = _blank_end(text, length)
+                while step:
+                    length -= step
+                    step = _blank_end(text, length)
+                if length == 0:
+                    codes_view[at] = -1
+                    continue
+                if upper:
+                    for letter in range(length):
+                        raised[letter] = text[letter] - 32 if 97 <= text[letter] <= 122 else text[letter]
+                    text = raised
+                codes_view[at] = pool_code(&pool, <const char *> text, length)
+                if codes_view[at] < 0:
+                    failed = True
+                    break
+    free(raised)
+    try:
+        if failed:
+            raise MemoryError("too much distinct text in one column")
+        clean_offsets, clean_data = pool_arrays(&pool)
+    finally:
+        pool_close(&pool)
+    return codes, clean_offsets, clean_data
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------------
+
+cdef inline bint _digit(uint8_t letter) noexcept nogil:
+    return 48 <= letter <= 57
+
+
+cdef inline bint _upper(uint8_t letter) noexcept nogil:
+    return 65 <= letter <= 90
+
+
+cdef inline bint _ends(const char *text, int length, const char *suffix, int size) noexcept nogil:
+    return length > size and memcmp(text + length - size, suffix, size) == 0
+
+
+cdef inline bint _is_currency(const char *code) noexcept nogil:
+    """One of the currency codes seen in holdings."""
+    cdef const char *known = b"USDEURGBPCHFCADAUDJPYSEKNOKDKKPLNNZDSGDHKD"
+    cdef int at
+    for at in range(0, 42, 3):
+        if memcmp(known + at, code, 3) == 0:
+            return True
+    return False
+
+
+cdef int _squeeze(const uint8_t *text, int64_t length, char *into) noexcept nogil:
+    """The text in upper case without spaces, currency signs and apostrophes; its length, or -1 where it is no number."""
+    cdef int64_t at = 0
+    cdef int size = 0
+    cdef uint8_t letter
+    while at < length:
+        letter = text[at]
+        if letter < 0x80:
+            at += 1
+            if letter <= 32 or letter == 36 or letter == 39:   # white space, $, '
+                continue
+            if 97 <= letter <= 122:
+                letter -= 32
+            if size == NUMBER_LENGTH:
+                return -1
+            into[size] = <char> letter
+            size += 1
+        elif letter == 0xC2 and at + 1 < length and (
+                text[at + 1] == 0xA0 or text[at + 1] == 0xA3 or text[at + 1] == 0xA5):   # no-break space, £, ¥
+            at += 2
+        elif letter == 0xE2 and at + 2 < length:
+            if text[at + 1] == 0x82 and text[at + 2] == 0xAC:                            # €
+                at += 3
+            elif text[at + 1] == 0x80 and (text[at + 2] <= 0x8B or text[at + 2] == 0xAF or text[at + 2] == 0x99):
+                at += 3                                                                  # thin spaces, ’
+            elif (text[at + 1] == 0x88 and text[at + 2] == 0x92) or (
+                    text[at + 1] == 0x80 and (text[at + 2] == 0x93 or text[at + 2] == 0x94)):
+                if size == NUMBER_LENGTH:
+                    return -1
+                into[size] = 45                                                          # a minus or a dash
+                size += 1
+                at += 3
+            else:
+                return -1
+        else:
+            return -1
+    return size
+
+
+cdef double _plain(const char *text, int length) noexcept nogil:
+    """Digits with separators and perhaps an exponent to a number; NaN for anything else."""
+    cdef char digits[NUMBER_LENGTH + 2]
+    cdef int at, size = 0, commas = 0, dots = 0, last_comma = -1, last_dot = -1, mantissa = length
+    cdef int decimal = -1, digit_count = 0
+    for at in range(length):
+        if text[at] == 69:                                       # E
+            mantissa = at
+            break
+    for at in range(mantissa):
+        if text[at] == 44:
+            commas += 1
+            last_comma = at
+        elif text[at] == 46:
+            dots += 1
+            last_dot = at
+        elif _digit(text[at]):
+            digit_count += 1
+        else:
+            return NAN
+    if digit_count == 0:
+        return NAN
+    if commas and dots:
+        decimal = last_comma if last_comma > last_dot else last_dot
+        # Two of the separator that stands last: neither can be the decimal one.
+        if (decimal == last_comma and commas > 1) or (decimal == last_dot and dots > 1):
+            return NAN
+    elif commas == 1:
+        # A comma before exactly three digits parts thousands, unless only a zero (or nothing) stands before it.
+        if mantissa - last_comma - 1 != 3 or last_comma == 0 or (last_comma == 1 and text[0] == 48):
+            decimal = last_comma
+    elif dots == 1:
+        decimal = last_dot
+    for at in range(mantissa):
+        if at == decimal:
+            digits[size] = 46
+            size += 1
+        elif _digit(text[at]):
+            digits[size] = text[at]
+            size += 1
+    if mantissa < length:
+        at = mantissa + 1
+        if at < length and (text[at] == 43 or text[at] == 45):
+            at += 1
+        if at >= length or length - at > 3:
+            return NAN
+        while at < length:
+            if not _digit(text[at]):
+                return NAN
+            at += 1
+        memcpy(&digits[size], text + mantissa, length - mantissa)
+        size += length - mantissa
+    digits[size] = 0
+    return strtod(digits, NULL)
+
+
+cdef int _strip_code(const char **text, int length) noexcept nogil:
+    """Drop a currency code at either end; the new length."""
+    if length > 3 and _is_currency(text[0]):
+        text[0] += 3
+        length -= 3
+    elif length > 2 and text[0][0] == 85 and text[0][1] == 83 and not _upper(text[0][2]):   # what US$ leaves
+        text[0] += 2
+        length -= 2
+    if length > 3 and _is_currency(text[0] + length - 3):
+        length -= 3
+    return length
+
+
+cdef double _number(const uint8_t *source, int64_t source_length, bint is_spread, uint8_t *mark) noexcept nogil:
+    """A cell's text to a number, its unit in `mark`; NaN where it is none."""
+    cdef char squeezed[NUMBER_LENGTH + 1]
+    cdef const char *text = squeezed
+    cdef int length = _squeeze(source, source_length, squeezed)
+    cdef int at
+    cdef double sign = 1.0, factor = 1.0
+    if length <= 0:
+        return NAN
+    if is_spread:                                                # an index and a plus before the margin: SOFR+350
+        for at in range(length - 1, 0, -1):
+            if text[at] == 43:
+                if not (text[at - 1] == 69 and at > 1 and (_digit(text[at - 2]) or text[at - 2] == 46)):
+                    text += at + 1
+                    length -= at + 1
+                break
+    length = _strip_code(&text, length)
+    if length > 2 and text[0] == 40 and text[length - 1] == 41:  # (…)
+        sign = -1.0
+        text += 1
+        length -= 2
+        length = _strip_code(&text, length)
+    if length > 1 and text[length - 1] == 37:                    # %
+        mark[0] = MARK_PERCENT
+        length -= 1
+    elif _ends(text, length, b"BPS", 3):
+        mark[0] = MARK_BASIS_POINTS
+        length -= 3
+    elif _ends(text, length, b"BP", 2):
+        mark[0] = MARK_BASIS_POINTS
+        length -= 2
+    elif _ends(text, length, b"PCT", 3):
+        mark[0] = MARK_PERCENT
+        length -= 3
+    elif _ends(text, length, b"MM", 2) or _ends(text, length, b"MN", 2):
+        factor = 1e6
+        length -= 2
+    elif _ends(text, length, b"MLN", 3):
+        factor = 1e6
+        length -= 3
+    elif _ends(text, length, b"MILLION", 7):
+        factor = 1e6
+        length -= 7
+    elif _ends(text, length, b"M", 1):                           # in this market M is a million
+        factor = 1e6
+        length -= 1
+    elif _ends(text, length, b"BN", 2):
+        factor = 1e9
+        length -= 2
+    elif _ends(text, length, b"K", 1):
+        factor = 1e3
+        length -= 1
+    if length > 2 and text[0] == 40 and text[length - 1] == 41 and sign > 0:   # (…)%
+        sign = -1.0
+        text += 1
+        length -= 2
+    if length > 1 and text[length - 1] == 45:                    # 5-
+        sign = -sign
+        length -= 1
+    elif length > 1 and (text[0] == 45 or text[0] == 43):
+        sign = -sign if text[0] == 45 else sign
+        text += 1
+        length -= 1
+        length = _strip_code(&text, length)
+    return sign * factor * _plain(text, length)
+
+
+def numbers(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint is_spread):
+    """The used strings as numbers, NaN where one is none, with the marks PERCENT, BASIS_POINTS, UNREADABLE of each.
+
+    The value is what is written ("3.50%" is 3.5); `is_spread` drops an index before a plus sign ("L+350" is 350).
+
+    Raises:
+        ValueError: offsets or codes do not fit the data.
+    """
+    cdef Py_ssize_t at, count = used.shape[0]
+    cdef int64_t begin, end
+    cdef bint in_range = True
+    values = np.empty(count, np.float64)
+    marks = np.zeros(count, np.uint8)
+    cdef double[::1] values_view = values
+    cdef uint8_t[::1] marks_view = marks
+    with nogil:
+        for at in range(count):
+            if not _spans(offsets, data, used[at]):
+                in_range = False
+                break
+            begin = offsets[used[at]]
+            end = offsets[used[at] + 1]
+            if begin == end:
+                values_view[at] = NAN
+                continue
+            values_view[at] = _number(&data[begin], end - begin, is_spread, &marks_view[at])
+            # An exponent can overflow: infinity is no figure of a loan.
+            if not (-1e300 < values_view[at] < 1e300):
+                values_view[at] = NAN
+                marks_view[at] = MARK_UNREADABLE
+    if not in_range:
+        raise ValueError("a text code leaves the pool")
+    return values, marks
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
+cdef inline bint _word(uint8_t letter) noexcept nogil:
+    """A letter or a digit; every byte of a letter beyond ASCII counts (the caller has replaced other signs)."""
+    return 48 <= letter <= 57 or 65 <= letter <= 90 or 97 <= letter <= 122 or letter >= 0x80
+
+
+cdef bint _legal(const uint8_t *word, int64_t size) noexcept nogil:
+    """A token that only says the legal form."""
+    if size == 2:
+        return (memcmp(word, b"LP", 2) == 0 or memcmp(word, b"CO", 2) == 0 or memcmp(word, b"SA", 2) == 0
+                or memcmp(word, b"NV", 2) == 0 or memcmp(word, b"BV", 2) == 0 or memcmp(word, b"AG", 2) == 0
+                or memcmp(word, b"AB", 2) == 0 or memcmp(word, b"OY", 2) == 0)
+    if size == 3:
+        return (memcmp(word, b"INC", 3) == 0 or memcmp(word, b"LLC", 3) == 0 or memcmp(word, b"LTD", 3) == 0
+                or memcmp(word, b"LLP", 3) == 0 or memcmp(word, b"PLC", 3) == 0 or memcmp(word, b"SAS", 3) == 0
+                or memcmp(word, b"SPA", 3) == 0 or memcmp(word, b"DAC", 3) == 0 or memcmp(word, b"THE", 3) == 0)
+    if size == 4:
+        return (memcmp(word, b"CORP", 4) == 0 or memcmp(word, b"SARL", 4) == 0 or memcmp(word, b"GMBH", 4) == 0)
+    if size == 7:
+        return memcmp(word, b"LIMITED", 7) == 0 or memcmp(word, b"COMPANY", 7) == 0
+    if size == 11:
+        return memcmp(word, b"CORPORATION", 11) == 0
+    return size == 12 and memcmp(word, b"INCORPORATED", 12) == 0
+
+
+cdef bint _former(const uint8_t *word, int64_t size) noexcept nogil:
+    """A token after which another name of the same company follows."""
+    return size == 3 and (memcmp(word, b"DBA", 3) == 0 or memcmp(word, b"FKA", 3) == 0 or memcmp(word, b"AKA", 3) == 0)
+
+
+cdef int64_t _bracket_end(const uint8_t *text, int64_t length, int64_t at) noexcept nogil:
+    """The place after the bracket that closes the one at `at`; -1 where none does."""
+    cdef uint8_t opening = text[at], closing = 41 if text[at] == 40 else 93
+    cdef int64_t depth = 0
+    while at < length:
+        if text[at] == opening:
+            depth += 1
+        elif text[at] == closing:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    return -1
+
+
+cdef int64_t _words(const uint8_t *text, int64_t length, uint8_t *into) noexcept nogil:
+    """Upper-case words parted by single spaces: brackets dropped, & as AND, initials (B.V., D/B/A) joined."""
+    cdef int64_t at = 0, size = 0, run = 0, after
+    cdef bint round_open = True, square_open = True
+    cdef uint8_t letter
+    while at < length:
+        letter = text[at]
+        if (letter == 40 and round_open) or (letter == 91 and square_open):
+            after = _bracket_end(text, length, at)
+            if after > 0:
+                at = after
+                letter = 32
+            else:                               # no later bracket of the kind closes either: look no more
+                at += 1
+                if letter == 40:
+                    round_open = False
+                else:
+                    square_open = False
+        else:
+            at += 1
+        if _word(letter):
+            into[size] = letter - 32 if 97 <= letter <= 122 else letter
+            size += 1
+            run += 1
+            continue
+        # A dot or a stroke after a single letter joins it to a next single letter: B.V. is BV, D/B/A is DBA.
+        if (letter == 46 or letter == 47) and run == 1 and at < length and _word(text[at]) and (
+                at + 1 >= length or not _word(text[at + 1])):
+            run = 0
+            continue
+        run = 0
+        if letter == 38:                        # &
+            if size and into[size - 1] != 32:
+                into[size] = 32
+                size += 1
+            memcpy(into + size, b"AND ", 4)
+            size += 4
+        elif size and into[size - 1] != 32:
+            into[size] = 32
+            size += 1
+    while size and into[size - 1] == 32:
+        size -= 1
+    return size
+
+
+cdef int64_t _name_key(uint8_t *words, int64_t size) noexcept nogil:
+    """Cut the words at another name's tail, then drop legal forms from the end; the first word always stays."""
+    cdef int64_t at = 0, start = 0
+    while at <= size:
+        if at == size or words[at] == 32:
+            if start > 0 and _former(words + start, at - start):
+                size = start - 1
+                break
+            start = at + 1
+        at += 1
+    while True:
+        start = size
+        while start > 0 and words[start - 1] != 32:
+            start -= 1
+        if size > 6 and memcmp(words + size - 6, b" SA RL", 6) == 0:   # S.à r.l.
+            start = size - 5
+        elif start == 0 or not _legal(words + start, size - start):
+            return size
+        size = start - 1
+
+
+def name_keys(const int64_t[::1] offsets, const uint8_t[::1] data):
+    """The key of each company name: (code of each, offsets, data); equal keys share a code, an empty name has -1.
+
+    Letters beyond ASCII pass as they are: the caller decomposes them and blanks other signs first.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+        MemoryError: no memory, or more than 2 GiB of text.
+    """
+    if not _all_spans(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t at, count = offsets.shape[0] - 1
+    cdef int64_t length, size, longest = 0
+    cdef uint8_t *words
+    cdef Pool pool
+    cdef bint failed = False
+    codes = np.empty(count, np.int32)
+    cdef int32_t[::1] codes_view = codes
+    for at in range(count):
+        longest = max(longest, offsets[at + 1] - offsets[at])
+    words = <uint8_t *> malloc(5 * longest + 8)     # "&" grows to " AND "
+    if words == NULL or pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+        free(words)
+        raise MemoryError
+    with nogil:
+        for at in range(count):
+            length = offsets[at + 1] - offsets[at]
+            size = _words(&data[offsets[at]], length, words) if length else 0
+            size = _name_key(words, size)
+            if size:
+                codes_view[at] = pool_code(&pool, <const char *> words, size)
+            elif length:                        # nothing but brackets and signs: the text itself
+                codes_view[at] = pool_code(&pool, <const char *> &data[offsets[at]], length)
+            else:
+                codes_view[at] = -1
+                continue
+            if codes_view[at] < 0:
+                failed = True
+                break
+    free(words)
+    try:
+        if failed:
+            raise MemoryError("too much distinct text in one column")
+        key_offsets, key_data = pool_arrays(&pool)
+    finally:
+        pool_close(&pool)
+    return codes, key_offsets, key_data
+
+
+# ---- identifiers ---------------------------------------------------------------------------------------------------
+
+OTHER = 0
+CUSIP = CUSIP_KIND
+LOANX = LOANX_KIND
+ISIN = ISIN_KIND
+SHORT_CUSIP = SHORT_KIND
+DESTROYED = DESTROYED_KIND
+
+
+cdef inline int _rank36(uint8_t letter) noexcept nogil:
+    """0 to 9 for digits, 10 to 35 for letters, then * @ #; -1 for any other sign."""
+    if _digit(letter):
+        return letter - 48
+    if _upper(letter):
+        return letter - 55
+    if letter == 42:
+        return 36
+    if letter == 64:
+        return 37
+    return 38 if letter == 35 else -1
+
+
+cdef bint _cusip_fits(const uint8_t *text) noexcept nogil:
+    """The check digit of nine characters: every second value doubled, digits summed, to the next ten."""
+    cdef int at, value, total = 0
+    for at in range(8):
+        value = _rank36(text[at])
+        if value < 0:
+            return False
+        if at & 1:
+            value *= 2
+        total += value // 10 + value % 10
+    return _digit(text[8]) and (10 - total % 10) % 10 == text[8] - 48
+
+
+cdef bint _isin_fits(const uint8_t *text) noexcept nogil:
+    """Two letters, nine characters, and a check digit by Luhn over the letters' two-digit values."""
+    cdef int at, value, total = 0
+    cdef bint doubled = False
+    if not (_upper(text[0]) and _upper(text[1]) and _digit(text[11])):
+        return False
+    for at in range(11, -1, -1):
+        value = _rank36(text[at])
+        if value < 0 or value > 35:
+            return False
+        if value >= 10:
+            total += _luhn(value % 10, doubled) + _luhn(value // 10, not doubled)
+        else:
+            total += _luhn(value, doubled)
+            doubled = not doubled
+    return total % 10 == 0
+
+
+cdef inline int _luhn(int digit, bint doubled) noexcept nogil:
+    if not doubled:
+        return digit
+    return 2 * digit if digit < 5 else 2 * digit - 9
+
+
+cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
+    """LX, five or six digits, and perhaps T and one digit more."""
+    cdef int64_t at = 2
+    if length < 7 or text[0] != 76 or text[1] != 88:
+        return False
+    while at < length and _digit(text[at]):
+        at += 1
+    if at < 7 or at > 8:
+        return False
+    return at == length or (length - at == 2 and text[at] == 84 and _digit(text[at + 1]))
+
+
+cdef bint _destroyed(const uint8_t *text, int64_t length) noexcept nogil:
+    """A number in scientific notation, as a spreadsheet shows an identifier that it took for one: 1.23E+08."""
+    cdef int64_t at = 1
+    if length < 5 or not _digit(text[0]):
+        return False
+    if text[at] == 46 or text[at] == 44:
+        at += 1
+        while at < length and _digit(text[at]):
+            at += 1
+    if at + 2 >= length or text[at] != 69 or text[at + 1] != 43:
+        return False
+    at += 2
+    while at < length:
+        if not _digit(text[at]):
+            return False
+        at += 1
+    return True
+
+
+cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length) noexcept nogil:
+    cdef int64_t at
+    if length == 9 and _cusip_fits(text):
+        return CUSIP_KIND
+    if length == 12 and _isin_fits(text):
+        return ISIN_KIND
+    if _loanx_fits(text, length):
+        return LOANX_KIND
+    if length == 8:
+        for at in range(8):
+            if not _digit(text[at]):
+                break
+        else:
+            return SHORT_KIND
+    return DESTROYED_KIND if _destroyed(text, length) else 0
+
+
+def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data):
+    """What each upper-case string is: CUSIP or ISIN (check digit fits), LOANX, SHORT_CUSIP (eight digits: a leading zero
+    may be lost), DESTROYED (scientific notation), or OTHER.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _all_spans(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t at, count = offsets.shape[0] - 1
+    kinds = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] kinds_view = kinds
+    with nogil:
+        for at in range(count):
+            if offsets[at] < offsets[at + 1]:
+                kinds_view[at] = _identifier_kind(&data[offsets[at]], offsets[at + 1] - offsets[at])
+    return kinds

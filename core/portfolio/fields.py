@@ -1,0 +1,371 @@
+"""The standard fields of a loan, of a note and of a deal, with the headers that name them in the files of managers and trustees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Literal
+
+FieldType = Literal["string", "number", "date", "boolean"]
+
+
+class Lien(IntEnum):
+    """The place of a loan in its borrower's capital structure."""
+
+    FIRST_LIEN = 1
+    """First lien, senior secured; also a blank cell of an existing column."""
+    SECOND_LIEN = 2
+    UNSECURED = 3
+    """Unsecured, mezzanine and subordinated loans."""
+    BOND = 4
+    """Bonds and notes, secured or not."""
+    OTHER = 5
+    """A word that says none of these: counted as not first lien, with the recovery of "other loan"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a mapping and the headers that may feed it."""
+
+    target: str
+    type: FieldType
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    """Headers in order of preference, compared by `core.portfolio.header.key`; the target's own name is always one, the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Which columns of a source feed which fields."""
+
+    id: str
+    name: str
+    source_type: Literal["clo_holdings", "servicer_snapshot", "custom"]
+    fields: tuple[Field, ...]
+    auxiliary: tuple[Field, ...] = ()
+    """Fields that the loader takes along when their header is there; they do not count as fields of the mapping."""
+    anchors: tuple[str, ...] = ("par_value", "cusip", "loanx_id", "isin")
+    """A header row must name one of these targets."""
+
+
+IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
+"""Identifier targets, in the order in which they name a position."""
+
+STANDARD_CLO_FIELDS: Final = (
+    Field("cusip", "string", aliases=("CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP")),
+    Field(
+        "loanx_id", "string",
+        aliases=(
+            "LoanX ID", "LXID", "LX ID", "LX #", "LoanX", "Loan X ID", "Markit ID", "LoanX ID / CUSIP",
+            "Security_Facility_Code",
+        ),
+    ),
+    Field("isin", "string", aliases=("ISIN", "ISIN Code", "LXID / ISIN", "Issue/Facility Identifier")),
+    Field(
+        "borrower_name", "string", required=True,
+        aliases=(
+            "Issuer Name", "Issuer/Borrower Name", "Issuer", "Borrower", "Borrower Name", "Obligor", "Obligor Name",
+            "Company", "Parent Company", "Portfolio Company",
+        ),
+    ),
+    Field("issuer_id", "string", aliases=("Issuer ID", "Obligor ID", "AffiliateID", "Ultimate Parent ID")),
+    Field(
+        "facility_name", "string",
+        aliases=(
+            "Issue Name", "Security Name", "Security/Facility Name", "Security", "Facility", "Asset", "Tranche",
+            "Loan Description", "Asset Name",
+        ),
+    ),
+    Field(
+        "par_value", "number", required=True,
+        aliases=(
+            "Par Amount", "ParAmount", "Par", "Par Value", "Principal Balance", "Current Balance",
+            "Outstanding Principal Balance", "Par Amount (Deal Currency)",
+            "Current Par Amount (Issue Currency) - Settled", "Principal_Funded_Balance", "Quantity", "Commitment",
+            "Notional", "Face", "Current Face",
+        ),
+    ),
+    Field(
+        "price", "number",
+        aliases=(
+            "Market Value", "Mkt Price", "Market Price", "MarkPrice", "Mark_Price", "Price", "Last Price", "Bid",
+            "Bid Price", "Mid", "Px",
+        ),
+    ),
+    Field(
+        "purchase_price", "number",
+        aliases=("Purchase Price", "Gross_Purchase_Price", "Original Purchase Price", "Cost Price", "Cost"),
+    ),
+    Field(
+        "spread", "number",
+        aliases=(
+            "Coupon Spread", "Spread", "Current_Spread", "Margin", "SpreadLibor", "Cash Spread to LIBOR",
+            "Credit Spread", "DM", "Contractual Spread", "Spread (bps)",
+        ),
+    ),
+    Field(
+        "base_rate", "string",
+        aliases=("Index", "Index_Type", "Reference Rate", "Base Rate", "Rate Index", "Benchmark", "Rate Option"),
+    ),
+    Field(
+        "floor", "number",
+        aliases=("Libor Floor", "Floor", "Index Floor Rate", "SOFR Floor", "LiborBaseRateFloor"),
+    ),
+    Field(
+        "all_in_rate", "number",
+        aliases=(
+            "All_In_Rate", "All-In-Rate (w/Floor)", "Coupon", "Current Coupon", "Interest Rate",
+            "WeightedAvgAllInRate",
+        ),
+    ),
+    Field(
+        "coupon_type", "string",
+        aliases=("Coupon Type", "CouponType", "Fixed/Floating", "Rate Type", "Type of Rate"),
+    ),
+    Field("rating", "string", aliases=("Rating", "Credit Rating", "Current Rating", "Deal Rating")),
+    # A rating made for the WARF test first, then default probability, then issuer, then facility.
+    Field(
+        "rating_agency_a", "string",
+        aliases=(
+            "Moodys_Adj_DP_Rating_for_WARF", "Moody's DP Rating - WARF", "Moody's Rating WARF",
+            "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DPR", "Moody's Rating-21",
+            "Moodys_Rating_Final", "Deal Issue (Derived) Rating - Moody's", "Moody's CFR", "Moodys CFR",
+            "Moody Issuer Rating", "Current Moody's Rating", "Moody's Rating",
+        ),
+    ),
+    Field(
+        "rating_agency_b", "string",
+        aliases=(
+            "S&P Issuer Rating", "Issuer_SP_Rating", "SP_Rating_Final", "S&P Facility Rating", "S&P Reported Rating",
+            "Deal Issue (Derived) Rating - S&P", "Current S&P Rating", "S&P Rating", "SP Rating",
+        ),
+    ),
+    Field(
+        "rating_agency_c", "string",
+        aliases=("Fitch_Rating_Final", "Issuer_Fitch_Rating", "Fitch Rating", "Fitch IDR", "Fitch Issuer Rating"),
+    ),
+    Field(
+        "recovery_rate", "number",
+        aliases=(
+            "Moody's Recovery Rate-23", "Moodys_Recovery_Rate", "Recovery Rate", "S&P Recovery Rate",
+            "RecoveryRateMoody",
+        ),
+    ),
+    Field(
+        "industry", "string",
+        aliases=(
+            "Moody's Industry", "Moodys Industry", "Moody's Industry Classification", "Moodys_Industry_Name",
+            "SIC Moody", "Industry", "Sector", "S&P Industry", "Fitch_Industry_Name",
+        ),
+    ),
+    Field(
+        "country", "string",
+        aliases=(
+            "Country", "Country_Name", "Country_Code", "Country of Domicile", "CountryOfOperation", "Issuer Country",
+            "Obligor Country",
+        ),
+    ),
+    Field(
+        "maturity_date", "date",
+        aliases=("Maturity", "Maturity Date", "MaturityDate", "Stated Maturity", "Final Maturity"),
+    ),
+    Field(
+        "lien_type", "string",
+        aliases=(
+            "Lien Type", "Lien", "Security_Level", "Moody Asset Category", "S&P Priority Category", "Seniority",
+            "Asset Type", "Is_Second_Lein", "Is Second Lien",
+        ),
+    ),
+    Field(
+        "is_defaulted", "boolean",
+        aliases=(
+            "Default Obligation", "Is_Default", "Default Status", "IsInDefault", "Defaulted", "Defaulted (Y/N)",
+            "Defaulted Obligation",
+        ),
+    ),
+    Field(
+        "cov_lite", "boolean",
+        aliases=("Cov-Lite", "Is Cov-Lite", "Is Covenant Lite", "Covenant Lite"),
+    ),
+)  # fmt: skip
+
+AUXILIARY_FIELDS: Final = (
+    Field(
+        "facility_size", "number",
+        aliases=(
+            "Facility Size", "Global Amount", "BankDeal_GlobalAmount", "Amount Issued", "IssueSize", "Tranche Size",
+            "Deal Size",
+        ),
+    ),
+    Field("days_past_due", "number", aliases=("Days Past Due", "DPD", "Days Delinquent")),
+    Field("quote_depth", "number", aliases=("Quote Depth", "Bid Depth", "Depth", "# Quotes", "Number of Quotes")),
+    Field("currency", "string", aliases=("Currency", "Currency Code", "CCY", "Issue Currency")),
+    Field("average_life", "number", aliases=("WAL", "Average_Life", "AvgLife", "Weighted Average Life")),
+    Field("default_date", "date", aliases=("Date of Defaulted", "Default_Date", "Date of Default", "Default Date")),
+    Field("is_dip", "boolean", aliases=("DIP", "Is DIP", "DIP Loan", "DIP Collateral Obligation")),
+    Field("is_current_pay", "boolean", aliases=("Current Pay", "Is Current Pay", "Current Pay Obligation")),
+    Field("is_pik", "boolean", aliases=("PiKing", "PIK", "Is PIK", "Deferring", "Deferrable")),
+    Field("participation", "boolean", aliases=("Participation", "Is Participation", "Participation Interest")),
+    Field("unfunded", "number", aliases=("Unfunded Amount", "Unfunded", "Unfunded Commitment", "Undrawn Amount")),
+    Field("payment_frequency", "string", aliases=("Payment Frequency", "Payment Period", "Pay Frequency")),
+    Field("is_long_dated", "boolean", aliases=("Long Dated", "Is Long Dated", "Long Dated Obligation")),
+    Field(
+        "facility_rating_agency_a", "string",
+        aliases=("Moody Facility Rating", "Moody's Facility Rating", "Moody's Rating-21"),
+    ),
+    Field("as_of", "date", aliases=("As Of Date", "As Of", "AsOfDate", "Report Date", "Determination Date")),
+)  # fmt: skip
+
+SERVICER_FIELDS: Final = (
+    Field("loan_id", "string", required=True, aliases=("Loan ID", "Loan Number", "Loan No", "Account Number")),
+    Field(
+        "principal_balance", "number", required=True,
+        aliases=("Principal Balance", "Current Balance", "Outstanding Balance", "Unpaid Principal Balance", "UPB"),
+    ),
+    Field("interest_rate", "number", aliases=("Interest Rate", "Rate", "Current Rate", "Note Rate", "Coupon")),
+    Field("days_open", "number", aliases=("Days Open", "Days Outstanding", "Loan Age Days", "Age Days")),
+)  # fmt: skip
+
+PROFILES: Final = {
+    "standard_clo": Mapping(
+        "standard_clo", "Standard CLO holdings", "clo_holdings", STANDARD_CLO_FIELDS, AUXILIARY_FIELDS
+    ),
+    "servicer_snapshot": Mapping(
+        "servicer_snapshot",
+        "Servicer snapshot",
+        "servicer_snapshot",
+        SERVICER_FIELDS,
+        anchors=("loan_id", "principal_balance"),
+    ),
+}
+"""The built-in mappings by id."""
+
+TRANCHE_SHEETS: Final = frozenset(
+    "tranches tranche liabilities notes noteinformation capitalstructure capstructure classes debt noteclasssummary".split()
+)
+"""Names of the sheet with the notes: letters only, lower case."""
+
+TRANCHE_LABELS: Final = (
+    Field("class", "string", required=True, aliases=("Class", "Tranche", "Note Class", "Tranche Name")),
+    Field(
+        "current_balance", "number",
+        aliases=("Current Balance", "Current Principal", "Outstanding", "Principal Amount", "Notional"),
+    ),
+    Field("original_balance", "number", aliases=("Original Balance", "Original Principal", "Original Amount")),
+    Field("coupon", "number", aliases=("Coupon", "Current Rate", "All-In Rate")),
+    Field("spread", "number", aliases=("Spread", "Margin", "DM")),
+    Field("oc_trigger", "number", aliases=("OC Trigger", "OC Test", "Par Value Trigger", "Required OC", "Trigger")),
+    Field("ic_trigger", "number", aliases=("IC Trigger", "IC Test", "Interest Coverage Trigger", "Required IC")),
+    Field("rank", "number", aliases=("Seniority", "Priority", "Rank")),
+    Field("deferred_interest", "number", aliases=("Deferred Interest", "Deferred", "PIK Balance")),
+    Field("interest_due", "number", aliases=("Interest Due", "Interest Amount Due")),
+)  # fmt: skip
+
+DEAL_SHEETS: Final = frozenset(
+    "deal dealinfo dealinformation summary parameters accounts cash accountbalances".split()
+)
+"""Names of the sheets with the deal's figures and accounts: letters only, lower case."""
+
+DEAL_LABELS: Final = (
+    Field(
+        "principal_cash", "number",
+        aliases=("Principal Cash", "Principal Proceeds", "Principal Account", "Principal Collection Account"),
+    ),
+    Field(
+        "interest_cash", "number",
+        aliases=("Interest Cash", "Interest Proceeds", "Interest Account", "Interest Collection Account"),
+    ),
+    Field("senior_fees", "number", aliases=("Senior Fees", "Senior Expenses", "Senior Fees and Expenses")),
+    Field("base_rate", "number", aliases=("Base Rate", "SOFR", "Index Rate", "LIBOR", "EURIBOR")),
+    Field("as_of", "date", aliases=("As Of Date", "Determination Date", "As Of", "Report Date")),
+    Field("payment_days", "number", aliases=("Payment Days", "Days in Period", "Accrual Days")),
+    Field(
+        "reference_coupon", "number",
+        aliases=("Reference Weighted Average Coupon", "Reference Coupon", "Reference WAC"),
+    ),
+)  # fmt: skip
+
+AMORTIZATION_SHEETS: Final = frozenset(
+    "amortization amortisation amortizationschedule amortisationschedule amortizationschedules".split()
+)
+"""Names of the sheet with scheduled principal payments: letters only, lower case."""
+
+AMORTIZATION_LABELS: Final = (
+    Field(
+        "identifier", "string", required=True,
+        aliases=("Identifier", "CUSIP", "LoanX ID", "LXID", "ISIN", "Loan ID", "Security ID"),
+    ),
+    Field("date", "date", required=True, aliases=("Date", "Payment Date", "Due Date")),
+    Field("amount", "number", required=True, aliases=("Amount", "Principal", "Principal Amount", "Payment")),
+)  # fmt: skip
+
+COUNTRIES: Final = {
+    "US": ("USA", "U.S.", "U.S.A.", "United States", "United States of America", "America"),
+    "AU": ("AUS", "Australia"),
+    "AT": ("AUT", "Austria"),
+    "BE": ("BEL", "Belgium"),
+    "BM": ("BMU", "Bermuda"),
+    "BR": ("BRA", "Brazil"),
+    "CA": ("CAN", "Canada"),
+    "KY": ("CYM", "Cayman Islands", "Cayman"),
+    "CH": ("CHE", "Switzerland"),
+    "DE": ("DEU", "Germany"),
+    "DK": ("DNK", "Denmark"),
+    "ES": ("ESP", "Spain"),
+    "FI": ("FIN", "Finland"),
+    "FR": ("FRA", "France"),
+    "GB": ("GBR", "UK", "U.K.", "United Kingdom", "Great Britain", "England"),
+    "GG": ("GGY", "Guernsey"),
+    "IE": ("IRL", "Ireland"),
+    "IL": ("ISR", "Israel"),
+    "IT": ("ITA", "Italy"),
+    "JE": ("JEY", "Jersey"),
+    "JP": ("JPN", "Japan"),
+    "LU": ("LUX", "Luxembourg", "Luxemburg"),
+    "MX": ("MEX", "Mexico"),
+    "NL": ("NLD", "Netherlands", "The Netherlands", "Holland"),
+    "NO": ("NOR", "Norway"),
+    "NZ": ("NZL", "New Zealand"),
+    "PL": ("POL", "Poland"),
+    "PT": ("PRT", "Portugal"),
+    "SE": ("SWE", "Sweden"),
+    "SG": ("SGP", "Singapore"),
+    "VG": ("VGB", "British Virgin Islands"),
+}
+"""ISO 3166 codes and the spellings that stand for them; any other country keeps its own text."""
+
+INDUSTRIES: Final = (
+    "Aerospace & Defense",
+    "Automotive",
+    "Banking, Finance, Insurance & Real Estate",
+    "Beverage, Food & Tobacco",
+    "Capital Equipment",
+    "Chemicals, Plastics & Rubber",
+    "Construction & Building",
+    "Consumer goods: Durable",
+    "Consumer goods: Non-durable",
+    "Containers, Packaging & Glass",
+    "Energy: Electricity",
+    "Energy: Oil & Gas",
+    "Environmental Industries",
+    "Forest Products & Paper",
+    "Healthcare & Pharmaceuticals",
+    "High Tech Industries",
+    "Hotel, Gaming & Leisure",
+    "Media: Advertising, Printing & Publishing",
+    "Media: Broadcasting & Subscription",
+    "Media: Diversified & Production",
+    "Metals & Mining",
+    "Retail",
+    "Services: Business",
+    "Services: Consumer",
+    "Sovereign & Public Finance",
+    "Telecommunications",
+    "Transportation: Cargo",
+    "Transportation: Consumer",
+    "Utilities: Electric",
+    "Utilities: Oil & Gas",
+    "Utilities: Water",
+    "Wholesale",
+)
+"""The 32 industries of the CLO list of Moody's, in its spelling."""

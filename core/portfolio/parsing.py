@@ -1,0 +1,481 @@
+"""The cells of one column to numbers, dates, flags and text: what each distinct string means is worked out once."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid._intern import intern
+from core.grid.column import Column, Text
+from core.portfolio import _parse
+from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
+from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
+
+NULL_WORDS: Final = frozenset(("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE"))
+"""What stands for nothing in a cell, in upper case."""
+
+NULL_BYTES_MAX: Final = 6
+"""A null word with a space about it is not longer than this."""
+
+CATEGORY_LENGTH_MAX: Final = 200
+"""Characters of a category's text that are looked at (lien, industry, country, ...); a longer one is kept as it is."""
+
+YEAR_1901: Final = 367
+"""The 1900-system serial of 1901-01-01: a smaller one is a zero or a slip that a format shows as a date."""
+
+SERIAL_MAX: Final = 2_958_465
+"""The serial of 9999-12-31."""
+
+
+@lru_cache(maxsize=16_384)
+def key(text: str) -> str:
+    """A text for comparison: lower case, "&" as "and", no accents, every run of other signs one space."""
+    if not text.isascii():
+        text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    return " ".join(_OTHER_SIGNS.sub(" ", text.lower().replace("&", " and ")).split())
+
+
+_OTHER_SIGNS: Final = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """One column's cells of the rows that count, with the pool that its codes point into."""
+
+    kinds: NDArray[np.uint8]
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    formats: NDArray[np.uint16]
+    pool: Pool
+
+    @classmethod
+    def of(cls, column: Column | None, first: int, last: int, pool: Pool) -> Cells:
+        """Rows `first` to `last - 1` of a column; blanks where it has none."""
+        if column is None:
+            column = Column(first, *_NOTHING)
+        cut = column.span(first, last)
+        return cls(cut.kinds, cut.numbers, cut.codes, cut.formats, pool)
+
+    def take(self, rows: NDArray[np.int64]) -> Cells:
+        """The cells of these rows."""
+        return Cells(self.kinds[rows], self.numbers[rows], self.codes[rows], self.formats[rows], self.pool)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Cells that say something: not blank, no error, no null word."""
+        present = (self.kinds != Kind.BLANK) & (self.kinds != Kind.ERROR)
+        if self.pool.has_null:
+            present &= ~self.pool.null[self.codes]
+        return present
+
+    def error_count(self) -> int:
+        return int(np.count_nonzero(self.kinds == Kind.ERROR))
+
+
+_NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+class Pool:
+    """The distinct strings of a sheet, and what is known of them before any column is read."""
+
+    __slots__ = ("date_1904", "has_null", "has_percent", "null", "percent_formats", "text")
+
+    def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
+        self.text = text
+        self.date_1904 = date_1904
+        self.percent_formats = np.array([shows_percent(code) for code in number_formats], np.bool_)
+        self.has_percent = bool(self.percent_formats.any())
+        # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
+        self.null = np.zeros(len(text) + 1, np.bool_)
+        short = np.flatnonzero(np.diff(text.offsets) <= NULL_BYTES_MAX)
+        for code in short.tolist():
+            if text[code].strip().upper() in NULL_WORDS:
+                self.null[code] = True
+        self.has_null = bool(self.null.any())
+
+
+@lru_cache(maxsize=1024)
+def shows_percent(number_format: str) -> bool:
+    """Whether a number format multiplies by 100: a % outside quotes, escapes and brackets."""
+    return "%" in re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format)
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of numbers as written, and the units that single cells state."""
+
+    values: NDArray[np.float64]
+    """NaN is blank. A cell shown as a percentage has its shown figure: 0.035 formatted 0.0 % is 3.5."""
+    marks: NDArray[np.uint8] | None
+    """`_parse.PERCENT` or `_parse.BASIS_POINTS` for cells that say their unit; None when none does."""
+    unreadable: int = 0
+    """Text cells that are neither a number nor a null word."""
+
+
+def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
+    """The numbers of a column; text is read as the market writes figures, an error cell is blank."""
+    numeric = cells.kinds == Kind.NUMBER
+    marks: NDArray[np.uint8] | None = None
+    unreadable = 0
+    if numeric.all():
+        values = cells.numbers
+    else:
+        numeric |= cells.kinds == Kind.DATE
+        values = np.where(numeric, cells.numbers, np.nan)
+        is_text = cells.kinds == Kind.TEXT
+        if is_text.any():
+            values, marks, unreadable = _with_text(cells, values, is_text, is_spread=is_spread)
+    if cells.pool.has_percent:
+        shown = numeric & cells.pool.percent_formats[cells.formats]
+        if shown.any():
+            values = np.where(shown, values * 100.0, values)
+            marks = np.zeros(len(values), np.uint8) if marks is None else marks
+            marks[shown] = _parse.PERCENT
+    return Numbers(values, marks, unreadable)
+
+
+def _with_text(
+    cells: Cells, values: NDArray[np.float64], is_text: NDArray[np.bool_], *, is_spread: bool
+) -> tuple[NDArray[np.float64], NDArray[np.uint8] | None, int]:
+    pool = cells.pool
+    local, used = _parse.distinct(cells.codes, len(pool.text))
+    read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
+    read[pool.null[used]] = np.nan
+    values = np.where(is_text, np.append(read, np.nan)[local], values)
+    bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
+    unreadable = int(np.count_nonzero(np.append(bad, False)[local])) if bad.any() else 0
+    read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
+    if not read_marks.any():
+        return values, None, unreadable
+    return values, np.append(read_marks, np.uint8(0))[local], unreadable
+
+
+def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
+    """Whether the median of the absolute values, zeros and blanks left out, is at most `limit`; False without any.
+
+    Counting is ten times as fast as finding the median; only a tie needs it.
+    """
+    size = np.abs(values)
+    counted = int(np.count_nonzero(size > 0))
+    within = int(np.count_nonzero((size > 0) & (size <= limit)))
+    if 2 * within != counted:
+        return 2 * within > counted
+    return counted > 0 and float(np.median(size[size > 0])) <= limit
+
+
+def _unmarked(numbers: Numbers) -> NDArray[np.float64]:
+    """The values whose unit the column has to tell."""
+    return numbers.values if numbers.marks is None else numbers.values[numbers.marks == 0]
+
+
+def _scaled(numbers: Numbers, unmarked: float, percent: float = 1.0, basis_points: float = 0.01) -> NDArray[np.float64]:
+    """The values times a factor that depends on each cell's mark."""
+    if numbers.marks is None:
+        return numbers.values if unmarked == 1.0 else numbers.values * unmarked
+    return numbers.values * np.array([unmarked, percent, basis_points], np.float64)[numbers.marks]
+
+
+def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
+    """Spreads in basis points. `unit` is what the header says: "bps", "%" or nothing.
+
+    Cells with their own unit keep it; the unit of all others is one for the column: the header's, else by the median
+    (at most 0.25 a fraction, at most 25 percent, above basis points). A header's % over fractions still means fractions.
+    """
+    rest = _unmarked(numbers)
+    if unit == "bps":
+        factor = 1.0
+    elif median_at_most(rest, 0.25):
+        factor = 10_000.0
+    elif unit == "%" or median_at_most(rest, 25.0):
+        factor = 100.0
+    else:
+        factor = 1.0
+    return _scaled(numbers, factor, percent=100.0, basis_points=1.0)
+
+
+def price_percent(numbers: Numbers) -> NDArray[np.float64]:
+    """Prices in percent of par: a column with a median of at most 2 holds fractions."""
+    return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), 2.0) else 1.0)
+
+
+def rate_percent(numbers: Numbers, fraction_max: float = 0.25) -> NDArray[np.float64]:
+    """Rates in percent: a column whose median is at most `fraction_max` holds fractions (recovery rates: 1)."""
+    return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), fraction_max) else 1.0)
+
+
+def small_rate_percent(numbers: Numbers) -> NDArray[np.float64]:
+    """Floors and base rates in percent: fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %)."""
+    rest = np.abs(_unmarked(numbers))
+    is_fraction = bool((rest > 0).any()) and not bool((rest > 0.05).any())
+    return _scaled(numbers, 100.0 if is_fraction else 1.0)
+
+
+# ---- dates ---------------------------------------------------------------------------------------------------------
+
+_MONTHS: Final = {
+    name: number
+    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
+}  # fmt: skip
+_ISO: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?")
+_COMPACT: Final = re.compile(r"((?:19|20|21)\d\d)(\d\d)(\d\d)")
+_NAMED: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[-\s./]*([A-Za-z]{3,9})\.?[-\s,./]*(\d{4}|\d\d)(?: \d.*)?")
+_NAMED_FIRST: Final = re.compile(r"([A-Za-z]{3,9})\.?[-\s]*(\d{1,2})(?:st|nd|rd|th)?[-\s,]+(\d{4})(?: \d.*)?")
+_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?: \d.*)?")
+_SLASHED: Final = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d\d)(?: \d.*)?")
+DATE_LENGTH_MAX: Final = 40
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+
+
+def read_dates(cells: Cells) -> NDArray[np.float64]:
+    """Days since 1970-01-01, NaN where there is no date: serials of the workbook's system, or text.
+
+    A slashed date has the month first unless some value of the column has a first part above 12.
+    """
+    numeric = (cells.kinds == Kind.DATE) | (cells.kinds == Kind.NUMBER)
+    shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
+    serials = np.floor(cells.numbers)
+    days = serials + (shift - SERIAL_OF_1970)
+    days[~numeric | (serials < (1 if shift else YEAR_1901)) | (serials > SERIAL_MAX)] = np.nan
+    compact = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
+    if compact.any():
+        for row in np.flatnonzero(compact).tolist():
+            days[row] = date_days(str(int(serials[row])), day_first=False)
+    is_text = cells.kinds == Kind.TEXT
+    if is_text.any():
+        local, strings = _strings(cells)
+        day_first = any(int(found[1]) > 12 for text in strings if (found := _slashed(text)) is not None)
+        table = np.array([date_days(text, day_first=day_first) for text in strings] + [np.nan], np.float64)
+        days = np.where(is_text, table[local], days)
+    return days
+
+
+def _slashed(text: str) -> re.Match[str] | None:
+    return _SLASHED.fullmatch(text.strip()) if len(text) <= DATE_LENGTH_MAX else None
+
+
+def date_days(text: str, *, day_first: bool) -> float:
+    """A date's text as days since 1970-01-01; NaN where it is none. A year of two digits is in this century."""
+    if len(text) > DATE_LENGTH_MAX:
+        return np.nan
+    text = text.strip()
+    if found := _ISO.fullmatch(text) or _COMPACT.fullmatch(text):
+        year, month, day = found[1], int(found[2]), int(found[3])
+    elif found := _NAMED.fullmatch(text):
+        year, month, day = found[3], _MONTHS.get(found[2][:3].lower(), 0), int(found[1])
+    elif found := _NAMED_FIRST.fullmatch(text):
+        year, month, day = found[3], _MONTHS.get(found[1][:3].lower(), 0), int(found[2])
+    elif found := _DOTTED.fullmatch(text):
+        year, month, day = found[3], int(found[2]), int(found[1])
+    elif found := _SLASHED.fullmatch(text):
+        first, second = int(found[1]), int(found[3])
+        year, month, day = found[4], *((second, first) if day_first else (first, second))
+    else:
+        return np.nan
+    years = int(year) + (2000 if len(year) == 2 else 0)
+    if years <= 1900:
+        return np.nan
+    try:
+        return float(date(years, month, day).toordinal() - _EPOCH)
+    except ValueError:
+        return np.nan
+
+
+# ---- flags ---------------------------------------------------------------------------------------------------------
+
+YES: Final = frozenset("y yes true t 1 x ✓ ✔".split())
+FLAG_WORDS: Final = {
+    "is_defaulted": frozenset(("default", "defaulted", "in default", "defaulted obligation", "d")),
+    "cov_lite": frozenset(("cov lite", "covlite", "covenant lite")),
+    "is_dip": frozenset(("dip", "dip loan")),
+    "is_current_pay": frozenset(("current pay", "current pay obligation")),
+    "is_pik": frozenset(("pik", "piking", "deferring")),
+    "participation": frozenset(("participation",)),
+    "is_long_dated": frozenset(("long dated",)),
+}
+"""Words that say yes in the column of one flag, as `key` gives them."""
+
+
+def read_flags(cells: Cells, target: str) -> NDArray[np.uint8]:
+    """1 for yes, 0 for no and for blank."""
+    own = FLAG_WORDS.get(target, frozenset())
+    numeric = (cells.kinds == Kind.BOOLEAN) | (cells.kinds == Kind.NUMBER)
+    flags = numeric & (cells.numbers != 0)
+    if (cells.kinds == Kind.TEXT).any():
+        local, strings = _strings(cells)
+        flags |= np.array([_says_yes(text, own) for text in strings] + [False], np.bool_)[local]
+    return flags.astype(np.uint8)
+
+
+def _says_yes(text: str, own: frozenset[str]) -> bool:
+    return len(text) <= CATEGORY_LENGTH_MAX and (text.strip().lower() in YES or key(text) in own)
+
+
+# ---- text ----------------------------------------------------------------------------------------------------------
+
+
+def _strings(cells: Cells) -> tuple[NDArray[np.int32], list[str]]:
+    """A column's distinct strings and each row's index into them; -1 for a cell without text."""
+    local, used = _parse.distinct(cells.codes, len(cells.pool.text))
+    text = cells.pool.text
+    return local, [text[code] for code in used.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column's strings: trimmed, distinct, null words blank."""
+
+    codes: NDArray[np.int32]
+    """Index into `text`; -1 is blank."""
+    text: Text
+
+
+def read_text(cells: Cells, *, upper: bool = False) -> TextColumn:
+    """The text of a column; a number stands as it would be typed, an error is blank."""
+    pool = cells.pool
+    local, used = _parse.distinct(cells.codes, len(pool.text))
+    table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper)
+    if pool.has_null:
+        table[pool.null[used]] = -1
+    codes = np.append(table, np.int32(-1))[local]
+    other = (cells.kinds == Kind.NUMBER) | (cells.kinds == Kind.DATE) | (cells.kinds == Kind.BOOLEAN)
+    if other.any():
+        return _with_numbers(cells, other, codes, Text(offsets, data))
+    return TextColumn(codes, Text(offsets, data))
+
+
+def _with_numbers(cells: Cells, rows: NDArray[np.bool_], codes: NDArray[np.int32], text: Text) -> TextColumn:
+    """The text column with the number cells written out, equal texts made one."""
+    figures, index = np.unique(cells.numbers[rows], return_inverse=True)
+    written, offsets, data = intern([plain(figure) for figure in figures.tolist()])
+    merged = codes.copy()
+    merged[rows] = written[index] + np.int32(len(text))
+    joined = Text(np.concatenate((text.offsets, offsets[1:] + text.offsets[-1])), np.concatenate((text.data, data)))
+    table, offsets, data = _parse.clean(joined.offsets, joined.data, np.arange(len(joined), dtype=np.int32), False)
+    return TextColumn(np.append(table, np.int32(-1))[merged], Text(offsets, data))
+
+
+def plain(figure: float) -> str:
+    """A number as it would be typed: no trailing .0, no exponent below 1e15."""
+    return str(int(figure)) if figure.is_integer() and abs(figure) < 1e15 else repr(figure)
+
+
+def categories(
+    column: TextColumn, meaning: Callable[[str], str]
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """A column's strings under their canonical names, "" for blank: (code of each row, the names in sorted order)."""
+    meanings = [meaning(text) for text in column.text.strings()]
+    names = tuple(sorted(set(meanings) - {""}))
+    code_of = {name: code for code, name in enumerate(names)} | {"": -1}
+    table = np.array([code_of[name] for name in meanings] + [-1], np.int32)
+    return table[column.codes], names
+
+
+_INDUSTRY_OF: Final = {}  # filled below, when the function that makes its keys is known
+
+
+def _industry_key(text: str) -> str:
+    lowered = text.lower()
+    lowered = lowered.removeprefix("corp - ")
+    return key(lowered).replace(" ", "")
+
+
+_INDUSTRY_OF.update({_industry_key(name): name for name in INDUSTRIES})
+
+
+def industries(texts: Iterable[str]) -> list[str]:
+    """Canonical names, one for each text: the list's own spelling, else the least of the spellings that are alike."""
+    texts = list(texts)
+    keys = [_industry_key(text) if len(text) <= CATEGORY_LENGTH_MAX else text for text in texts]
+    spelling: dict[str, str] = {}
+    for text, text_key in zip(texts, keys, strict=True):
+        known = _INDUSTRY_OF.get(text_key)
+        spelling[text_key] = known or min(spelling.get(text_key, text), text)
+    return [spelling[text_key] for text_key in keys]
+
+
+_COUNTRY_OF: Final = {key(name): code for code, names in COUNTRIES.items() for name in (code, *names)}
+
+
+def country(text: str) -> str:
+    """The ISO code of a country that has one here, else the text."""
+    return _COUNTRY_OF.get(key(text), text) if len(text) <= CATEGORY_LENGTH_MAX else text
+
+
+# In order: the first rule whose words stand in the text decides.
+_LIENS: Final = (
+    (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
+    (re.compile(r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon senior secured\b|\bnon first lien\b"), Lien.SECOND_LIEN),
+    (re.compile(r"\b(unsecured|mezzanine|mezz|subordinated|sub debt)\b"), Lien.UNSECURED),
+    (
+        re.compile(
+            r"\b(first|1st|1 ?l|senior|sr|secured|term loan|term loans|loan|loans|revolver|revolving|delayed draw|ddtl"
+            r"|tl|tl ?[a-z]\d?|rcf|dip|unitranche|first out|last out)\b"
+        ),
+        Lien.FIRST_LIEN,
+    ),
+)  # fmt: skip
+_SECOND_LIEN_FLAG: Final = re.compile(r"is (second|2nd) (lein|lien)")
+
+
+@lru_cache(maxsize=4096)
+def lien(text: str) -> Lien:
+    """The lien that the words of a text name; OTHER where they name none."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return Lien.OTHER
+    words = key(text)
+    return next((place for rule, place in _LIENS if rule.search(words)), Lien.OTHER)
+
+
+def is_second_lien_flag(header: str) -> bool:
+    """Whether a lien column answers yes or no to "second lien"."""
+    return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
+
+
+_FAMILIES: Final = (
+    (re.compile(r"\bfixed\b"), "FIXED"),
+    (re.compile(r"sofr|\btsfr"), "SOFR"),
+    (re.compile(r"euribor|\beur0|^e$"), "EURIBOR"),
+    (re.compile(r"libor|\bus0|^l$"), "LIBOR"),
+    (re.compile(r"sonia"), "SONIA"),
+    (re.compile(r"saron"), "SARON"),
+    (re.compile(r"estr\b"), "ESTR"),
+    (re.compile(r"corra"), "CORRA"),
+    (re.compile(r"cdor"), "CDOR"),
+    (re.compile(r"bbsy|bbsw"), "BBSY"),
+    (re.compile(r"tibor"), "TIBOR"),
+    (re.compile(r"prime|\bbase rate\b|\babr\b"), "PRIME"),
+    (re.compile(r"^s$"), "SOFR"),
+)
+_TENOR: Final = re.compile(r"(?:^|[^0-9])0*(1|2|3|6|12) ?(?:m|mo|mos|mth|months?)\b")
+_YEAR: Final = re.compile(r"\b(?:1 ?y|1 ?yr|1 ?years?|12 months)\b")
+
+
+@lru_cache(maxsize=4096)
+def base_rate(text: str) -> str:
+    """The index of a reference rate as family and tenor ("SOFR-3M", "PRIME", "FIXED"); an unknown one as it is, in upper case."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return text
+    words = key(text)
+    family = next((name for rule, name in _FAMILIES if rule.search(words)), None)
+    if family is None:
+        return " ".join(text.upper().split())
+    tenor = "12" if _YEAR.search(words) else found[1] if (found := _TENOR.search(words)) else ""
+    return f"{family}-{tenor}M" if tenor and family not in ("FIXED", "PRIME") else family
+
+
+def coupon_is_fixed(text: str) -> int:
+    """1 for a fixed coupon, 0 for a floating one, -1 where the text does not say."""
+    words = key(text)
+    if "fix" in words and "float" not in words:
+        return 1
+    return 0 if "flo" in words or "variable" in words or "adjust" in words or words in ("fl", "var", "frn") else -1

@@ -1,0 +1,141 @@
+"""Rating symbols as ranks on one scale, the factor of each rank, and recovery rates by notch difference."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.fields import Lien
+
+Agency = Literal["a", "b", "c"]
+
+SCALE_A: Final = (
+    "Aaa", "Aa1", "Aa2", "Aa3", "A1", "A2", "A3", "Baa1", "Baa2", "Baa3", "Ba1", "Ba2", "Ba3", "B1", "B2", "B3",
+    "Caa1", "Caa2", "Caa3", "Ca", "C",
+)  # fmt: skip
+"""Symbols of agency A by rank, 1 to 21; it has no symbol for default."""
+
+SCALE_B: Final = (
+    "AAA", "AA+", "AA", "AA-", "A+", "A", "A-", "BBB+", "BBB", "BBB-", "BB+", "BB", "BB-", "B+", "B", "B-",
+    "CCC+", "CCC", "CCC-", "CC", "C", "D",
+)  # fmt: skip
+"""Symbols of agency B by rank, 1 to 22; SD counts as D."""
+
+SCALE_C: Final = SCALE_B
+"""Symbols of agency C by rank, 1 to 22; RD counts as D."""
+
+DEFAULTED: Final = 22
+"""The rank of D, SD and RD."""
+
+CCC: Final = 17
+"""The best rank of the Caa1 / CCC+ bucket."""
+
+FACTORS: Final = (
+    1, 10, 20, 40, 70, 120, 180, 260, 360, 610, 940, 1350, 1766, 2220, 2720, 3490, 4770, 6500, 8070, 10000, 10000,
+    10000,
+)  # fmt: skip
+"""Rating factors by rank, 1 to 22 (the ten-year expected-loss factors of the CLO indentures)."""
+
+UNRATED_FACTOR: Final = 8070
+"""The factor of a loan without any rating: Caa3, the bottom rung of the derivation ladder."""
+
+FACTOR: Final[NDArray[np.float64]] = np.array([UNRATED_FACTOR, *FACTORS], np.float64)
+"""Factor by rank as an array of 23: `FACTOR[ranks]`; rank 0 (no rating) has the factor of Caa3."""
+FACTOR.setflags(write=False)
+
+RECOVERY: Final[NDArray[np.float64]] = np.array(
+    [
+        # senior secured loan, second lien or other loan, unsecured or bond
+        [20, 5, 5],  # -3 notches or worse
+        [30, 15, 15],
+        [40, 25, 25],
+        [45, 35, 30],  # 0
+        [50, 45, 35],
+        [60, 55, 45],  # +2 or better
+    ],
+    np.float64,
+)
+"""Recovery rate in percent by notch difference (row 3 is 0) and kind of claim."""
+RECOVERY.setflags(write=False)
+
+RECOVERY_DIP: Final = 50.0
+"""Recovery rate of a loan to a debtor in possession, percent."""
+
+_CLAIM: Final = np.zeros(max(Lien) + 1, np.intp)
+_CLAIM[[Lien.SECOND_LIEN, Lien.OTHER]] = 1
+_CLAIM[[Lien.UNSECURED, Lien.BOND]] = 2
+
+_SYMBOLS: Final[dict[Agency, dict[str, int]]] = {
+    "a": {symbol.upper(): rank for rank, symbol in enumerate(SCALE_A, 1)},
+    "b": {symbol: rank for rank, symbol in enumerate(SCALE_B, 1)} | {"SD": DEFAULTED},
+    "c": {symbol: rank for rank, symbol in enumerate(SCALE_C, 1)} | {"RD": DEFAULTED},
+}
+
+NOT_RATED: Final = frozenset(
+    ("", "NR", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "***", "#N/A", "NONE", "NOT RATED", "UNRATED", "WITHDRAWN")
+)  # fmt: skip
+"""What says that there is no rating, in upper case."""
+
+_OUTLOOK: Final = (
+    r"(?:OUTLOOK|CREDITWATCH|WATCH|REVIEW|UNDER|FOR|RATING|UPGRADE|DOWNGRADE|POSITIVE|NEGATIVE|STABLE|DEVELOPING|EVOLVING"
+    r"|UPG|DNG|POS|NEG|STA|STBL|DEV|CW|RWN|RWP|RUR|RWE|UNC|ON|UP|DOWN)"
+)
+_SHAPE: Final = re.compile(
+    r"(?:\(P\)\s*)?"
+    r"(?P<symbol>AAA|AA[123+-]?|A[123+-]?|BAA[123]|BA[123]|BBB[+-]?|BB[+-]?|B[123+-]?|CAA[123]|CA|CCC[+-]?|CC|C|SD|RD|D)"
+    r"\s*(?:\(?SF\)?)?\s*[EU]?"
+    r"\s*(?:/?\s*\*\s*[+-]?)?"
+    rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)*+-]*+"  # possessive: a stranger's text must not make it backtrack
+)
+LENGTH_MAX: Final = 64
+"""Characters of a rating's text; a longer one is not read."""
+
+
+@lru_cache(maxsize=4096)
+def rank(text: str, agency: Agency | None = None) -> int:
+    """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
+
+    Watch marks, outlooks, "(P)", "(sf)", "e" and "u" are dropped. `agency` None tries the scales of A, B and C in turn.
+    """
+    if len(text) > LENGTH_MAX:
+        return 0
+    cleaned = " ".join(text.upper().split())
+    if cleaned in NOT_RATED:
+        return 0
+    found = _SHAPE.fullmatch(cleaned)
+    if found is None:
+        return 0
+    symbol = found["symbol"]
+    if agency is not None:
+        return _SYMBOLS[agency].get(symbol, 0)
+    return next((scale[symbol] for scale in _SYMBOLS.values() if symbol in scale), 0)
+
+
+def is_not_rated(text: str) -> bool:
+    """Whether the text says that there is no rating (as against a text that cannot be read)."""
+    return " ".join(text.upper().split()) in NOT_RATED
+
+
+def recovery(
+    lien: NDArray[np.uint8],
+    default_rank: NDArray[np.uint8] | None = None,
+    facility_rank: NDArray[np.uint8] | None = None,
+    is_dip: NDArray[np.uint8] | None = None,
+) -> NDArray[np.float64]:
+    """Recovery rates in percent, one for each loan, from the tables above.
+
+    The notch difference is rank(default probability rating) - rank(facility rating), positive where the facility is the
+    better one; 0 where one of the two is missing. All arrays are equally long.
+    """
+    notches = np.zeros(len(lien), np.intp)
+    if default_rank is not None and facility_rank is not None:
+        both = (default_rank > 0) & (facility_rank > 0)
+        notches[both] = default_rank[both].astype(np.intp) - facility_rank[both]
+    rates = RECOVERY[np.clip(notches, -3, 2) + 3, _CLAIM[lien]]
+    if is_dip is not None:
+        rates[is_dip != 0] = RECOVERY_DIP
+    return rates

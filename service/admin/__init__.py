@@ -1,0 +1,1 @@
+"""Administration: the tenant, its users, its API keys."""

@@ -1,0 +1,206 @@
+"""What administration says: the tenant, users, invitations, API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.platform.access import Role
+from service.platform.api import PageQuery
+from service.platform.config import Tier
+from service.platform.problem import Problem
+
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Search = Annotated[str, Meta(max_length=200)]
+
+
+class Quota(Struct, frozen=True):
+    """What is used of a limit; -1 is unlimited."""
+
+    used: float
+    limit: int
+
+
+class Usage(Struct, frozen=True):
+    """What the tenant uses."""
+
+    users: int
+    workbooks: int
+    api_calls_this_month: int
+    storage_used_mb: float
+
+
+class TenantSettings(Struct, frozen=True, kw_only=True):
+    """Choices of the tenant."""
+
+    default_currency: str = "USD"
+    timezone: str = "UTC"
+    date_format: str = "YYYY-MM-DD"
+    number_format: str = "en-US"
+    default_date_format: str = "YYYY-MM-DD"
+    default_number_format: str = "en-US"
+    two_factor_required: bool = False
+    session_timeout_minutes: int | None = None
+    allowed_ip_ranges: list[str] = []
+    max_workbook_size_mb: int = 100
+    max_users: int | None = None
+    """None in storage: the tier's."""
+
+
+class Tenant(Struct, frozen=True, kw_only=True):
+    """The caller's tenant."""
+
+    id: UUID
+    name: str
+    slug: str
+    subscription_tier: Tier
+    status: Literal["active", "suspended", "cancelled"]
+    settings: TenantSettings
+    quotas: dict[str, Quota]
+    usage: Usage
+    created_at: datetime
+    updated_at: datetime
+
+
+class TenantRow(Struct, frozen=True, kw_only=True):
+    """The stored tenant with its counts."""
+
+    id: UUID
+    name: str
+    slug: str
+    subscription_tier: Tier
+    status: Literal["active", "suspended", "cancelled"]
+    settings: TenantSettings
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    users: int
+    workbooks: int
+    api_keys: int
+    storage_bytes: int
+
+
+class User(Struct, frozen=True, kw_only=True):
+    """A user of the tenant."""
+
+    id: UUID
+    email: str
+    full_name: str
+    tenant_id: UUID
+    role: Role
+    status: Literal["active", "inactive", "invited"]
+    two_factor_enabled: bool
+    last_login: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class UserList(PageQuery, kw_only=True, frozen=True):
+    """Which users."""
+
+    role: Role | None = None
+    status: Literal["active", "inactive", "invited", "pending"] | None = None
+    search: Search | None = None
+
+
+class UserPatch(Struct, frozen=True, kw_only=True):
+    """What to change of a user."""
+
+    role: Role | UnsetType = UNSET
+    status: Literal["active", "inactive"] | UnsetType = UNSET
+    full_name: Name | UnsetType = UNSET
+
+
+class Invite(Struct, frozen=True, kw_only=True):
+    """Whom to invite."""
+
+    email: str
+    full_name: Name
+    role: str
+    send_email: bool = True
+
+
+class Invitation(Struct, frozen=True, kw_only=True):
+    """An invitation; its token is shown this once."""
+
+    id: UUID
+    email: str
+    full_name: str
+    role: Role
+    status: Literal["pending"]
+    invitation_token: str
+    expires_at: datetime
+    created_at: datetime
+
+
+class KeyCreate(Struct, frozen=True, kw_only=True):
+    """The API key to make."""
+
+    name: Name
+    permissions: Annotated[list[str], Meta(min_length=1, max_length=50)]
+    description: Annotated[str, Meta(max_length=2000)] | None = None
+    expires_at: datetime | None = None
+    environment: Literal["live", "test"] = "live"
+
+
+KeyStatus = Literal["active", "expired", "revoked", "deprecated"]
+
+
+class ApiKey(Struct, frozen=True, kw_only=True):
+    """An API key; the secret itself is shown only when it is made."""
+
+    id: UUID
+    name: str
+    description: str | None
+    key: str | None = None
+    key_prefix: str
+    permissions: list[str]
+    environment: Literal["live", "test"]
+    status: KeyStatus
+    last_used: datetime | None
+    last_used_at: datetime | None
+    usage_count: int
+    expires_at: datetime | None
+    created_by: str
+    created_at: datetime
+
+
+class KeyList(PageQuery, kw_only=True, frozen=True):
+    """Which API keys."""
+
+    status: KeyStatus | None = None
+
+
+class InvalidRole(Problem, status=400):
+    """Invalid role"""
+
+
+class UserExists(Problem, status=409):
+    """User already exists"""
+
+
+class UserLimitExceeded(Problem, status=403):
+    """User limit exceeded"""
+
+
+class UserNotFound(Problem, status=404):
+    """User not found"""
+
+
+class LastOwner(Problem, status=403):
+    """Cannot demote the last owner"""
+
+
+class NotYetJoined(Problem, status=409):
+    """User has not accepted the invitation"""
+
+
+class KeyNotFound(Problem, status=404):
+    """API key not found"""
+
+
+class KeyLimitExceeded(Problem, status=403):
+    """API key limit exceeded"""

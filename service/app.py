@@ -1,0 +1,83 @@
+"""The ASGI app: every area's rows, served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+
+import core
+from core import warm
+from service.platform import config, dispatch, openapi
+from service.platform.api import Area, Raw, Route
+from service.platform.config import Settings
+from service.platform.context import Context
+from service.platform.problem import NotFound
+from service.platform.process import resources
+
+
+def areas() -> list[Area]:
+    """Every area, the most called first."""
+    from service.admin.routes import area as admin
+    from service.auth.routes import area as auth
+    from service.compliance.routes import area as compliance
+    from service.health.routes import area as health
+    from service.workbooks.routes import area as workbooks
+
+    return [compliance, workbooks, auth, admin, health]
+
+
+def routes() -> list[Route]:
+    """Every route of the service, the description of the others included."""
+    rows = [route for area in areas() for route in area.routes]
+    description = msgspec.json.encode(openapi.document(rows, version=core.__version__, always=dispatch.ANYWHERE))
+    return [*rows, *_reference(description).routes]
+
+
+def create(settings: Settings | None = None) -> Starlette:
+    """The application, for an ASGI server to run as a factory."""
+    chosen = settings or config.load()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        async with resources(chosen) as shared:
+            app.state.resources = shared
+            warm.warm()
+            yield {}
+
+    return dispatch.build(routes(), lifespan)
+
+
+def _reference(description: bytes) -> Area:
+    area = Area("", tag="docs")
+
+    @area.get("/openapi.json", access="public", limited=False)
+    async def openapi_json(ctx: Context) -> Raw:
+        """This description."""
+        return Raw(description, "application/json")
+
+    @area.get("/docs", access="public", limited=False, media_type="text/html")
+    async def docs(ctx: Context) -> Raw:
+        """The description as pages to try it on."""
+        return Raw(openapi.SWAGGER_PAGE.encode(), "text/html; charset=utf-8")
+
+    @area.get("/redoc", access="public", limited=False, media_type="text/html")
+    async def redoc(ctx: Context) -> Raw:
+        """The description as a page to read."""
+        return Raw(openapi.REDOC_PAGE.encode(), "text/html; charset=utf-8")
+
+    @area.get("/docs/assets/{name}", access="public", limited=False, media_type="text/javascript", errors=(NotFound,))
+    async def docs_asset(ctx: Context, name: str) -> Raw:
+        """A file of those pages."""
+        if name == "start.js":
+            return Raw(openapi.SWAGGER_START.encode(), "text/javascript")
+        path = openapi.asset(name)
+        if path is None:
+            raise NotFound
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
+        return Raw(await ctx.compute(path.read_bytes), kind, [("cache-control", "public, max-age=86400")])
+
+    return area

@@ -1,0 +1,1 @@
+"""Identity: registration, login, tokens, invitations accepted."""

@@ -1,0 +1,167 @@
+"""Identity's decisions: who gets tokens, and when they end."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from datetime import timedelta
+from uuid import UUID
+
+from service.auth import store
+from service.auth.schema import (
+    Acceptance,
+    Account,
+    AllTokensRevoked,
+    Deactivated,
+    InvalidInvitation,
+    InvalidRefreshToken,
+    Login,
+    Refresh,
+    RefreshTokenRevoked,
+    Registration,
+    TokenResponse,
+    WrongCredentials,
+    check_email,
+    check_password,
+)
+from service.platform.access import Role
+from service.platform.context import Context
+from service.platform.gate import Window
+from service.platform.problem import TenantSuspended
+from service.platform.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
+
+SLUG_CHARACTERS = 60
+
+
+async def register(ctx: Context, registration: Registration) -> TokenResponse:
+    """A tenant, its owner, and the owner's first session."""
+    email = check_email(registration.email)
+    check_password(registration.password)
+    password_hash = await ctx.compute(hash_password, registration.password)
+    tenant_id, user_id = new_id(), new_id()
+    await ctx.enter_tenant(tenant_id)
+    slug = slug_of(registration.organization_name)
+    while not await store.create_tenant(ctx, tenant_id, registration.organization_name, slug, ctx.settings.tier_of_new_tenant):
+        slug = f"{slug_of(registration.organization_name)}-{secrets.token_hex(3)}"
+    await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
+    ctx.concerns("user", user_id, email)
+    return await _begin_session(ctx, user_id, "owner")
+
+
+async def login(ctx: Context, form: Login) -> TokenResponse:
+    """A session for an e-mail and its password."""
+    account = await store.find_account(ctx, form.username.strip())
+    good = await ctx.compute(verify_password, form.password, account.password_hash if account else None)
+    if account is None or not good:
+        raise WrongCredentials
+    return await _admit(ctx, account)
+
+
+async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
+    """The next pair of tokens of a session. A used token that comes back ends the session: one of its two holders stole it."""
+    try:
+        claims = ctx.resources.tokens.read(body.refresh_token, expected="refresh")
+    except BadToken:
+        await ctx.limit([Window(f"refresh:{ctx.ip_address}", ctx.settings.refresh_per_minute, 60)])
+        raise InvalidRefreshToken from None
+    await ctx.limit([Window(f"refresh:{claims.sub}", ctx.settings.refresh_per_minute, 60)])
+    await ctx.enter_tenant(claims.tenant_id)
+    session = await store.lock_session(ctx, claims.sid)
+    if session.generation < session.token_generation:
+        raise AllTokensRevoked
+    if session.revoked_at is not None:
+        raise RefreshTokenRevoked
+    if session.refresh_jti != claims.jti:
+        await store.end_session(ctx, claims.sid)
+        await ctx.commit()
+        raise RefreshTokenRevoked
+    if session.user_status != "active":
+        raise Deactivated
+    jti = new_id()
+    expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
+    await store.rotate(ctx, session.id, jti, expires_at)
+    return _tokens(ctx, session.user_id, session.role, session.id, session.generation, jti)
+
+
+async def logout(ctx: Context) -> None:
+    """End the caller's session: its access tokens and its refresh token."""
+    assert ctx.caller.session_id is not None
+    await store.end_session(ctx, ctx.caller.session_id)
+    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+
+
+async def revoke_all(ctx: Context) -> None:
+    """End every session of the caller."""
+    await store.revoke_tokens(ctx, ctx.caller.user_id)
+    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+
+
+async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
+    """Turn an invitation into an active user with a session."""
+    check_password(body.password)
+    invited = await store.find_invitation(ctx, digest(body.token))
+    if invited is None or invited.accepted_at is not None or invited.expires_at <= ctx.now():
+        raise InvalidInvitation
+    password_hash = await ctx.compute(hash_password, body.password)
+    await ctx.enter_tenant(invited.tenant_id)
+    if not await store.accept_invitation(ctx, invited.invitation_id):
+        raise InvalidInvitation
+    account = await store.activate_user(ctx, invited.user_id, password_hash)
+    if account is None:
+        raise InvalidInvitation
+    if account.tenant_status != "active":
+        raise TenantSuspended
+    ctx.concerns("user", account.user_id, account.email)
+    return await _begin_session(ctx, account.user_id, account.role)
+
+
+def slug_of(name: str) -> str:
+    """A name as a piece of a URL."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARACTERS].strip("-") or "tenant"
+
+
+async def _admit(ctx: Context, account: Account) -> TokenResponse:
+    if account.status != "active":
+        raise Deactivated
+    if account.tenant_status != "active":
+        raise TenantSuspended
+    await ctx.enter_tenant(account.tenant_id)
+    ctx.concerns("user", account.user_id, account.email)
+    return await _begin_session(ctx, account.user_id, account.role)
+
+
+async def _begin_session(ctx: Context, user_id: UUID, role: Role) -> TokenResponse:
+    generation = await store.note_login(ctx, user_id)
+    session_id, jti = new_id(), new_id()
+    expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
+    await store.create_session(ctx, session_id, user_id, jti, generation, expires_at)
+    return _tokens(ctx, user_id, role, session_id, generation, jti)
+
+
+def _tokens(ctx: Context, user_id: UUID, role: Role, session_id: UUID, generation: int, refresh_jti: UUID) -> TokenResponse:
+    now = int(ctx.now().timestamp())
+    sign, settings = ctx.resources.tokens.sign, ctx.settings
+    access = Claims(
+        sub=user_id,
+        tenant_id=ctx.tenant,
+        type="access",
+        jti=new_id(),
+        iat=now,
+        exp=now + settings.access_token_seconds,
+        sid=session_id,
+        gen=generation,
+        role=role,
+    )
+    renewal = Claims(
+        sub=user_id,
+        tenant_id=ctx.tenant,
+        type="refresh",
+        jti=refresh_jti,
+        iat=now,
+        exp=now + settings.refresh_token_seconds,
+        sid=session_id,
+        gen=generation,
+    )
+    return TokenResponse(sign(access), sign(renewal))

@@ -1,0 +1,63 @@
+"""Ties a program to its parent: it gets a signal the moment the parent dies, and it may run as another user."""
+
+import ctypes
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+class Account(NamedTuple):
+    """The operating system's user that a program runs as."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+def bound(argv: Sequence[str], *, death_signal: int, account: Account | None = None) -> list[str]:
+    """The argument list that runs `argv` (its first item an absolute path) tied to the calling process.
+
+    The program keeps the process id of the command. It gets `death_signal` when the *thread* that starts it ends,
+    so start it from the main thread. `account` is switched to only where it is not already the caller's.
+
+    A small script stands between because subprocess' preexec_fn is unsafe (and warned of from Python 3.12 on) in a
+    process with threads; it costs about 10 ms.
+    """
+    switch = "-" if account is None or account.uid == os.geteuid() else f"{account.uid}:{account.gid}"
+    script = os.path.abspath(__file__)
+    return [sys.executable, "-I", "-S", script, str(os.getpid()), str(int(death_signal)), switch, *argv]
+
+
+def die_with_parent(death_signal: int, parent_pid: int) -> None:
+    """Ask the kernel for `death_signal` when the parent dies; exit at once where it is already gone.
+
+    Raises OSError where the kernel refuses.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent_pid:
+        sys.exit(0)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Become the program that `bound` was asked for."""
+    parent_pid, death_signal, switch, *argv = arguments
+    if switch != "-":
+        uid, gid = (int(part) for part in switch.split(":"))
+        os.setgroups([gid])
+        os.setgid(gid)
+        os.setuid(uid)
+    # A change of user clears the request, so it comes after.
+    die_with_parent(int(death_signal), int(parent_pid))
+    try:
+        os.execv(argv[0], argv)  # noqa: S606  (no shell is wanted)
+    except OSError as error:
+        sys.exit(f"cannot run {argv[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,46 @@
+"""The `cushion` command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from cyclopts import App, CycloptsError
+
+from service.commands import offline
+from service.commands.refusal import Refused, one_line
+
+EXIT_REFUSED: Final = 2
+EXIT_INTERRUPTED: Final = 130
+
+app = App(
+    name="cushion",
+    help="CLO compliance on portfolio workbooks. "
+    "Exit codes: 0 done, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
+)
+offline.register(app)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line (without the program's name) and give the exit code."""
+    try:
+        code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
+    except (Refused, CycloptsError) as refused:
+        print(f"cushion: {one_line(str(refused))}", file=sys.stderr)
+        return EXIT_REFUSED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """The entry point of the `cushion` command."""
+    for stream in (sys.stdout, sys.stderr):
+        # A file may hold characters that the terminal's encoding lacks: better an escape than a traceback.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

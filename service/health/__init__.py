@@ -1,0 +1,1 @@
+"""Health: whether the service lives, is ready, and how deep its queues are."""

@@ -1,0 +1,216 @@
+"""A route is a row: method, path, access, refusals and a typed function; everything else is derived from it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from service.platform.access import Access
+from service.platform.config import Settings
+from service.platform.gate import Window
+from service.platform.problem import NotFound, Problem
+
+T = TypeVar("T")
+
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Page, from 1")]
+PageSize = Annotated[int, Meta(ge=1, le=100, description="Items on a page")]
+Limit = Annotated[int, Meta(ge=1, le=100, description="Most items to return")]
+Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")]
+
+
+class PageQuery(Struct, kw_only=True, frozen=True):
+    """The query of a page-style list."""
+
+    page: PageNumber = 1
+    page_size: PageSize = 20
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.page_size
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """A page of a list."""
+
+    items: list[T]
+    total: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+def page_of(items: list[T], total: int, query: Any) -> Page[T]:
+    """The page that `query` (page, page_size) asked for."""
+    return Page(items, total, query.page, query.page_size, -(-total // query.page_size))
+
+
+class Listing(Struct, Generic[T], frozen=True):
+    """A whole list with its length."""
+
+    items: list[T]
+    total: int
+
+
+class Upload(Struct, frozen=True):
+    """A file of a multipart form: on disk past a megabyte, gone with the request."""
+
+    file_name: str
+    size_bytes: int
+    file: Any
+    """A binary file object at its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An answer that is not JSON."""
+
+    content: bytes
+    media_type: str
+    headers: Sequence[tuple[str, str]] = ()
+    status: int | None = None
+    """In place of the route's."""
+
+
+Handler = Callable[..., Awaitable[Any]]
+Windows = Callable[[Settings, str, str], Sequence[Window]]
+"""From the settings, the caller's address and the caller's user id (empty when public) to the limits of a route."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One endpoint, with all that its row and its handler's signature say."""
+
+    method: str
+    path: str
+    handler: Handler
+    access: Access
+    status: int
+    errors: tuple[type[Problem], ...]
+    event: str | None
+    streamed: bool
+    """The event goes through the stream that a worker drains, not into the request's transaction."""
+    windows: Windows | None
+    body_bytes: int | None
+    """Most bytes of a request body; None: the setting's figure."""
+    tag: str
+    media_type: str
+    """Of a successful answer."""
+    limited: bool
+    """False for the views that no limit concerns."""
+    parameters: dict[str, type]
+    """Path parameters by name."""
+    query: type | None
+    body: type | None
+    form: type | None
+    answer: Any
+
+    @property
+    def name(self) -> str:
+        """The operation's name: the handler's."""
+        return self.handler.__name__
+
+    @property
+    def missing(self) -> type[Problem]:
+        """The 404 of this route: also what a malformed identifier gives."""
+        return next((error for error in self.errors if error.status == 404), NotFound)
+
+
+@dataclass(slots=True)
+class Area:
+    """The routes under one prefix. `scope` is what their access derives from: `area:read` for GET, else `area:write`."""
+
+    prefix: str
+    tag: str
+    scope: str | None = None
+    routes: list[Route] = field(default_factory=list)
+
+    def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("GET", path, **row)
+
+    def post(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("POST", path, **row)
+
+    def put(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("PUT", path, **row)
+
+    def patch(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("PATCH", path, **row)
+
+    def delete(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("DELETE", path, **row)
+
+    def _row(
+        self,
+        method: str,
+        path: str,
+        *,
+        access: Access | None = None,
+        status: int | None = None,
+        errors: Sequence[type[Problem]] = (),
+        event: str | None = None,
+        streamed: bool = False,
+        windows: Windows | None = None,
+        body_bytes: int | None = None,
+        media_type: str = "application/json",
+        limited: bool = True,
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            where = f"{method} {self.prefix}{path}"
+            assert handler.__doc__, f"{where} has no description"
+            hints = get_type_hints(handler, include_extras=True)
+            answer = hints.pop("return", None)
+            signature = inspect.signature(handler).parameters
+            named = set(re.findall(r"{(\w+)}", path))
+            parameters = {name: hints[name] for name in signature if name in named}
+            assert set(parameters) == named, f"{where}: the path names {named}, the handler {set(parameters)}"
+            extra = set(signature) - named - {"ctx", "query", "body", "form"}
+            assert not extra, f"{where}: nothing gives {extra}"
+            assert access or self.scope, f"{where} says nothing of its access"
+            self.routes.append(
+                Route(
+                    method=method,
+                    path=self.prefix + path,
+                    handler=handler,
+                    access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
+                    status=status or (204 if answer in (None, type(None)) else 200),
+                    errors=tuple(errors),
+                    event=event,
+                    streamed=streamed,
+                    windows=windows,
+                    body_bytes=body_bytes,
+                    tag=self.tag,
+                    media_type=media_type,
+                    limited=limited,
+                    parameters=parameters,
+                    query=hints.get("query"),
+                    body=hints.get("body"),
+                    form=hints.get("form"),
+                    answer=answer,
+                )
+            )
+            return handler
+
+        return declare
+
+
+def parse_parameter(raw: str, kind: type) -> Any:
+    """A path parameter in its type.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    if "\x00" in raw:
+        raise ValueError("null character")
+    if kind is UUID:
+        parsed = UUID(raw)
+        if str(parsed) != raw.lower():  # braces, urn: and other spellings that UUID() takes
+            raise ValueError(raw)
+        return parsed
+    return raw if kind is str else msgspec.convert(raw, kind, strict=False)

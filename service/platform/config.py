@@ -1,0 +1,177 @@
+"""Settings: read from the environment once, typed, each with a default and a description."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Meta, Struct
+
+PREFIX = "CUSHION_"
+
+Tier = Literal["free", "standard", "premium", "enterprise"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
+
+
+class ByTier(NamedTuple):
+    """A figure for each subscription tier; -1 is unlimited."""
+
+    free: int
+    standard: int
+    premium: int
+    enterprise: int
+
+    def of(self, tier: str) -> int:
+        """The figure of one tier."""
+        return int(getattr(self, tier))
+
+
+class ConfigError(ValueError):
+    """A setting cannot be used; the message names the variable, the value and what would do."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Every setting. The environment variable of a field is its name in capitals behind CUSHION_."""
+
+    database_url: Annotated[
+        str | None, Meta(description="PostgreSQL to use, as its owner; unset: the service runs its own")
+    ] = None
+    redis_url: Annotated[str | None, Meta(description="Redis to use; unset: the service runs its own")] = None
+    blob_url: Annotated[
+        str | None,
+        Meta(description="where files are kept: file:///folder, s3://bucket/prefix, gs://, az://; unset: the data folder"),
+    ] = None
+    data_dir: Annotated[
+        Path | None,
+        Meta(description="folder of the embedded servers and files; unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"),
+    ] = None
+    host: Annotated[str, Meta(description="address that the API listens on")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="port that the API listens on; 0 takes a free one")] = 8000
+    workers: Annotated[int, Meta(ge=1, le=64, description="API processes")] = 1
+    secret_key: Annotated[
+        Annotated[str, Meta(min_length=32)] | None,
+        Meta(description="signs tokens; unset on the embedded default: made once and kept in the data folder"),
+    ] = None
+    embedded: Annotated[
+        bool, Meta(description="told by `cushion serve` to its children: the deployment is one machine's own; not set by hand")
+    ] = False
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="least severe log line that is written")
+    ] = "info"
+
+    default_tier: Annotated[
+        Tier | None, Meta(description="tier of a new tenant; unset: free, on the embedded default enterprise")
+    ] = None
+    operator_tenants: Annotated[
+        tuple[str, ...], Meta(description="slugs of tenants whose admins operate the deployment, comma separated")
+    ] = ()
+    trusted_proxies: Annotated[
+        tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
+    ] = ()
+
+    rate_limits: Annotated[
+        Literal["on", "off"],
+        Meta(description="off lifts the request, authentication, upload and insight limits; headers stay"),
+    ] = "on"
+    requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier")] = ByTier(60, 300, 1_000, 10_000)
+    request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier")] = ByTier(10, 50, 100, 500)
+    requests_per_day: Annotated[ByTier, Meta(description="requests a day, by tier")] = ByTier(1_000, 10_000, 50_000, -1)
+    register_per_hour: Annotated[int, Meta(ge=1, description="registrations an hour from one address")] = 5
+    login_per_minute: Annotated[int, Meta(ge=1, description="logins a minute from one address")] = 10
+    refresh_per_minute: Annotated[int, Meta(ge=1, description="token refreshes a minute by one user")] = 30
+    logout_per_minute: Annotated[int, Meta(ge=1, description="logouts a minute by one user")] = 10
+    uploads_per_hour: Annotated[ByTier, Meta(description="uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
+    max_workbooks: Annotated[ByTier, Meta(description="workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
+    max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(2, 10, 25, -1)
+    max_api_keys: Annotated[ByTier, Meta(description="active API keys of a tenant, by tier")] = ByTier(2, 10, 50, -1)
+    max_storage_gb: Annotated[ByTier, Meta(description="gigabytes of stored files of a tenant, by tier")] = ByTier(1, 10, 100, -1)
+
+    access_token_seconds: Annotated[int, Meta(ge=1, description="life of an access token")] = 900
+    refresh_token_seconds: Annotated[int, Meta(ge=1, description="life of a refresh token")] = 604_800
+    invitation_seconds: Annotated[int, Meta(ge=1, description="life of an invitation")] = 604_800
+
+    max_body_bytes: Annotated[int, Meta(ge=1024, description="size of a JSON request body")] = 1_048_576
+    max_upload_mb: Annotated[int, Meta(ge=1, le=1024, description="size of an uploaded file")] = 100
+    max_sheets: Annotated[int, Meta(ge=1, le=10_000, description="sheets of a workbook")] = 50
+    max_sheet_rows: Annotated[int, Meta(ge=1, le=1_048_576, description="rows of a sheet")] = 1_000_000
+    max_sheet_columns: Annotated[int, Meta(ge=1, le=16_384, description="columns of a sheet")] = 16_384
+    parse_memory_mb: Annotated[int, Meta(ge=256, description="memory of the process that parses a file")] = 4_096
+    parse_seconds: Annotated[int, Meta(ge=1, description="time in which a file must be parsed")] = 120
+    mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
+
+    database_connections: Annotated[int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")] = 10
+    statement_seconds: Annotated[int, Meta(ge=1, description="time in which one statement must answer")] = 30
+    compute_threads: Annotated[int, Meta(ge=1, le=256, description="threads of one API process that run kernels")] = 4
+    compute_queue: Annotated[int, Meta(ge=1, description="calculations that may wait for a thread before load is shed (503)")] = 64
+    job_lease_seconds: Annotated[int, Meta(ge=1, description="silence after which a running job counts as lost")] = 30
+    job_attempts: Annotated[int, Meta(ge=1, le=100, description="runs of a job before it becomes a dead letter")] = 3
+    job_backoff_seconds: Annotated[int, Meta(ge=0, description="pause before the second run of a job; doubles with each run")] = 2
+    worker_jobs: Annotated[int, Meta(ge=1, le=256, description="jobs that one worker runs at a time in each queue")] = 4
+
+    @property
+    def tier_of_new_tenant(self) -> Tier:
+        """The tier that a registration gives."""
+        return self.default_tier or ("enterprise" if self.embedded else "free")
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field."""
+    return PREFIX + field.upper()
+
+
+def load(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from the environment; an empty variable counts as unset.
+
+    Raises:
+        ConfigError: a value does not fit its setting.
+    """
+    known = {variable(field.name): field.name for field in msgspec.structs.fields(Settings)}
+    types = get_type_hints(Settings, include_extras=True)
+    values: dict[str, Any] = {}
+    for name, raw in environment.items():
+        if name not in known or raw == "":
+            continue
+        field = known[name]
+        try:
+            values[field] = _parse(raw.strip(), types[field])
+        except (msgspec.ValidationError, ValueError) as error:
+            shown = "***" if "KEY" in name or "URL" in name else repr(raw)
+            raise ConfigError(f"{name}={shown} cannot be used: {error}") from None
+    return Settings(**values)
+
+
+def unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """CUSHION_ variables that are no setting: most likely misspelt, so the start warns of them."""
+    known = {variable(field.name) for field in msgspec.structs.fields(Settings)}
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+
+
+def documentation() -> list[tuple[str, str, str]]:
+    """Every setting as (variable, default, description), for the README's table."""
+    rows = []
+    for field in msgspec.structs.fields(Settings):
+        meta = next(part for part in get_args(field.type) if isinstance(part, Meta))
+        default = "" if field.default in (None, (), UNSET) else field.default
+        if isinstance(default, ByTier):
+            default = " ".join(f"{figure}" for figure in default)
+        rows.append((variable(field.name), str(default), meta.description or ""))
+    return rows
+
+
+def _parse(raw: str, annotated: Any) -> Any:
+    kind = get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated
+    if kind is ByTier:
+        figures = [int(part) for part in raw.replace(",", " ").split()]
+        if len(figures) != len(TIERS) or min(figures) < -1:
+            raise ValueError(f"expected four whole numbers (for {', '.join(TIERS)}), -1 for unlimited")
+        return ByTier(*figures)
+    if get_origin(kind) is tuple:
+        return tuple(part.strip() for part in raw.split(",") if part.strip())
+    if Path in (kind, *get_args(kind)):
+        return Path(raw).expanduser().absolute()
+    if kind is bool and raw.lower() in ("on", "off", "yes", "no"):
+        return raw.lower() in ("on", "yes")
+    return msgspec.convert(raw, annotated, strict=False)

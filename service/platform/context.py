@@ -1,0 +1,300 @@
+"""Who calls, for whom, with what: the transaction, the gate, blobs, kernels' threads, the clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+import msgspec
+import structlog
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from service.platform.access import Caller
+from service.platform.blobs import Blobs
+from service.platform.clock import Clock
+from service.platform.config import Settings
+from service.platform.database import Database, Parameters, Transaction
+from service.platform.gate import Gate, Window
+from service.platform.problem import ConcurrentModification, Problem, RateLimited, Unavailable
+from service.platform.secrets import Tokens, new_id
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+log = structlog.get_logger()
+
+
+class Compute:
+    """The threads that run kernels, which release the GIL. Bounded: past the queue's length load is shed."""
+
+    def __init__(self, *, threads: int, queue: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
+        self._free = threads + queue
+
+    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function in a thread.
+
+        Raises:
+            Unavailable: too many calculations wait already.
+        """
+        if self._free <= 0:
+            raise Unavailable
+        self._free -= 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: function(*args, **kwargs))
+        finally:
+            self._free += 1
+
+    def close(self) -> None:
+        """Finish what runs, take nothing more."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Resources(Struct, frozen=True, kw_only=True, dict=True):
+    """What a process opens once and every unit of work shares."""
+
+    settings: Settings
+    database: Database
+    redis: Redis
+    gate: Gate
+    blobs: Blobs
+    compute: Compute
+    tokens: Tokens
+    clock: Clock
+    scratch: Path
+    """A local folder for uploads on their way and copies of remote blobs."""
+
+
+class Subject(Struct, frozen=True):
+    """The record that an event is about."""
+
+    type: str
+    id: str
+    name: str | None = None
+    details: dict[str, Any] = {}
+
+
+class Unit:
+    """A unit of work of one tenant: at most one transaction, begun by its first statement."""
+
+    def __init__(self, resources: Resources, tenant_id: UUID | None, *, request_id: str) -> None:
+        self.resources = resources
+        self.tenant_id = tenant_id
+        self.request_id = request_id
+        self._stack = AsyncExitStack()
+        self._transaction: Transaction | None = None
+        self._after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._on_rollback: list[Callable[[], Awaitable[None]]] = []
+
+    @property
+    def settings(self) -> Settings:
+        return self.resources.settings
+
+    @property
+    def tenant(self) -> UUID:
+        """The tenant that the work is for."""
+        assert self.tenant_id is not None, "no tenant is known yet"
+        return self.tenant_id
+
+    def now(self) -> datetime:
+        """The present moment, in UTC."""
+        return self.resources.clock.now()
+
+    # The transaction ----------------------------------------------------------------------------------------------
+
+    async def begin(self) -> Transaction:
+        """The transaction of this unit."""
+        if self._transaction is None:
+            self._transaction = await self._stack.enter_async_context(self.resources.database.transaction(self.tenant_id))
+        return self._transaction
+
+    async def enter_tenant(self, tenant_id: UUID) -> None:
+        """From here on the work is this tenant's: for the few calls that find their tenant on the way."""
+        assert self.tenant_id is None
+        await self.commit()
+        self.tenant_id = tenant_id
+
+    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
+        """The first row as `kind`, or the problem `missing`."""
+        return await (await self.begin()).one(kind, sql, parameters, missing=missing)
+
+    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+        """The first row as `kind`, or None."""
+        return await (await self.begin()).one_or_none(kind, sql, parameters)
+
+    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+        """All rows as `kind`."""
+        return await (await self.begin()).all(kind, sql, parameters)
+
+    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        """The first column of the first row, or None."""
+        return await (await self.begin()).value(sql, parameters)
+
+    async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
+        """Run a statement; the number of rows that it touched."""
+        return await (await self.begin()).execute(sql, parameters)
+
+    async def commit(self) -> None:
+        """Commit what was done, then what was to follow the commit."""
+        stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
+        await stack.__aexit__(None, None, None)
+        self._on_rollback.clear()
+        followers, self._after_commit = self._after_commit, []
+        for follow in followers:
+            await follow()
+
+    async def rollback(self, error: BaseException) -> None:
+        """Undo what was done, then what was done outside the database."""
+        stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
+        try:
+            await stack.__aexit__(type(error), error, error.__traceback__)
+        except Exception as raised:
+            if raised is not error and not isinstance(raised, Problem):
+                log.warning("rollback.failed", error=repr(raised))
+        for undo in reversed(self._on_rollback):
+            try:
+                await undo()
+            except Exception as raised:
+                log.warning("undo.failed", error=repr(raised))
+
+    def after_commit(self, follow: Callable[[], Awaitable[None]]) -> None:
+        """Run this once the transaction is safe: copies into Redis, and nothing that must not be lost."""
+        self._after_commit.append(follow)
+
+    def on_rollback(self, undo: Callable[[], Awaitable[None]]) -> None:
+        """Run this should the transaction fail: what was written outside of the database goes again."""
+        self._on_rollback.append(undo)
+
+    # What work may leave behind -------------------------------------------------------------------------------------
+
+    async def enqueue(self, name: str, *, queue: str, arguments: dict[str, Any]) -> str:
+        """Write a job in this transaction; it is handed to the queue once the transaction is safe. Its identifier."""
+        job_id = f"task_{new_id().hex}"
+        await (await self.begin()).post(
+            "INSERT INTO jobs (tenant_id, id, queue, name, arguments, request_id) VALUES (%s, %s, %s, %s, %s, %s)",
+            [self.tenant, job_id, queue, name, msgspec.json.encode(arguments).decode(), self.request_id],
+        )
+        return job_id
+
+    async def audit(
+        self, action: str, subject: Subject | None, *, event_id: UUID | None = None, occurred_at: datetime | None = None, **who: Any
+    ) -> None:
+        """Write an audit row in this transaction; `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
+
+        With an `event_id` the row is written once, however often it is handed in.
+        """
+        row = {
+            "user_id": None,
+            "user_email": None,
+            "api_key_id": None,
+            "ip_address": None,
+            "user_agent": None,
+            "request_id": self.request_id,
+            **who,
+            "tenant_id": self.tenant,
+            "id": event_id or new_id(),
+            "occurred_at": occurred_at or self.now(),
+            "action": action,
+            "resource_type": subject.type if subject else None,
+            "resource_id": subject.id if subject else None,
+            "resource_name": subject.name if subject else None,
+            "details": msgspec.json.encode(subject.details if subject else {}).decode(),
+        }
+        await (await self.begin()).post(_AUDIT, row)
+
+
+_AUDIT = """
+INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_id, action, resource_type, resource_id,
+                       resource_name, ip_address, user_agent, request_id, details)
+VALUES (%(tenant_id)s, %(id)s, %(occurred_at)s, %(user_id)s, %(user_email)s, %(api_key_id)s, %(action)s, %(resource_type)s,
+        %(resource_id)s, %(resource_name)s, %(ip_address)s, %(user_agent)s, %(request_id)s, %(details)s)
+ON CONFLICT (tenant_id, id) DO NOTHING
+"""
+
+
+class Context(Unit):
+    """One request."""
+
+    def __init__(self, resources: Resources, *, request_id: str, ip_address: str, headers: dict[bytes, bytes]) -> None:
+        super().__init__(resources, None, request_id=request_id)
+        self.ip_address = ip_address
+        self.headers = headers
+        self.answer_headers: list[tuple[bytes, bytes]] = []
+        self.subject: Subject | None = None
+        self._caller: Caller | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls; every route but the public ones has one."""
+        assert self._caller is not None, "a public route has no caller"
+        return self._caller
+
+    def admit(self, caller: Caller) -> None:
+        """The dispatcher knows who calls."""
+        self._caller = caller
+        self.tenant_id = caller.tenant_id
+
+    async def email(self) -> str:
+        """The caller's e-mail (for a key: its creator's)."""
+        if self.caller.email is None:
+            email = await self.value("SELECT email FROM users WHERE id = %s", [self.caller.user_id])
+            self._caller = msgspec.structs.replace(self.caller, email=email or "")
+        return self.caller.email or ""
+
+    async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a kernel in a thread."""
+        return await self.resources.compute(function, *args, **kwargs)
+
+    async def limit(self, windows: Sequence[Window], problem: type[RateLimited] = RateLimited) -> None:
+        """Count this call in limits of its own.
+
+        Raises:
+            problem: one of them is used up.
+        """
+        verdict = await self.resources.gate.windows(windows)
+        if verdict.outcome == "limited":
+            raise problem(retry_after_seconds=verdict.retry_after_seconds)
+
+    def concerns(self, type_: str, id_: object, name: str | None = None, **details: Any) -> None:
+        """Name the record that the route's event is about."""
+        self.subject = Subject(type_, str(id_), name, details)
+
+    async def audit_event(self, action: str) -> None:
+        """Write the route's event with who called from where."""
+        caller, subject = self._caller, self.subject
+        themselves = subject if caller is None and subject is not None and subject.type == "user" else None  # a login, say
+        await self.audit(
+            action,
+            subject,
+            user_id=caller.user_id if caller else themselves and UUID(themselves.id),
+            user_email=await self.email() if caller else themselves and themselves.name,
+            api_key_id=caller.api_key_id if caller else None,
+            ip_address=self.ip_address,
+            user_agent=self.headers.get(b"user-agent", b"").decode("latin-1")[:500] or None,
+        )
+
+    # Versions of a record ---------------------------------------------------------------------------------------------
+
+    def tag(self, version: int) -> None:
+        """Send the record's version as its ETag."""
+        self.answer_headers.append((b"etag", b'"%d"' % version))
+
+    def match(self, version: int) -> None:
+        """Compare If-Match, when given, with the record's version.
+
+        Raises:
+            ConcurrentModification: somebody else changed the record since the caller read it.
+        """
+        wanted = self.headers.get(b"if-match")
+        if wanted is None or wanted.strip() == b"*":
+            return
+        known = {tag.strip().removeprefix(b"W/").strip(b'"') for tag in wanted.split(b",")}
+        if b"%d" % version not in known:
+            raise ConcurrentModification

@@ -1,0 +1,230 @@
+"""PostgreSQL: the pool, the tenant's transaction, rows to structs, a violated constraint to its problem, migrations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib import resources
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+import msgspec
+import psycopg
+import structlog
+from psycopg import AsyncConnection, AsyncPipeline, Connection
+from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from service.platform.problem import ConcurrentModification, Problem, Unavailable
+
+T = TypeVar("T")
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+SERVICE_ROLE = "cushion_service"
+"""Owns no table, so row security binds it."""
+
+MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
+
+set_json_dumps(msgspec.json.encode)
+set_json_loads(msgspec.json.decode)
+
+log = structlog.get_logger()
+
+
+def into(kind: type[T]) -> BaseRowFactory[T]:
+    """A row factory: columns by name to the fields of a Struct, types checked."""
+
+    def factory(cursor: Any) -> RowMaker[T]:
+        columns = [column.name for column in cursor.description or ()]
+
+        def make(values: Sequence[Any]) -> T:
+            return msgspec.convert(dict(zip(columns, values, strict=True)), kind)
+
+        return make
+
+    return cast(BaseRowFactory[T], factory)
+
+
+@contextmanager
+def named_refusals() -> Iterator[None]:
+    """Give the database's refusals their names.
+
+    Raises:
+        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race; Unavailable when
+            the server cannot be reached or takes too long.
+    """
+    try:
+        yield
+    except psycopg.errors.IntegrityError as error:
+        problem = Problem.by_constraint.get(error.diag.constraint_name or "")
+        if problem is None:
+            raise
+        raise problem from error
+    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
+        raise ConcurrentModification from error
+    except (PoolTimeout, psycopg.OperationalError) as error:
+        log.warning("database.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
+        raise Unavailable from error
+
+
+class Transaction:
+    """One transaction of one tenant. Statements go out in pipeline mode: BEGIN, the tenant and the first statement together."""
+
+    def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline) -> None:
+        self._connection = connection
+        self._pipeline = pipeline
+
+    async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
+        """Run a statement; the number of rows it touched."""
+        with named_refusals():
+            cursor = await self._connection.execute(cast(Any, sql), parameters)
+            await self._pipeline.sync()
+        return cursor.rowcount
+
+    async def post(self, sql: str, parameters: Parameters | None = None) -> None:
+        """Send a statement without waiting for its outcome; a failure surfaces at the next fetch or at the commit."""
+        await self._connection.execute(cast(Any, sql), parameters)
+
+    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+        """All rows, as `kind`."""
+        with named_refusals():
+            cursor = self._connection.cursor(row_factory=into(kind))
+            await cursor.execute(cast(Any, sql), parameters)
+            return await cursor.fetchall()
+
+    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+        """The first row, as `kind`, or None."""
+        with named_refusals():
+            cursor = self._connection.cursor(row_factory=into(kind))
+            await cursor.execute(cast(Any, sql), parameters)
+            return await cursor.fetchone()
+
+    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
+        """The first row, as `kind`.
+
+        Raises:
+            missing: there is no row.
+        """
+        row = await self.one_or_none(kind, sql, parameters)
+        if row is None:
+            raise missing
+        return row
+
+    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        """The first column of the first row, or None."""
+        with named_refusals():
+            cursor = await self._connection.execute(cast(Any, sql), parameters)
+            row = await cursor.fetchone()
+        return row[0] if row else None
+
+
+class Database:
+    """The connections of one process."""
+
+    def __init__(self, url: str, *, connections: int, statement_seconds: int) -> None:
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            url,
+            min_size=min(2, connections),
+            max_size=connections,
+            timeout=10,
+            open=False,
+            kwargs={
+                "autocommit": True,  # BEGIN and COMMIT are sent by the transaction itself, with its statements
+                "prepare_threshold": 1,
+                "row_factory": tuple_row,
+                "options": f"-c role={SERVICE_ROLE} -c statement_timeout={statement_seconds}s -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
+                "application_name": "cushion",
+            },
+        )
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            Unavailable: the server does not answer.
+        """
+        try:
+            await self._pool.open(wait=True, timeout=30)
+        except PoolTimeout as error:
+            raise Unavailable from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def transaction(self, tenant_id: UUID | str | None = None) -> AsyncIterator[Transaction]:
+        """A transaction that sees this tenant's rows, or no tenant's when None. Commits at the end, rolls back on an error.
+
+        Raises:
+            Problem: as `named_refusals` says.
+        """
+        with named_refusals():
+            async with self._pool.connection() as connection:
+                try:
+                    async with connection.pipeline() as pipeline:
+                        await connection.execute("BEGIN")
+                        await connection.execute("SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")])
+                        yield Transaction(connection, pipeline)
+                        await connection.execute("COMMIT")
+                except BaseException:
+                    if not connection.closed and connection.info.transaction_status:
+                        await connection.execute("ROLLBACK")
+                    raise
+
+    async def check(self) -> None:
+        """Ask the server for a sign of life.
+
+        Raises:
+            Unavailable: none came within two seconds.
+        """
+        try:
+            async with self._pool.connection(timeout=2) as connection:
+                await connection.execute("SELECT 1")
+        except (PoolTimeout, psycopg.Error) as error:
+            raise Unavailable from error
+
+
+class MigrationError(RuntimeError):
+    """The database is not one that these migrations can bring up to date."""
+
+
+def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None) -> int:
+    """Apply the numbered migrations that are missing, as the owner, one process at a time; how many were applied.
+
+    Raises:
+        MigrationError: an applied migration differs from the file of its name, or is unknown here.
+    """
+    files = sorted(
+        (entry for entry in resources.files("service.migrations").iterdir() if entry.name.endswith(".sql")),
+        key=lambda entry: entry.name,
+    )
+    scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        applied = _applied(connection)
+        missing = [name for name in scripts if name not in applied]
+        for name, digest in applied.items():
+            if name not in scripts:
+                raise MigrationError(f"the database has the migration {name}, which this version does not know")
+            if digest != _digest(scripts[name]):
+                raise MigrationError(f"the migration {name} was changed after it was applied")
+        for name in missing:
+            with connection.transaction():
+                connection.execute(cast(Any, scripts[name]))
+                connection.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])])
+            report(name)
+        return len(missing)
+
+
+def _applied(connection: Connection[Any]) -> dict[str, str]:
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+    return dict(connection.execute("SELECT name, digest FROM migrations ORDER BY name").fetchall())
+
+
+def _digest(script: str) -> str:
+    return hashlib.sha256(script.encode()).hexdigest()

@@ -1,0 +1,100 @@
+-- Everything that must be known of a caller before its request may go on, in one round trip:
+-- revocation, tenant, API key, token bucket, minute window, day, and the windows of the authentication endpoints.
+--
+-- ARGV: 1 mode (user, key, none)   2 enforce (1, 0)   3 tenant id   4 user id   5 session id   6 token generation   7 key hash
+--       8 month   9 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
+-- Answer: {outcome, limit, remaining, reset, retry_after, tenant status, tier, key record}
+-- outcome: ok, limited, revoked, or what to load first: load_revocations, load_tenant, load_key
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
+local mode, enforce = ARGV[1], ARGV[2] == '1'
+local tenant_id, key_record = ARGV[3], ''
+local subject = nil
+
+if mode == 'user' then
+    if redis.call('EXISTS', 'cushion:revocations') == 0 then return {'load_revocations'} end
+    if redis.call('EXISTS', 'cushion:revoked:' .. ARGV[5]) == 1 then return {'revoked'} end
+    local generation = redis.call('GET', 'cushion:generation:' .. ARGV[4])
+    if generation and tonumber(ARGV[6]) < tonumber(generation) then return {'revoked'} end
+    subject = 'tenant:' .. tenant_id
+elseif mode == 'key' then
+    key_record = redis.call('GET', 'cushion:key:' .. ARGV[7])
+    if not key_record then return {'load_key'} end
+    if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', ''} end  -- no such key
+    local key = cjson.decode(key_record)
+    tenant_id = key.tenant_id
+    subject = 'key:' .. key.id
+end
+
+local status, tier = '', ''
+local limit, remaining, reset, retry_after = 0, 0, 0, 0
+local writes = {}
+
+if subject then
+    local tenant = redis.call('HMGET', 'cushion:tenant:' .. tenant_id, 'status', 'tier', 'per_minute', 'burst', 'per_day')
+    if not tenant[1] then return {'load_tenant'} end
+    status, tier = tenant[1], tenant[2]
+    local per_minute, burst, per_day = tonumber(tenant[3]), tonumber(tenant[4]), tonumber(tenant[5])
+
+    local minute = math.floor(now / 60)
+    local minute_key = 'cushion:minute:' .. subject .. ':' .. minute
+    local used = tonumber(redis.call('GET', minute_key) or '0')
+    limit, reset = per_minute, (minute + 1) * 60
+    remaining = math.max(0, per_minute - used)
+    if used >= per_minute then retry_after = math.max(retry_after, math.ceil(reset - now)) end
+
+    local bucket_key = 'cushion:bucket:' .. subject
+    local bucket = redis.call('HMGET', bucket_key, 'tokens', 'at')
+    local rate = per_minute / 60
+    local tokens = tonumber(bucket[1] or burst)
+    tokens = math.min(burst, tokens + math.max(0, now - tonumber(bucket[2] or now)) * rate)
+    if tokens < 1 then retry_after = math.max(retry_after, math.ceil((1 - tokens) / rate)) end
+
+    local day_key = nil
+    if per_day >= 0 then
+        local day = math.floor(now / 86400)
+        day_key = 'cushion:day:' .. subject .. ':' .. day
+        if tonumber(redis.call('GET', day_key) or '0') >= per_day then
+            retry_after = math.max(retry_after, math.ceil((day + 1) * 86400 - now))
+        end
+    end
+
+    writes[#writes + 1] = function()
+        redis.call('INCR', minute_key)
+        redis.call('EXPIRE', minute_key, 120)
+        local calls_key = 'cushion:calls:' .. tenant_id .. ':' .. ARGV[8]
+        redis.call('INCR', calls_key)
+        redis.call('EXPIRE', calls_key, 3024000)  -- five weeks
+        redis.call('HSET', bucket_key, 'tokens', tostring(math.max(0, tokens - 1)), 'at', tostring(now))
+        redis.call('EXPIRE', bucket_key, 3600)
+        if day_key then
+            redis.call('INCR', day_key)
+            redis.call('EXPIRE', day_key, 172800)
+        end
+        remaining = math.max(0, remaining - 1)
+    end
+end
+
+for i = 9, #ARGV, 3 do
+    local most, seconds = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+    if most >= 0 then
+        local window = math.floor(now / seconds)
+        local window_key = 'cushion:window:' .. ARGV[i] .. ':' .. window
+        local used = tonumber(redis.call('GET', window_key) or '0')
+        local ends = (window + 1) * seconds
+        if used >= most then retry_after = math.max(retry_after, math.ceil(ends - now)) end
+        if not subject then limit, remaining, reset = most, math.max(0, most - used), ends end
+        writes[#writes + 1] = function()
+            redis.call('INCR', window_key)
+            redis.call('EXPIRE', window_key, seconds + 60)
+            if not subject then remaining = math.max(0, remaining - 1) end
+        end
+    end
+end
+
+if retry_after > 0 and enforce then
+    return {'limited', limit, remaining, reset, retry_after, status, tier, key_record}
+end
+for _, write in ipairs(writes) do write() end
+return {'ok', limit, remaining, reset, 0, status, tier, key_record}

@@ -1,0 +1,281 @@
+"""The gate: revocation, tenant, API key and every limit of a request, decided in one Redis round trip.
+
+Redis holds copies only. What is missing there (after a flush, or for a tenant not seen for a while) is loaded from
+PostgreSQL and the question asked again; nothing passes before the copy is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from importlib import resources
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+import structlog
+from msgspec import Struct
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError, RedisError
+
+from service.platform.access import KEY_SCOPES, SCOPES, Role
+from service.platform.clock import Clock
+from service.platform.config import Settings
+from service.platform.database import Database, Transaction
+from service.platform.problem import Unavailable
+
+TENANT_SECONDS = 300  # a copy of a tenant or a key lives this long at most, should its dropping ever be lost
+KEY_SECONDS = 300
+UNKNOWN_KEY_SECONDS = 30
+
+log = structlog.get_logger()
+
+
+class Window(NamedTuple):
+    """A limit of its own: at most `most` calls in each span of `seconds`; -1 is unlimited."""
+
+    name: str
+    most: int
+    seconds: int
+
+
+class KeyRecord(Struct, frozen=True, kw_only=True):
+    """What the gate remembers of an API key."""
+
+    id: UUID
+    tenant_id: UUID
+    user_id: UUID
+    email: str
+    role: Role
+    scopes: list[str]
+    active: bool
+    """Neither revoked nor made by a user who is no longer active."""
+    expires_at: float | None
+
+
+class Verdict(NamedTuple):
+    """What the gate says of a request."""
+
+    outcome: str
+    """ok, limited, revoked."""
+    limit: int = 0
+    remaining: int = 0
+    reset: int = 0
+    retry_after_seconds: int = 0
+    tenant_status: str = ""
+    tier: str = ""
+    key: KeyRecord | None = None
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The rate-limit headers."""
+        return [
+            (b"x-ratelimit-limit", b"%d" % self.limit),
+            (b"x-ratelimit-remaining", b"%d" % self.remaining),
+            (b"x-ratelimit-reset", b"%d" % self.reset),
+        ]
+
+
+class _KeyRow(Struct):
+    tenant_id: UUID
+    id: UUID
+    permissions: list[str]
+    status: str
+    expires_at: datetime | None
+    creator_id: UUID
+    creator_email: str
+    creator_role: Role
+    creator_status: str
+
+
+class _TenantRow(Struct):
+    status: str
+    subscription_tier: str
+
+
+class _Revocation(Struct):
+    kind: str
+    subject: UUID
+    generation: int
+    seconds_left: float
+
+
+_decode_key = msgspec.json.Decoder(KeyRecord).decode
+
+
+class Gate:
+    """Asks Redis whether a request may pass."""
+
+    def __init__(self, redis: Redis, database: Database, settings: Settings, clock: Clock) -> None:
+        self._redis = redis
+        self._database = database
+        self._settings = settings
+        self._clock = clock
+        self._enforce = "1" if settings.rate_limits == "on" else "0"
+        self._script = resources.files("service.platform").joinpath("gate.lua").read_text(encoding="utf-8")
+        self._digest = ""
+
+    async def user(
+        self, tenant_id: UUID, user_id: UUID, session_id: UUID, generation: int, windows: Sequence[Window] = ()
+    ) -> Verdict:
+        """The verdict on a request with a user's token."""
+        return await self._ask("user", str(tenant_id), str(user_id), str(session_id), generation, "", windows)
+
+    async def key(self, key_hash: bytes, windows: Sequence[Window] = ()) -> Verdict:
+        """The verdict on a request with an API key; `key` of the verdict is None for one that does not exist."""
+        return await self._ask("key", "", "", "", 0, key_hash.hex(), windows)
+
+    async def windows(self, windows: Sequence[Window]) -> Verdict:
+        """The verdict on a call that has no caller yet, or on a quota of its own within a request."""
+        return await self._ask("none", "", "", "", 0, "", windows)
+
+    async def _ask(
+        self, mode: str, tenant: str, user: str, session: str, generation: int, key_hash: str, windows: Sequence[Window]
+    ) -> Verdict:
+        arguments: list[Any] = [mode, self._enforce, tenant, user, session, generation, key_hash, self._month()]
+        for window in windows:
+            arguments += window
+        for _ in range(6):  # at most one load of each kind, and a flush in between
+            try:
+                answer = await self._run(arguments)
+                match answer[0]:
+                    case b"load_revocations":
+                        await self._load_revocations()
+                    case b"load_tenant":
+                        tenant = tenant or str(await self._tenant_of_key(key_hash))
+                        await self._load_tenant(UUID(tenant))
+                    case b"load_key":
+                        await self._load_key(bytes.fromhex(key_hash))
+                    case b"revoked":
+                        return Verdict("revoked")
+                    case outcome:
+                        key = _decode_key(answer[7]) if answer[7] else None
+                        return Verdict(outcome.decode(), *answer[1:5], answer[5].decode(), answer[6].decode(), key)
+            except RedisError as error:
+                log.warning("cache.unavailable", error=type(error).__name__)
+                raise Unavailable from error
+        raise Unavailable
+
+    async def calls_this_month(self, tenant_id: UUID) -> int:
+        """Requests of a tenant in this calendar month (UTC): Redis's count, so a flush begins it anew."""
+        try:
+            return int(await self._redis.get(f"cushion:calls:{tenant_id}:{self._month()}") or 0)
+        except RedisError as error:
+            raise Unavailable from error
+
+    def _month(self) -> str:
+        return self._clock.now().strftime("%Y-%m")
+
+    async def _run(self, arguments: list[Any]) -> list[Any]:
+        if not self._digest:
+            self._digest = await self._redis.script_load(self._script)
+        try:
+            return await self._redis.evalsha(self._digest, 0, *arguments)  # type: ignore[no-any-return,misc]
+        except NoScriptError:  # a flush or a restart dropped it
+            self._digest = ""
+            return await self._run(arguments)
+
+    # Copies: loaded when missing, dropped when the truth changes -----------------------------------------------------
+
+    async def _load_revocations(self) -> None:
+        async with self._database.transaction() as tx:
+            rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for row in rows:
+                _copy_revocation(pipe, row.kind, row.subject, row.generation, row.seconds_left)
+            pipe.set("cushion:revocations", "loaded")
+            await pipe.execute()
+
+    async def _load_tenant(self, tenant_id: UUID) -> None:
+        async with self._database.transaction() as tx:
+            row = await tx.one_or_none(_TenantRow, "SELECT status, subscription_tier FROM find_tenant(%s)", [tenant_id])
+        row = row or _TenantRow("cancelled", "free")
+        settings, tier = self._settings, row.subscription_tier
+        name = f"cushion:tenant:{tenant_id}"
+        async with self._redis.pipeline() as pipe:
+            pipe.hset(
+                name,
+                mapping={
+                    "status": row.status,
+                    "tier": tier,
+                    "per_minute": settings.requests_per_minute.of(tier),
+                    "burst": settings.request_burst.of(tier),
+                    "per_day": settings.requests_per_day.of(tier),
+                },
+            )
+            pipe.expire(name, TENANT_SECONDS)
+            await pipe.execute()
+
+    async def _load_key(self, key_hash: bytes) -> None:
+        async with self._database.transaction() as tx:
+            row = await tx.one_or_none(_KeyRow, "SELECT * FROM find_api_key(%s)", [key_hash])
+        name = f"cushion:key:{key_hash.hex()}"
+        if row is None:
+            await self._redis.set(name, b"", ex=UNKNOWN_KEY_SECONDS)
+            return
+        allowed = SCOPES[row.creator_role]  # a key never exceeds its creator's present role
+        record = KeyRecord(
+            id=row.id,
+            tenant_id=row.tenant_id,
+            user_id=row.creator_id,
+            email=row.creator_email,
+            role=row.creator_role,
+            scopes=[scope for scope in KEY_SCOPES if scope in row.permissions and scope in allowed],
+            active=row.status in ("active", "deprecated") and row.creator_status == "active",
+            expires_at=row.expires_at.timestamp() if row.expires_at else None,
+        )
+        await self._redis.set(name, msgspec.json.encode(record), ex=KEY_SECONDS)
+
+    async def _tenant_of_key(self, key_hash: str) -> UUID:
+        record = await self._redis.get(f"cushion:key:{key_hash}")
+        return _decode_key(record).tenant_id if record else UUID(int=0)
+
+    @asynccontextmanager
+    async def _changing(self) -> AsyncIterator[Any]:
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                yield pipe
+                await pipe.execute()
+        except RedisError as error:
+            # PostgreSQL has the change; without the marker nobody passes on the stale copy once Redis is back.
+            log.error("cache.change_lost", error=type(error).__name__)
+            raise Unavailable from error
+
+    async def drop_tenant(self, tenant_id: UUID) -> None:
+        """Forget the copy of a tenant whose row changed."""
+        async with self._changing() as pipe:
+            pipe.delete(f"cushion:tenant:{tenant_id}")
+
+    async def drop_keys(self, key_hashes: Sequence[bytes]) -> None:
+        """Forget the copies of keys which, or whose creators, changed."""
+        if key_hashes:
+            async with self._changing() as pipe:
+                pipe.delete(*(f"cushion:key:{key_hash.hex()}" for key_hash in key_hashes))
+
+    async def publish_revocation(self, kind: str, subject: UUID, generation: int) -> None:
+        """Copy a committed revocation, so that it bites at once."""
+        async with self._changing() as pipe:
+            _copy_revocation(pipe, kind, subject, generation, self._settings.access_token_seconds + 5)
+
+
+def _copy_revocation(pipe: Any, kind: str, subject: UUID, generation: int, seconds_left: float) -> None:
+    seconds = max(1, int(seconds_left) + 1)
+    if kind == "session":
+        pipe.set(f"cushion:revoked:{subject}", "1", ex=seconds)
+    else:
+        pipe.set(f"cushion:generation:{subject}", generation, ex=seconds)
+
+
+async def record_revocation(
+    tx: Transaction, settings: Settings, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0
+) -> None:
+    """Write a revocation to the truth; `Gate.publish_revocation` copies it after the commit."""
+    await tx.execute(
+        """
+        INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at) VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s))
+        ON CONFLICT (tenant_id, kind, subject)
+        DO UPDATE SET generation = greatest(revocations.generation, EXCLUDED.generation), expires_at = EXCLUDED.expires_at
+        """,
+        [tenant_id, kind, subject, generation, settings.access_token_seconds + 5],
+    )

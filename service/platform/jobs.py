@@ -1,0 +1,319 @@
+"""A job is a row too: written with the record that it works on, handed to a queue, leased, retried, never lost.
+
+    pending ──claim──▶ queued ──take──▶ running ──▶ completed
+       ▲                  │                │ └─────▶ failed (and a dead letter)
+       └──── lease over, Redis flushed, run raised ─┘
+
+PostgreSQL has the truth; arq and Redis only carry `(tenant, job, attempt)` to a worker. A hand-over that arrives twice,
+or late, finds another attempt in the row and does nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import psycopg
+import structlog
+from arq.connections import ArqRedis
+from arq.worker import Worker, func
+from msgspec import Struct
+from redis.exceptions import RedisError
+
+from service.platform.context import Resources, Unit
+from service.platform.database import SERVICE_ROLE
+from service.platform.problem import Unavailable
+from service.platform.secrets import new_id
+
+QUEUES = ("default", "calculate", "parse", "priority", "export")
+CLAIM_BATCH = 100
+WAITING_LEASES = 10
+"""A job may wait in Redis for this many leases before it counts as lost there; a flush is noticed at once."""
+MARKER = "cushion:queues"
+POLL_SECONDS = 1.0
+MESSAGE_CHARACTERS = 2_000
+TRACEBACK_CHARACTERS = 20_000
+
+log = structlog.get_logger()
+
+Run = Callable[[Unit, dict[str, Any]], Awaitable[None]]
+Failed = Callable[[Unit, dict[str, Any], str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A kind of background work. `run` may be called again after a crash at any point, so it repeats without harm."""
+
+    name: str
+    run: Run
+    failed: Failed
+    """Leaves the record in its error state, in the transaction that writes the dead letter."""
+
+
+@dataclass(slots=True)
+class JobTable:
+    """The jobs of an area, or of the whole service."""
+
+    jobs: dict[str, Job] = field(default_factory=dict)
+
+    def job(self, name: str, *, failed: Failed) -> Callable[[Run], Run]:
+        """Declare a job: `run(unit, arguments)`; its effects and its final state commit together."""
+
+        def declare(run: Run) -> Run:
+            assert name not in self.jobs, f"two jobs are called {name}"
+            self.jobs[name] = Job(name, run, failed)
+            return run
+
+        return declare
+
+
+class _Taken(Struct):
+    name: str
+    queue: str
+    arguments: dict[str, Any]
+    request_id: str | None
+    failures: int
+
+
+class _Claimed(Struct):
+    tenant_id: UUID
+    id: str
+    queue: str
+    attempt: int
+
+
+class _Reaped(Struct):
+    id: str
+    queue: str
+    attempt: int
+
+
+class LeaseLost(Exception):
+    """Another worker has the job by now."""
+
+
+class WorkerLost(Exception):
+    """The worker that ran the job fell silent"""
+
+
+class Runner:
+    """Runs the jobs that a queue hands over."""
+
+    def __init__(self, resources: Resources, table: JobTable) -> None:
+        self._resources = resources
+        self._table = table
+        self._lease_seconds = resources.settings.job_lease_seconds
+
+    async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> None:
+        """Run one attempt to its end: completed, pending again, or failed."""
+        tenant_id = UUID(tenant)
+        taken = await self._take(tenant_id, job_id, attempt)
+        if taken is None:
+            return
+        structlog.contextvars.bind_contextvars(request_id=taken.request_id, job_id=job_id, job=taken.name)
+        unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
+        work = asyncio.ensure_future(self._work(unit, taken, job_id, attempt))
+        beat = asyncio.ensure_future(self._heartbeat(tenant_id, job_id, attempt, work))
+        try:
+            await work
+            log.info("job.completed", attempt=attempt)
+        except asyncio.CancelledError as stopped:
+            await unit.rollback(stopped)
+            if not beat.done():  # the worker is stopping: the next one goes on at once
+                await asyncio.shield(self._return(tenant_id, job_id, attempt))
+                raise
+            log.warning("job.lease_lost", attempt=attempt)
+        except LeaseLost as error:
+            await unit.rollback(error)
+            log.warning("job.lease_lost", attempt=attempt)
+        except Exception as error:
+            await unit.rollback(error)
+            await self._failed_run(tenant_id, taken, job_id, attempt, error)
+        finally:
+            beat.cancel()
+            structlog.contextvars.clear_contextvars()
+
+    async def _take(self, tenant_id: UUID, job_id: str, attempt: int) -> _Taken | None:
+        async with self._resources.database.transaction(tenant_id) as tx:
+            taken = await tx.one_or_none(
+                _Taken,
+                """
+                UPDATE jobs SET status = 'running', lease_until = now() + make_interval(secs => %s)
+                WHERE id = %s AND attempt = %s AND status = 'queued' RETURNING name, queue, arguments, request_id, failures
+                """,
+                [self._lease_seconds, job_id, attempt],
+            )
+        if taken is not None and taken.failures >= self._resources.settings.job_attempts:
+            await self._failed_run(tenant_id, taken, job_id, attempt, WorkerLost(WorkerLost.__doc__), counted=True)
+            return None
+        return taken
+
+    async def _work(self, unit: Unit, taken: _Taken, job_id: str, attempt: int) -> None:
+        job = self._table.jobs.get(taken.name)
+        if job is None:
+            raise LookupError(f"this worker knows no job {taken.name}")
+        await job.run(unit, taken.arguments)
+        await self._finish(unit, job_id, attempt, "completed", None)
+        await unit.commit()
+
+    async def _finish(self, unit: Unit, job_id: str, attempt: int, status: str, error: str | None) -> None:
+        done = await unit.execute(
+            """
+            UPDATE jobs SET status = %s, error = %s, finished_at = now(), lease_until = NULL, failures = failures + (%s::text IS NOT NULL)::integer
+            WHERE id = %s AND attempt = %s AND status = 'running'
+            """,
+            [status, error, error, job_id, attempt],
+        )
+        if not done:
+            raise LeaseLost
+
+    async def _heartbeat(self, tenant_id: UUID, job_id: str, attempt: int, work: asyncio.Future[None]) -> None:
+        while True:
+            await asyncio.sleep(self._lease_seconds / 3)
+            try:
+                async with self._resources.database.transaction(tenant_id) as tx:
+                    held = await tx.execute(
+                        "UPDATE jobs SET lease_until = now() + make_interval(secs => %s) WHERE id = %s AND attempt = %s AND status = 'running'",
+                        [self._lease_seconds, job_id, attempt],
+                    )
+            except Unavailable:
+                continue  # the lease decides
+            if not held:
+                work.cancel()
+                return
+
+    async def _return(self, tenant_id: UUID, job_id: str, attempt: int) -> None:
+        async with self._resources.database.transaction(tenant_id) as tx:
+            await tx.execute(
+                "UPDATE jobs SET status = 'pending', ready_at = now(), lease_until = NULL WHERE id = %s AND attempt = %s AND status = 'running'",
+                [job_id, attempt],
+            )
+
+    async def _failed_run(
+        self, tenant_id: UUID, taken: _Taken, job_id: str, attempt: int, error: Exception, *, counted: bool = False
+    ) -> None:
+        message = f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
+        failures = taken.failures + (0 if counted else 1)
+        final = failures >= self._resources.settings.job_attempts
+        log.warning("job.failed", error=message, failures=failures, final=final)
+        unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
+        try:
+            if final:
+                await self._finish(unit, job_id, attempt, "failed", message)
+                await self._bury(unit, taken, job_id, failures, error)
+            else:
+                pause = self._resources.settings.job_backoff_seconds * 2 ** (failures - 1)
+                await unit.execute(
+                    """
+                    UPDATE jobs SET status = 'pending', failures = failures + 1, error = %s, lease_until = NULL,
+                                    ready_at = now() + make_interval(secs => %s)
+                    WHERE id = %s AND attempt = %s AND status = 'running'
+                    """,
+                    [message, pause, job_id, attempt],
+                )
+            await unit.commit()
+        except LeaseLost as lost:
+            await unit.rollback(lost)
+        except BaseException as raised:
+            await unit.rollback(raised)
+            raise
+
+    async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
+        job = self._table.jobs.get(taken.name)
+        if job is not None:
+            await job.failed(unit, taken.arguments, str(error)[:MESSAGE_CHARACTERS] or type(error).__name__)
+        await unit.execute(
+            """
+            INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments, exception_type, exception_message,
+                                      traceback, retries_attempted)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            [
+                unit.tenant,
+                f"dlq_{new_id().hex}",
+                job_id,
+                taken.name,
+                taken.queue,
+                msgspec.json.encode(taken.arguments).decode(),
+                type(error).__name__,
+                str(error).replace("\x00", "")[:MESSAGE_CHARACTERS],
+                "".join(traceback.format_exception(error)).replace("\x00", "")[-TRACEBACK_CHARACTERS:],
+                max(0, failures - 1),
+            ],
+        )
+
+
+# From the outbox to the queues ---------------------------------------------------------------------------------------------
+
+
+async def hand_over(resources: Resources, queue: ArqRedis) -> int:
+    """Return what was lost to pending, then hand every pending job to its queue; how many were handed over."""
+    lost = not await queue.exists(MARKER)
+    settings = resources.settings
+    async with resources.database.transaction() as tx:
+        reaped = await tx.all(_Reaped, "SELECT * FROM reap_jobs(%s)", [lost])
+    for job in reaped:
+        log.warning("job.lost", job_id=job.id, queue=job.queue, attempt=job.attempt, queues_lost=lost)
+    if lost:
+        await queue.set(MARKER, "1")
+    async with resources.database.transaction() as tx:
+        claimed = await tx.all(
+            _Claimed, "SELECT * FROM claim_jobs(%s, %s)", [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES]
+        )
+    for job in claimed:
+        await queue.enqueue_job(
+            "run", str(job.tenant_id), job.id, job.attempt, _queue_name=_arq_name(job.queue), _job_id=f"{job.id}:{job.attempt}"
+        )
+    return len(claimed)
+
+
+async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
+    """Hand over whenever a job is announced, and every second in case an announcement was missed."""
+    while not stopping.is_set():
+        try:
+            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True, options=f"-c role={SERVICE_ROLE}")
+            async with connection:
+                await connection.execute("LISTEN cushion_jobs")
+                while not stopping.is_set():
+                    while await hand_over(resources, queue) == CLAIM_BATCH:
+                        pass
+                    async for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
+                        break
+        except (psycopg.Error, RedisError, Unavailable, OSError) as error:
+            log.warning("jobs.hand_over_failed", error=repr(error))
+            await asyncio.sleep(POLL_SECONDS)
+
+
+def workers(resources: Resources, queue: ArqRedis, table: JobTable) -> list[Worker]:
+    """One arq worker for each queue, all in this event loop."""
+    settings = resources.settings
+    run = func(
+        Runner(resources, table).__call__,
+        name="run",
+        timeout=10 * settings.parse_seconds,
+        max_tries=1,  # retries are ours: the row counts them
+        keep_result=0,
+    )
+    return [
+        Worker(
+            functions=[run],
+            queue_name=_arq_name(name),
+            redis_pool=queue,
+            handle_signals=False,
+            max_jobs=settings.worker_jobs,
+            poll_delay=0.1,
+            health_check_interval=60,
+            job_completion_wait=settings.parse_seconds,
+            log_results=False,
+        )
+        for name in QUEUES
+    ]
+
+
+def _arq_name(queue: str) -> str:
+    return f"cushion:queue:{queue}"

@@ -1,0 +1,80 @@
+"""What a process of the service opens at its start and closes at its end."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from service.platform import log
+from service.platform.blobs import Blobs
+from service.platform.clock import SystemClock
+from service.platform.config import ConfigError, Settings
+from service.platform.context import Compute, Resources
+from service.platform.database import Database
+from service.platform.gate import Gate
+from service.platform.secrets import Tokens, kept_secret_key
+
+
+@asynccontextmanager
+async def resources(settings: Settings) -> AsyncIterator[Resources]:
+    """Everything that units of work share, open for as long as the process serves.
+
+    Raises:
+        ConfigError: a setting that a separate process cannot do without is missing.
+    """
+    log.configure(settings.log_level)
+    if settings.database_url is None or settings.redis_url is None:
+        raise ConfigError("CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; `cushion serve` sets them itself on the embedded default")
+    database = Database(
+        settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
+    )
+    redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
+    compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
+    clock = SystemClock()
+    await database.open()
+    scratch = scratch_folder(settings)
+    try:
+        yield Resources(
+            settings=settings,
+            database=database,
+            redis=redis,
+            gate=Gate(redis, database, settings, clock),
+            blobs=Blobs(blob_url(settings), scratch / "blobs"),
+            compute=compute,
+            tokens=Tokens(secret_key(settings)),
+            clock=clock,
+            scratch=scratch,
+        )
+    finally:
+        compute.close()
+        await redis.aclose()
+        await database.close()
+
+
+def secret_key(settings: Settings) -> str:
+    """The secret that signs tokens."""
+    if settings.secret_key is not None:
+        return settings.secret_key
+    if not settings.embedded or settings.data_dir is None:
+        raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
+    return kept_secret_key(settings.data_dir / "secret_key")
+
+
+def blob_url(settings: Settings) -> str:
+    """Where blobs are kept."""
+    if settings.blob_url is not None:
+        return settings.blob_url
+    if settings.data_dir is None:
+        raise ConfigError("CUSHION_BLOB_URL or CUSHION_DATA_DIR is needed: somewhere to keep files")
+    return (settings.data_dir / "blobs").as_uri()
+
+
+def scratch_folder(settings: Settings) -> Path:
+    """A local folder for files on their way, on the disk of the data folder where there is one."""
+    folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder

@@ -1,0 +1,127 @@
+"""Passwords, API keys, opaque tokens, JSON web tokens: made and checked here, never stored in the clear."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+import jwt
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from msgspec import Struct, ValidationError, convert
+
+KEY_PREFIXES = {"live": "svc_live_", "test": "svc_test_"}
+SHOWN_KEY_CHARACTERS = 4  # of the random part, so that people can tell their keys apart
+ALGORITHM = "HS256"
+
+_hasher = PasswordHasher()  # argon2id, the library's present parameters
+_NOBODY = _hasher.hash(secrets.token_hex(16))
+
+
+def hash_password(password: str) -> str:
+    """The argon2id hash to store."""
+    return _hasher.hash(password)
+
+
+def verify_password(password: str, stored: str | None) -> bool:
+    """Whether the password fits; takes as long for a user that does not exist (None)."""
+    try:
+        return _hasher.verify(stored or _NOBODY, password) and stored is not None
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def new_api_key(environment: Literal["live", "test"]) -> tuple[str, str, bytes]:
+    """A key of 256 random bits: the secret itself, the part that may be shown, the hash to store."""
+    prefix = KEY_PREFIXES[environment]
+    key = prefix + secrets.token_urlsafe(32)
+    return key, key[: len(prefix) + SHOWN_KEY_CHARACTERS], digest(key)
+
+
+def new_token() -> tuple[str, bytes]:
+    """An opaque token (an invitation's) and the hash to store."""
+    token = secrets.token_urlsafe(32)
+    return token, digest(token)
+
+
+def digest(secret: str) -> bytes:
+    """SHA-256. Enough for what holds 256 random bits; passwords take `hash_password`."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+class Claims(Struct, frozen=True, kw_only=True):
+    """What a token says. `sid` is the session (the family of refresh tokens), `gen` the generation of the user's tokens."""
+
+    sub: UUID
+    tenant_id: UUID
+    type: Literal["access", "refresh"]
+    jti: UUID
+    iat: int
+    exp: int
+    sid: UUID
+    gen: int
+    role: Literal["owner", "admin", "analyst", "viewer"] | None = None
+
+
+class BadToken(Exception):
+    """The token is malformed, expired, of the wrong type, or not signed by this deployment."""
+
+
+class Tokens:
+    """Signs and reads HS256 tokens with the deployment's secret."""
+
+    def __init__(self, secret_key: str) -> None:
+        self._key = secret_key.encode()
+
+    def sign(self, claims: Claims) -> str:
+        """The compact form."""
+        payload: dict[str, Any] = {
+            "sub": str(claims.sub),
+            "tenant_id": str(claims.tenant_id),
+            "type": claims.type,
+            "jti": str(claims.jti),
+            "iat": claims.iat,
+            "exp": claims.exp,
+            "sid": str(claims.sid),
+            "gen": claims.gen,
+        }
+        if claims.role is not None:
+            payload["role"] = claims.role
+        return jwt.encode(payload, self._key, algorithm=ALGORITHM)
+
+    def read(self, token: str, *, expected: Literal["access", "refresh"]) -> Claims:
+        """The claims of a token of that type.
+
+        Raises:
+            BadToken: it cannot be believed.
+        """
+        try:
+            payload = jwt.decode(
+                token, self._key, algorithms=[ALGORITHM], options={"require": ["exp", "iat", "sub", "jti"], "verify_iat": True}
+            )
+            claims = convert(payload, Claims)
+        except (jwt.PyJWTError, ValidationError, UnicodeError, ValueError) as error:
+            raise BadToken from error
+        if claims.type != expected:
+            raise BadToken
+        return claims
+
+
+def kept_secret_key(path: Path) -> str:
+    """The secret of a one-machine deployment: made at the first start, then read from its file (mode 0600)."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text(encoding="ascii").strip()
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(48))
+    return path.read_text(encoding="ascii").strip()
+
+
+def new_id() -> UUID:
+    """A random identifier (UUID version 4)."""
+    return uuid4()

@@ -1,0 +1,105 @@
+"""High-rate events: out through a Redis stream after the answer, drained into the audit log by a worker in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+import msgspec
+import structlog
+from msgspec import Struct
+from redis.exceptions import RedisError, ResponseError
+
+from service.platform.context import Context, Resources, Subject, Unit
+
+STREAM = "cushion:events"
+GROUP = "audit"
+MOST_WAITING = 1_000_000  # entries; older ones fall off a stream that nobody drains
+BATCH = 500
+
+log = structlog.get_logger()
+
+
+class _Event(Struct):
+    tenant_id: UUID
+    action: str
+    request_id: str
+    user_id: UUID | None
+    user_email: str | None
+    api_key_id: UUID | None
+    ip_address: str
+    subject: Subject | None
+
+
+async def publish(ctx: Context, action: str) -> None:
+    """Put an event on the stream; one that cannot be put is logged, the answer having gone out already."""
+    caller = ctx.caller
+    event = _Event(
+        caller.tenant_id, action, ctx.request_id, caller.user_id, caller.email, caller.api_key_id, ctx.ip_address, ctx.subject
+    )
+    try:
+        await ctx.resources.redis.xadd(STREAM, {b"event": msgspec.json.encode(event)}, maxlen=MOST_WAITING, approximate=True)
+    except RedisError as error:
+        log.error("event.lost", action=action, request_id=ctx.request_id, error=type(error).__name__)
+
+
+async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
+    """Move one batch from the stream into the audit log; how many events it held.
+
+    An entry is acknowledged after its commit, so a crash in between hands it out again; the entry's own identifier makes
+    the audit row's, so it is written once.
+    """
+    redis = resources.redis
+    try:
+        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=30_000, count=BATCH)
+        entries = claimed[1]
+        if not entries:
+            answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
+            entries = answer[0][1] if answer else []
+    except ResponseError as error:
+        if "NOGROUP" not in str(error):
+            raise
+        await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+        return 0
+    by_tenant: dict[UUID, list[tuple[bytes, _Event]]] = {}
+    for entry_id, fields in entries:
+        event = msgspec.json.decode(fields[b"event"], type=_Event)
+        by_tenant.setdefault(event.tenant_id, []).append((entry_id, event))
+    for tenant_id, events in by_tenant.items():
+        await _write(resources, tenant_id, events)
+        await redis.xack(STREAM, GROUP, *(entry_id for entry_id, _ in events))
+        await redis.xdel(STREAM, *(entry_id for entry_id, _ in events))
+    return len(entries)
+
+
+async def _write(resources: Resources, tenant_id: UUID, events: list[tuple[bytes, _Event]]) -> None:
+    unit = Unit(resources, tenant_id, request_id="stream")
+    try:
+        for entry_id, event in events:
+            milliseconds = int(entry_id.partition(b"-")[0])
+            await unit.audit(
+                event.action,
+                event.subject,
+                event_id=uuid5(tenant_id, entry_id.decode()),
+                occurred_at=datetime.fromtimestamp(milliseconds / 1000, UTC),
+                request_id=event.request_id,
+                user_id=event.user_id,
+                user_email=event.user_email,
+                api_key_id=event.api_key_id,
+                ip_address=event.ip_address,
+            )
+        await unit.commit()
+    except BaseException as error:
+        await unit.rollback(error)
+        raise
+
+
+async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
+    """Drain until told to stop, through failures."""
+    while not stopping.is_set():
+        try:
+            await drain(resources, consumer)
+        except Exception as error:
+            log.warning("events.drain_failed", error=repr(error))
+            await asyncio.sleep(1)

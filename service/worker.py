@@ -1,0 +1,67 @@
+"""The arq worker: every area's jobs, the hand-over from the outbox, the drain of the event stream."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from uuid import uuid4
+
+import structlog
+import uvloop
+from arq.connections import ArqRedis
+
+from service.platform import config
+from service.platform.config import Settings
+from service.platform.jobs import JobTable, hand_over_forever, workers
+from service.platform.process import resources
+from service.platform.stream import drain_forever
+
+log = structlog.get_logger()
+
+
+def jobs() -> JobTable:
+    """Every area's jobs."""
+    from service.workbooks.jobs import jobs as workbooks
+
+    return JobTable({**workbooks.jobs})
+
+
+async def work(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT, then finish what runs and stop."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    async with resources(settings) as shared:
+        assert settings.redis_url is not None
+        assert settings.database_url is not None
+        queue = ArqRedis.from_url(settings.redis_url, socket_timeout=10)
+        running = workers(shared, queue, jobs())
+        tasks = [asyncio.create_task(worker.async_run()) for worker in running]
+        helpers = [
+            asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
+        ]
+        log.info("worker.started")
+        broken = asyncio.gather(*tasks)
+        await asyncio.wait([asyncio.create_task(stopping.wait()), broken], return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.is_set():
+            stopping.set()
+            broken.result()  # a queue's worker ended by itself: say why, and let the supervisor start another process
+        for worker in running:
+            worker.allow_pick_jobs = False
+        await asyncio.gather(*(asyncio.gather(*worker.tasks.values(), return_exceptions=True) for worker in running))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, *helpers, return_exceptions=True)
+        await queue.aclose()
+        log.info("worker.stopped")
+
+
+def main() -> None:
+    """Run the worker of the settings in the environment."""
+    uvloop.run(work(config.load()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""One real service for the tests of a process: PostgreSQL, Redis, the API and a worker, reached over HTTP."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+
+PASSWORD = "Correct-Horse-7"
+READY_SECONDS = 60.0
+
+GENEROUS = {
+    # The checks stay on; the figures are raised so that a test meets only the limits that it is about.
+    "CUSHION_REGISTER_PER_HOUR": "1000000",
+    "CUSHION_LOGIN_PER_MINUTE": "1000000",
+    "CUSHION_REFRESH_PER_MINUTE": "1000000",
+    "CUSHION_LOGOUT_PER_MINUTE": "1000000",
+    "CUSHION_REQUESTS_PER_MINUTE": "1000000 1000000 1000000 1000000",
+    "CUSHION_REQUEST_BURST": "100000 100000 100000 100000",
+    "CUSHION_UPLOADS_PER_HOUR": "1000000 1000000 1000000 1000000",
+    # A lost job is noticed fast.
+    "CUSHION_JOB_LEASE_SECONDS": "3",
+    "CUSHION_JOB_BACKOFF_SECONDS": "0",
+    "CUSHION_LOG_LEVEL": "warning",
+}
+
+
+def wait_until(true: Callable[[], Any], *, seconds: float = 20.0, what: str = "the condition") -> Any:
+    """Ask until the answer is true; what it was."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := true():
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"{what} did not come within {seconds} seconds")
+
+
+@dataclass
+class Stack:
+    """A running service and what stands behind it."""
+
+    url: str
+    database_url: str
+    """The owner's connection: row security does not bind it, so a test can see what is really stored."""
+    redis_url: str
+    data_dir: Path
+    environment: dict[str, str]
+    worker: subprocess.Popen[bytes] = field(repr=False)
+
+    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """Ask the database as its owner."""
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def another_api(self, **settings: str) -> Iterator[str]:
+        """A second API process on the same database and Redis, with settings of its own; its URL."""
+        with _api({**self.environment, **settings}) as url:
+            yield url
+
+    @contextmanager
+    def another_worker(self, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+        """One more worker."""
+        process = start_worker({**self.environment, **settings})
+        try:
+            yield process
+        finally:
+            _stop(process)
+
+
+def start_worker(environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A worker process."""
+    return subprocess.Popen([sys.executable, "-m", "service.worker"], env=environment, stdout=subprocess.DEVNULL)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def _api(environment: dict[str, str]) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--factory", "--no-ws"]
+    process = subprocess.Popen(
+        [*command, "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning", "service.app:create"],
+        env=environment,
+        start_new_session=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+
+        def ready() -> bool:
+            assert process.poll() is None, "the API did not start"
+            try:
+                return httpx.get(url + "/health/ready").status_code == 200
+            except httpx.TransportError:
+                return False
+
+        wait_until(ready, seconds=READY_SECONDS, what="readiness")
+        yield url
+    finally:
+        _stop(process)
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """The service that all tests of this process share."""
+    from service.embedded import Embedded
+    from service.platform.database import migrate
+
+    folder = Path(tempfile.mkdtemp(prefix="cushion-test-"))
+    folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
+    data_dir = folder / "data"
+    try:
+        with Embedded(data_dir) as servers:
+            migrate(servers.database_url)
+            environment = {
+                **{name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")},
+                **GENEROUS,
+                "CUSHION_DATABASE_URL": servers.database_url,
+                "CUSHION_REDIS_URL": servers.redis_url,
+                "CUSHION_DATA_DIR": str(data_dir),
+                "CUSHION_EMBEDDED": "1",
+            }
+            with _api(environment) as url:
+                worker = start_worker(environment)
+                try:
+                    yield Stack(url, servers.database_url, servers.redis_url, data_dir, environment, worker)
+                finally:
+                    _stop(worker)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class Member:
+    """A user of a tenant, or an API key, with a client that speaks for it."""
+
+    http: httpx.Client
+    tokens: dict[str, str]
+    email: str
+    tenant_id: str
+    user_id: str
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.get(path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.post(path, **options)
+
+    def put(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.put(path, **options)
+
+    def patch(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.patch(path, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.delete(path, **options)
+
+    def upload(self, path: Path | str, **fields: str) -> httpx.Response:
+        """Upload a workbook file."""
+        path = Path(path)
+        return self.post("/api/v1/workbooks/upload", files={"file": (path.name, path.read_bytes())}, data=fields)
+
+    def uploaded(self, path: Path | str, **fields: str) -> dict[str, Any]:
+        """Upload a workbook and wait until it is parsed; the workbook, ready or in error."""
+        response = self.upload(path, **fields)
+        assert response.status_code == 201, response.text
+        return self.parsed(response.json()["id"])
+
+    def parsed(self, workbook_id: str) -> dict[str, Any]:
+        """The workbook once it is no longer processing."""
+
+        def done() -> dict[str, Any] | None:
+            workbook: dict[str, Any] = self.get(f"/api/v1/workbooks/{workbook_id}").json()
+            return workbook if workbook["status"] != "processing" else None
+
+        found: dict[str, Any] = wait_until(done, seconds=60, what="the parsed workbook")
+        return found
+
+    def invite(self, role: str) -> Member:
+        """A further user of this tenant, joined."""
+        email = f"{role}-{uuid4().hex[:12]}@example.com"
+        invitation = self.post("/api/v1/admin/users/invite", json={"email": email, "full_name": role.title(), "role": role})
+        assert invitation.status_code == 201, invitation.text
+        accepted = self.post(
+            "/api/v1/auth/accept-invitation", json={"token": invitation.json()["invitation_token"], "password": PASSWORD}
+        )
+        assert accepted.status_code == 200, accepted.text
+        return member(str(self.http.base_url), accepted.json(), email)
+
+    def key(self, *scopes: str) -> Member:
+        """An API key of this tenant."""
+        made = self.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": list(scopes)})
+        assert made.status_code == 201, made.text
+        client = httpx.Client(base_url=self.http.base_url, headers={"X-API-Key": made.json()["key"]}, timeout=60)
+        return Member(client, {}, self.email, self.tenant_id, self.user_id)
+
+
+def member(url: str, tokens: dict[str, str], email: str) -> Member:
+    """Somebody who holds these tokens."""
+    client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {tokens['access_token']}"}, timeout=60)
+    me = client.get("/api/v1/auth/me")
+    assert me.status_code == 200, me.text
+    return Member(client, tokens, email, me.json()["tenant_id"], me.json()["id"])
+
+
+def register(url: str, email: str | None = None, organization: str | None = None) -> Member:
+    """A new tenant's owner."""
+    email = email or f"owner-{uuid4().hex[:12]}@example.com"
+    answer = httpx.post(
+        url + "/api/v1/auth/register",
+        json={
+            "email": email,
+            "password": PASSWORD,
+            "full_name": "Olive Owner",
+            "organization_name": organization or f"Org {re.split('[-@]', email)[1]}",
+        },
+        timeout=60,
+    )
+    assert answer.status_code == 201, answer.text
+    return member(url, answer.json(), email)
+
+
+@pytest.fixture
+def owner(stack: Stack) -> Member:
+    """The owner of a fresh tenant."""
+    return register(stack.url)
+
+
+@pytest.fixture(scope="module")
+def shared_owner(stack: Stack) -> Member:
+    """The owner of a tenant that a module's tests share, where nobody minds what the others left."""
+    return register(stack.url)
+
+
+@pytest.fixture
+def stranger(stack: Stack) -> Member:
+    """The owner of another tenant."""
+    return register(stack.url)

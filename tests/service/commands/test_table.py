@@ -1,0 +1,79 @@
+"""The table of results: what a person reads, in colour on a terminal and plain in a pipe."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from core.compliance.result import Details, Results, Skipped, TestResult
+from service.commands.table import console_for, print_results
+
+
+def result(test_id: str, status: str, value: float, limit: float, cushion: float | None, unit: str) -> TestResult:
+    return TestResult(
+        test_id=test_id,
+        test_name=test_id.replace("_", " ").capitalize(),
+        category="concentration",
+        status=status,  # type: ignore[arg-type]
+        current_value=value,
+        threshold_value=limit,
+        threshold_type="max",
+        cushion=cushion,
+        cushion_pct=None,
+        message="",
+        details=Details(formula="", cell_refs=[], breakdown={"unit": unit}),
+    )
+
+
+RESULTS = Results(
+    [
+        result("largest_obligor", "pass", 1.5, 2.5, 1.0, "percent"),
+        result("ccc_bucket", "warning", 7.0, 7.5, 0.5, "percent"),
+        result("rating_factor", "fail", 3_100.25, 3_000.0, -100.25, "factor"),
+        result("without_cushion", "pass", 1.0, 2.0, None, "factor"),
+    ],
+    [Skipped("oc_ratio", "Junior coverage", "no tranche data: add a Tranches or Liabilities sheet")],
+)
+
+
+def printed(results: Results, console: Console) -> str:
+    print_results(results, results.skipped, results.summary, title="deal.xlsx, standard suite", console=console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_pipe_gets_plain_lines_of_a_hundred_columns() -> None:
+    text = printed(RESULTS, console_for(io.StringIO()))
+    assert "\x1b" not in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "deal.xlsx, standard suite"
+    assert "Largest obligor concentration 1.50 % max 2.50 % +1.00 % PASS" in lines
+    assert "Ccc bucket concentration 7.00 % max 7.50 % +0.50 % WARNING" in lines
+    assert "Rating factor concentration 3,100.25 max 3,000.00 -100.25 FAIL" in lines
+    assert "Without cushion concentration 1.00 max 2.00 - PASS" in lines
+    assert "skipped Junior coverage (oc_ratio): no tranche data: add a Tranches or Liabilities sheet" in lines
+    assert lines[-1] == "5 tests: 2 passed, 1 warning, 1 failed, 1 skipped"
+
+
+def test_a_terminal_gets_the_status_in_colour() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100, no_color=False)
+    text = printed(RESULTS, console)
+    for words in ("\x1b[32mPASS", "\x1b[33mWARNING", "\x1b[1;31mFAIL"):
+        assert words in text
+
+
+def test_text_from_a_file_cannot_speak_to_the_terminal() -> None:
+    hostile = "required column(s) par not found in sheet '\x1b]0;owned\x07[red]\nHoldings\u202e'"
+    results = Results([], [Skipped("oc_ratio", "Junior coverage", hostile)])
+    text = printed(results, console_for(io.StringIO()))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text
+    assert "'?]0;owned?[red] Holdings?'" in text
+
+
+def test_no_results_at_all_are_a_summary() -> None:
+    text = printed(Results([], []), console_for(io.StringIO()))
+    assert text.splitlines() == ["deal.xlsx, standard suite", "0 tests: 0 passed, 0 warnings, 0 failed, 0 skipped"]
