@@ -8,7 +8,7 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from service.commands import offline
+from service.commands import demo, offline, server
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -19,6 +19,8 @@ app = App(
     help="CLO compliance on portfolio workbooks. "
     "Exit codes: 0 done, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
 )
+server.register(app)
+demo.register(app)
 offline.register(app)
 
 

@@ -137,9 +137,10 @@ class Embedded:
         self.redis_url = f"unix://{redis_socket}"
 
     def check(self) -> None:
-        """Raise EmbeddedError, with the end of its log, when a server died; keep the logs bounded."""
-        for server in self._servers:
-            server.check()
+        """Raise EmbeddedError, with the ends of their logs, when servers died; keep the logs bounded."""
+        told = [message for server in self._servers if (message := server.trouble()) is not None]
+        if told:
+            raise EmbeddedError("\n".join(told))
 
     def restart(self) -> None:
         """Start again whichever server died, at the same addresses, and wait until it answers."""
@@ -206,16 +207,19 @@ class _Server:
     def wait_for_answer(self) -> None:
         if not _wait_until(lambda: not self.alive() or self._answers(), START_SECONDS_MAX):
             raise EmbeddedError(f"{self.title} did not answer in {START_SECONDS_MAX:.0f} s{self._tail()}")
-        self.check()
+        if (message := self.trouble()) is not None:
+            raise EmbeddedError(message)
 
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def check(self) -> None:
+    def trouble(self) -> str | None:
+        """What happened, where the server is dead; an occasion to keep its log bounded."""
         if not self.alive():
             code = self._process.returncode if self._process else None
-            raise EmbeddedError(f"{self.title} stopped with code {code}{self._tail()}")
+            return f"{self.title} stopped with code {code}{self._tail()}"
         _bound_log(self._log)
+        return None
 
     def stop(self) -> None:
         if self._process is None:

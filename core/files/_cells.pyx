@@ -22,7 +22,7 @@ from core.files.limits import COLUMNS_MAX, MERGED_MAX, PIECE_BYTES_MAX, ROWS_MAX
 from core.values import ERROR_CODE
 
 cdef extern from "Python.h":
-    double PyOS_string_to_double(const char *text, char **end, object overflow) except? -1.0
+    double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
 
 cdef extern from *:
     """
@@ -424,7 +424,7 @@ cdef bint slow_number(const char *p, int64_t size, double *out) noexcept with gi
     """The same by Python's own reader, which no locale bends; for the few numbers that the quick ways cannot round."""
     try:
         text = p[:size]
-        out[0] = PyOS_string_to_double(text, NULL, None)
+        out[0] = PyOS_string_to_double(text, NULL, NULL)
     except (ValueError, MemoryError):
         return False
     return True
@@ -713,7 +713,9 @@ cdef class _Scanner:
             text.data = p
             text.size = q - p
             q = <const char *> memchr(q, 62, end - q)
-            return NULL if q == NULL else q + 1
+            if q == NULL:
+                return NULL
+            return q + 1
         into.size = 0
         p = self.read_text(p, end, into)
         text.data = into.data
@@ -802,7 +804,7 @@ cdef class _Scanner:
             except UnicodeDecodeError:
                 self.problem = BAD_CHARACTER
                 self.refuse()
-            starts = offsets[:-1][offsets[:-1] < len(data)]
+            starts = offsets[offsets < len(data)]
             if ((data[starts] & 0xC0) == 0x80).any():
                 self.problem = BAD_CHARACTER
                 self.refuse()

@@ -10,10 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.limits import ROWS_MAX as SHEET_ROWS_MAX
 from core.files.write import Writable, write_workbook_rows
 from core.generate.book import Book, draw_book
 from core.generate.faults import FAULTS
-from core.generate.sheets import MESSY, Texts, deal_rows, draw_texts, holdings, tranche_rows
+from core.generate.sheets import MESSY, Texts, deal_rows, draw_texts, holdings, rows_at_most, tranche_rows
 from core.generate.tables import (
     AS_OF,
     BASE_RATE_PERCENT,
@@ -31,8 +32,8 @@ from core.portfolio.ratings import SCALE_A, SCALE_B
 LOANS_MIN: Final = 200
 """Fewer loans than this do not make a book that keeps to the limits."""
 
-LOANS_MAX: Final = 999_999
-"""A sheet has 1,000,000 rows, of which one is the header."""
+LOANS_MAX: Final = SHEET_ROWS_MAX - 1
+"""One row of the sheet is the header."""
 
 SEED_MAX: Final = 2**63 - 1
 """Seeds are whole numbers from 0 to this."""
@@ -157,12 +158,17 @@ def generate(
         messy: habits of the Holdings sheet, of MESSY.
 
     Raises:
-        GenerateError: a number outside its range, or an unknown fault or habit.
+        GenerateError: a number outside its range, an unknown fault or habit, or more rows than a sheet has.
     """
     _check_number("loans", loans, LOANS_MIN, LOANS_MAX)
     _check_number("seed", seed, 0, SEED_MAX)
     _check_words("fault", faults, FAULTS)
     _check_words("messy", messy, MESSY)
+    rows = rows_at_most(loans, frozenset(messy))
+    if rows > SHEET_ROWS_MAX:
+        raise GenerateError(
+            f"{loans:,} loans with this mess take up to {rows:,} rows; a sheet has {SHEET_ROWS_MAX:,}: ask for fewer"
+        )
     book = draw_book(seed, loans)
     for name, fault in FAULTS.items():
         if name in faults:

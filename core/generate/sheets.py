@@ -61,6 +61,8 @@ _CHUNK: Final = 10_000
 _TEXT_SHARE, _ERROR_SHARE, _BLANK_SHARE = 10.0, 60.0, 40.0
 """Percent of the cells concerned that are text, #N/A or blank."""
 
+_TITLE_ROWS: Final = 4
+
 _LOTS_EVERY: Final = 25
 _SALE_EVERY: Final = 300
 _GAP_EVERY: Final = 100
@@ -171,6 +173,19 @@ def holdings(book: Book, texts: Texts, messy: frozenset[str]) -> Holdings:
     if "totals_row" in messy:
         bottom.append(_totals(book, lines, position, first_row, is_text))
     return Holdings(columns=columns, lines=lines, top=top, bottom=bottom)
+
+
+def rows_at_most(loans: int, messy: frozenset[str]) -> int:
+    """Rows that the Holdings sheet can have with these habits."""
+    extra = {
+        "title_rows": _TITLE_ROWS,
+        "two_row_header": 1,
+        "totals_row": 1,
+        "blanks": loans // _GAP_EVERY,
+        "duplicate_lots": -(-loans // _LOTS_EVERY),
+        "negative_par": -(-loans // _SALE_EVERY),
+    }
+    return 1 + loans + sum(rows for habit, rows in extra.items() if habit in messy)
 
 
 def tranche_rows(book: Book) -> list[Sequence[Writable]]:
@@ -357,12 +372,14 @@ def _repeats(book: Book, lines: Lines) -> NDArray[np.bool_]:
 
 def _titles(book: Book) -> list[Sequence[Writable]]:
     as_of = date.fromisoformat(AS_OF)
-    return [
+    titles: list[Sequence[Writable]] = [
         (deal_name(book),),
         (f"Portfolio holdings as of {as_of:%d-%b-%Y}, par in {CURRENCY}",),
         ("Prepared by the collateral manager from traded positions",),
         (),
     ]
+    assert len(titles) == _TITLE_ROWS
+    return titles
 
 
 def _two_rows(headers: list[str]) -> list[list[Writable]]:

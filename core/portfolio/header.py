@@ -65,6 +65,11 @@ def unit(header: str) -> str:
     return "%" if "%" in header or "percent" in words or "pct" in words else ""
 
 
+def without_unit(words: str) -> str:
+    """A key less the word for its unit at the end."""
+    return _UNIT_WORDS.sub("", words)
+
+
 class Matcher:
     """Headers to targets by the aliases of some fields."""
 
@@ -75,7 +80,7 @@ class Matcher:
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
         """What a header may feed: (target, preference, is auxiliary) triples; exact keys first, then less a unit word."""
         words = key(header)
-        for candidate in (words, _UNIT_WORDS.sub("", words)):
+        for candidate in (words, without_unit(words)):
             options = [(*found, False) for found in self._main.get(candidate, ())]
             options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
             if options:

@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import header, parsing, ratings, table
-from core.portfolio.assemble import Loans, assemble, routed_identifiers
-from core.portfolio.deal import (
-    is_named,
-    read_amortization,
-    read_deal,
-    read_tranches,
-)
+from core.portfolio.assemble import Loans, assemble
+from core.portfolio.deal import is_named, read_amortization, read_deal, read_tranches
 from core.portfolio.fields import (
     AMORTIZATION_SHEETS,
     DEAL_SHEETS,
@@ -309,6 +304,3 @@ def _coupon_types(cells: Cells) -> NDArray[np.int8]:
     """1 fixed, 0 floating, -1 where the cell does not say."""
     column = parsing.read_text(cells)
     return np.array([parsing.coupon_is_fixed(text) for text in column.text.strings()] + [-1], np.int8)[column.codes]
-
-
-__all__ = ["Holdings", "find_holdings", "portfolio_from_workbook", "routed_identifiers"]

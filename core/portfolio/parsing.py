@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -349,19 +349,34 @@ def read_text(cells: Cells, *, upper: bool = False) -> TextColumn:
     codes = np.append(table, np.int32(-1))[local]
     other = (cells.kinds == Kind.NUMBER) | (cells.kinds == Kind.DATE) | (cells.kinds == Kind.BOOLEAN)
     if other.any():
-        return _with_numbers(cells, other, codes, Text(offsets, data))
+        return _with_numbers(cells, other, codes, Text(offsets, data), upper=upper)
     return TextColumn(codes, Text(offsets, data))
 
 
-def _with_numbers(cells: Cells, rows: NDArray[np.bool_], codes: NDArray[np.int32], text: Text) -> TextColumn:
-    """The text column with the number cells written out, equal texts made one."""
+def _with_numbers(
+    cells: Cells, rows: NDArray[np.bool_], codes: NDArray[np.int32], text: Text, *, upper: bool
+) -> TextColumn:
+    """The text column with the number cells written out."""
     figures, index = np.unique(cells.numbers[rows], return_inverse=True)
-    written, offsets, data = intern([plain(figure) for figure in figures.tolist()])
+    written, extra = pool_of([plain(figure) for figure in figures.tolist()])
     merged = codes.copy()
     merged[rows] = written[index] + np.int32(len(text))
-    joined = Text(np.concatenate((text.offsets, offsets[1:] + text.offsets[-1])), np.concatenate((text.data, data)))
-    table, offsets, data = _parse.clean(joined.offsets, joined.data, np.arange(len(joined), dtype=np.int32), False)
-    return TextColumn(np.append(table, np.int32(-1))[merged], Text(offsets, data))
+    return merged_pool(merged, text, extra, upper=upper)
+
+
+def pool_of(strings: list[str]) -> tuple[NDArray[np.int32], Text]:
+    """Strings as codes and their pool."""
+    codes, offsets, data = intern(strings)
+    return codes, Text(offsets, data)
+
+
+def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: bool = False) -> TextColumn:
+    """Codes into two pools end to end (the second's moved up by the length of the first), equal strings made one."""
+    offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
+    data = np.concatenate((first.data, second.data))
+    local, used = _parse.distinct(codes, len(offsets) - 1)
+    table, offsets, data = _parse.clean(offsets, data, used, upper)
+    return TextColumn(np.append(table, np.int32(-1))[local], Text(offsets, data))
 
 
 def plain(figure: float) -> str:
@@ -369,11 +384,8 @@ def plain(figure: float) -> str:
     return str(int(figure)) if figure.is_integer() and abs(figure) < 1e15 else repr(figure)
 
 
-def categories(
-    column: TextColumn, meaning: Callable[[str], str]
-) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """A column's strings under their canonical names, "" for blank: (code of each row, the names in sorted order)."""
-    meanings = [meaning(text) for text in column.text.strings()]
+def categories(column: TextColumn, meanings: list[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """A column under canonical names, one for each of its strings, "" for blank: (code of each row, the names, sorted)."""
     names = tuple(sorted(set(meanings) - {""}))
     code_of = {name: code for code, name in enumerate(names)} | {"": -1}
     table = np.array([code_of[name] for name in meanings] + [-1], np.int32)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.grid.sheet import Workbook
+
+if TYPE_CHECKING:
+    from core.portfolio.fields import Mapping
 
 
 class Strings(Sequence[str]):
@@ -142,3 +147,63 @@ class Portfolio:
     """What the mapping saw and counted: ignored_blank_par, error_cells, negative_par_rows, conflicting_lots, matched columns, ..."""
     source_cells: dict[str, str] = field(default_factory=dict)
     """Field -> the A1 range of its source column with the sheet's name, for the explanation of a result."""
+
+    @classmethod
+    def from_workbook(cls, book: Workbook, mapping: Mapping | None = None, *, as_of: float | None = None) -> Portfolio:
+        """The loans of a workbook's holdings sheet, with its Tranches, Deal and Amortization sheets.
+
+        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) stands in where neither the Deal
+        sheet nor a column says. A workbook without holdings gives no rows, and notes that say so.
+        """
+        from core.portfolio.mapping import portfolio_from_workbook
+
+        return portfolio_from_workbook(book, mapping, as_of)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Dict[str, Any],
+        *,
+        tranches: Tranches | Dict[str, Any] | None = None,
+        deal: Deal | Dict[str, Any] | None = None,
+    ) -> Portfolio:
+        """Loans from arrays or lists under standard names, in the units of this class (see `core.portfolio.columns`).
+
+        Raises:
+            MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
+        """
+        from core.portfolio.columns import portfolio_from_columns
+
+        return portfolio_from_columns(columns, tranches=tranches, deal=deal)
+
+    def defaulted(self) -> NDArray[np.bool_]:
+        """Which loans are defaulted on the deal's as-of day (see the function of that name)."""
+        return defaulted(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
+
+
+DAYS_PAST_DUE_DEFAULTED: Final = 90
+"""Days past due from which a loan counts as defaulted."""
+
+
+def defaulted(
+    row_count: int,
+    numbers: Dict[str, NDArray[np.float64]],
+    flags: Dict[str, NDArray[np.uint8]],
+    ranks: Dict[str, NDArray[np.uint8]],
+    as_of: float | None,
+) -> NDArray[np.bool_]:
+    """Loans with the flag, a D, SD or RD rating, 90 days past due, or a default date on or before `as_of`.
+
+    Without an as-of day every default date counts: it is a date that has happened.
+    """
+    rows = np.zeros(row_count, np.bool_)
+    if "is_defaulted" in flags:
+        rows |= flags["is_defaulted"] != 0
+    for agency in ("rating_agency_b", "rating_agency_c", "rating"):
+        if agency in ranks:
+            rows |= ranks[agency] == 22
+    if "days_past_due" in numbers:
+        rows |= numbers["days_past_due"] >= DAYS_PAST_DUE_DEFAULTED
+    if "default_date" in numbers:
+        rows |= numbers["default_date"] <= (np.inf if as_of is None else as_of)
+    return rows

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
 from service.commands.progress import busy, counted
 from service.commands.refusal import Refused
+
+SECONDS_A_DAY: Final = 86_400
 
 # Heavy imports (NumPy, Numba, core) stand inside the commands, so that `cushion --help` answers at once.
 
@@ -48,11 +50,14 @@ def compliance(
 
         try:
             book = read(file)
+            changed = file.stat().st_mtime
         except FileRefused as refused:
             raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
-        results = run_suite(Portfolio.from_workbook(book), suite)
+        # Where the workbook names no date, the day of the file stands in, as the day of upload does in the service.
+        portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY)
+        results = run_suite(portfolio, suite)
     if json:
         import msgspec
 
@@ -75,8 +80,8 @@ def generate(
     out: Path,
     loans: int = 300,
     seed: int = 7,
-    fault: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())] = (),
-    messy: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())] = (),
+    fault: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    messy: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
 ) -> None:
     """Write a made-up deal: a workbook with the sheets Holdings, Tranches and Deal; print its path.

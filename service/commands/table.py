@@ -45,6 +45,7 @@ def print_results(
     console.print(Text(one_line(title), style="bold"))
     if results:
         console.print(_table(results))
+        console.print()
     for test in skipped:
         line = Text("skipped  ", style="dim").append(one_line(f"{test.test_name} ({test.test_id}): {test.reason}"))
         console.print(line, soft_wrap=True)
@@ -54,7 +55,7 @@ def print_results(
 
 
 def _table(results: Sequence[TestResult]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("Test", overflow="fold")
     table.add_column("Category")
     for figure in ("Current", "Threshold", "Cushion"):

@@ -263,6 +263,7 @@ def test_the_book_knows_the_industries_of_the_portfolio() -> None:
             {"faults": ["breach_everything"]},
             "unknown fault 'breach_everything': choose from breach_obligor, breach_ccc",
         ),
+        ({"loans": LOANS_MAX, "messy": ["totals_row"]}, "take up to 1,000,001 rows; a sheet has 1,000,000"),
         ({"messy": ["coffee_stain"]}, "unknown messy 'coffee_stain': choose from title_rows"),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import openpyxl
@@ -51,7 +52,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_help_answers_without_the_heavy_libraries() -> None:
-    script = "import sys; from service.cli import run; run(['--help']); print(sorted({'numpy', 'numba', 'core'} & set(sys.modules)))"
+    script = """
+import sys
+from service.cli import run
+run(["--help"])
+print(sorted({"numpy", "numba", "core"} & set(sys.modules)))
+"""
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert answer.returncode == 0, answer.stderr
     assert "compliance" in answer.stdout
@@ -71,8 +77,7 @@ def test_generate_writes_where_it_says(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout == f"{out / 'clo-250-3.xlsx'}\n"
     assert [file.name for file in out.iterdir()] == ["clo-250-3.xlsx"]
-    sheet = openpyxl.load_workbook(out / "clo-250-3.xlsx", read_only=True)["Holdings"]
-    assert sheet.max_row == 251
+    assert openpyxl.load_workbook(out / "clo-250-3.xlsx")["Holdings"].max_row == 251
 
 
 def test_generate_takes_several_faults_and_habits(tmp_path: Path) -> None:
@@ -157,6 +162,23 @@ def test_json_is_one_document(folder: Path) -> None:
         "oc_ratio", "oc_ratio_senior", "ic_ratio", "ic_ratio_senior", "interest_diversion_ratio",
     }  # fmt: skip
     assert all(result["status"] == "pass" for result in document["results"])
+
+
+def test_a_workbook_without_a_date_is_taken_as_of_the_day_of_its_file(folder: Path, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(folder / "clean.xlsx")
+    del book["Deal"]
+    book.save(tmp_path / "dateless.xlsx")
+
+    def average_life(day: date) -> float:
+        moment = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
+        os.utime(tmp_path / "dateless.xlsx", (moment, moment))
+        document = json.loads(cushion("compliance", tmp_path / "dateless.xlsx", "--json").stdout)
+        (life,) = (result["current_value"] for result in document["results"] if result["test_id"] == "wal")
+        return float(life)
+
+    # Nothing of the book matures before July 2026, so three months more are three months off every life.
+    later, sooner = average_life(date(2026, 4, 30)), average_life(date(2026, 1, 30))
+    assert sooner - later == pytest.approx(90 / 365.25, abs=1e-6)
 
 
 def test_a_workbook_without_holdings_skips_every_test(tmp_path: Path) -> None:

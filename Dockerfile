@@ -1,0 +1,39 @@
+# syntax=docker/dockerfile:1
+# The service as an image: built with a compiler, run without one and without root.
+# Alone (`docker run -p 8000:8000 -v cushion:/data cushion`) it runs its own PostgreSQL and Redis in /data; compose.yaml
+# gives it databases of its own. Stop it with patience (`docker stop -t 120`): it drains first.
+
+FROM python:3.12-slim-bookworm AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+RUN python -m venv /opt/cushion
+WORKDIR /source
+COPY pyproject.toml setup.py README.md LICENSE ./
+COPY core core
+COPY service service
+RUN /opt/cushion/bin/pip install --no-cache-dir .
+
+FROM python:3.12-slim-bookworm
+# A name, because PostgreSQL's initdb asks for the one of its user.
+RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin cushion \
+    && install --directory --owner=cushion --group=cushion --mode=0700 /data \
+    && install --directory --owner=cushion --group=cushion --mode=0755 /opt/kernels
+COPY --from=build /opt/cushion /opt/cushion
+ENV PATH=/opt/cushion/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    # Machine code for any processor of the architecture: what is compiled here is found again wherever the image runs.
+    NUMBA_CPU_NAME=generic \
+    NUMBA_CACHE_DIR=/opt/kernels \
+    CUSHION_HOST=0.0.0.0 \
+    CUSHION_PORT=8000 \
+    CUSHION_DATA_DIR=/data
+USER cushion
+WORKDIR /data
+RUN python -m core.warm
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"CUSHION_PORT\"]}/health/ready', timeout=2)"]
+CMD ["cushion", "serve"]

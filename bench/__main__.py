@@ -1,0 +1,82 @@
+"""`python -m bench [NAME ...] [--check] [--record]`: run benchmarks, compare with the record.
+
+NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls under
+60 % of its record, `--record` writes the figures as the new record.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from bench.figures import Figure
+
+FOLDER = Path(__file__).parent
+RECORD = FOLDER / "record.json"
+GATE = 0.6
+
+
+def main(arguments: list[str]) -> int:
+    """Run what was asked for; the exit code."""
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    if unknown := flags - {"--check", "--record"}:
+        print(f"bench: unknown option {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    modules = [module for module in _modules() if not names or any(name in module for name in names)]
+    if not modules:
+        print(f"bench: no benchmark is called {' or '.join(names)}", file=sys.stderr)
+        return 2
+    figures = [figure for module in modules for figure in import_module(module).run()]
+    record: dict[str, float] = msgspec.json.decode(RECORD.read_bytes()) if RECORD.exists() else {}
+    _show(figures, record)
+    if "--record" in flags:
+        record |= {figure.name: round(figure.score, 4) for figure in figures}
+        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(dict(sorted(record.items()))), indent=2) + b"\n")
+    fallen = [figure.name for figure in figures if figure.score < GATE * record.get(figure.name, 0.0)]
+    for name in fallen:
+        print(f"bench: {name} fell under {GATE:.0%} of its record", file=sys.stderr)
+    return 1 if fallen and "--check" in flags else 0
+
+
+def _modules() -> list[str]:
+    files = sorted(FOLDER.glob("*/bench_*.py"))
+    return [".".join(("bench", file.parent.name, file.stem)) for file in files]
+
+
+def _show(figures: list[Figure], record: dict[str, float]) -> None:
+    table = Table(title="medians of one run")
+    for name in ("work", "ours", "peer", "its time", "ratio", "target", "met", "of record"):
+        table.add_column(name, justify="left" if name in ("work", "peer") else "right")
+    for figure in figures:
+        target = ""
+        if figure.ratio_least is not None:
+            target = f">= {figure.ratio_least:g}x"
+        elif figure.seconds_most is not None:
+            target = f"<= {_time(figure.seconds_most)}"
+        table.add_row(
+            figure.name,
+            _time(figure.seconds),
+            figure.peer or "",
+            _time(figure.peer_seconds) if figure.peer_seconds is not None else "",
+            f"{figure.ratio:.2f}x" if figure.ratio is not None else "",
+            target,
+            {True: "yes", False: "NO", None: ""}[figure.met],
+            f"{figure.score / record[figure.name]:.0%}" if record.get(figure.name) else "",
+        )
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,334 @@
+"""Loans as read to a portfolio: identifiers to their own columns, lots to positions, names to obligors."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio import _parse, parsing
+from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.parsing import TextColumn
+from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
+
+SUMMED: Final = ("par_value", "unfunded")
+"""Numbers that lots of one position add up."""
+
+WEIGHTED: Final = ("price", "purchase_price", "spread", "floor", "all_in_rate", "base_rate_level")
+"""Numbers that lots of one position average by par; every other field comes from the lot with the largest par."""
+
+_KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _parse.ISIN}
+
+
+@dataclass
+class Loans:
+    """The rows of a source under standard names, in the fields' units, before lots are added up."""
+
+    row_count: int
+    numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    texts: dict[str, TextColumn] = field(default_factory=dict)
+    categories: dict[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
+    """Text columns that already have canonical names."""
+    flags: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    ranks: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    lien: NDArray[np.uint8] | None = None
+    coupon_fixed: NDArray[np.int8] | None = None
+    """1 fixed, 0 floating, -1 where the coupon type does not say; None without the column."""
+    tranches: Tranches | None = None
+    deal: Deal = field(default_factory=Deal)
+    sheet_name: str = "Holdings"
+    notes: dict[str, Any] = field(default_factory=dict)
+    source_cells: dict[str, str] = field(default_factory=dict)
+
+
+def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
+    """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
+    _identifiers(loans)
+    par = loans.numbers.get("par_value")
+    loans.notes["negative_par_rows"] = 0 if par is None else int(np.count_nonzero(par < 0))
+    _lots(loans)
+    names = {target: Names(column.codes, Strings(column.text)) for target, column in loans.texts.items()}
+    names |= {target: Names(codes, values) for target, (codes, values) in loans.categories.items()}
+    for target, meaning in (("industry", parsing.industries), ("country", _countries), ("currency", _currencies)):
+        column = loans.texts.get(target)
+        if column is not None:
+            names[target] = Names(*parsing.categories(column, meaning(column.text.strings())))
+    obligor = _obligor(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
+    if obligor is not None:
+        names["obligor"] = obligor
+        loans.notes["rows_without_obligor"] = int(np.count_nonzero(obligor.codes < 0))
+    _fixed(loans, names.get("base_rate"))
+    _unpriced(loans)
+    return Portfolio(
+        row_count=loans.row_count,
+        numbers=loans.numbers,
+        names=names,
+        flags=loans.flags,
+        ranks=loans.ranks,
+        lien=loans.lien,
+        tranches=loans.tranches,
+        deal=loans.deal,
+        amortization=amortization(names) if amortization is not None else None,
+        sheet_name=loans.sheet_name,
+        notes=loans.notes,
+        source_cells=loans.source_cells,
+    )
+
+
+def _countries(texts: list[str]) -> list[str]:
+    return [parsing.country(text) for text in texts]
+
+
+def _currencies(texts: list[str]) -> list[str]:
+    return [text.upper() for text in texts]
+
+
+# ---- identifiers ---------------------------------------------------------------------------------------------------
+
+
+def _identifiers(loans: Loans) -> None:
+    """Give each identifier to the column of its kind: trustees mix LoanX ids, ISINs and CUSIPs in one column.
+
+    Eight digits in a CUSIP column get back the zero that a spreadsheet took, when the check digit then fits; a number
+    in scientific notation is a destroyed identifier: blank, and counted.
+    """
+    moved: list[tuple[str, TextColumn]] = []
+    destroyed = 0
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None:
+            continue
+        kinds = np.append(_parse.identifier_kinds(column.text.offsets, column.text.data), np.uint8(_parse.OTHER))
+        if (kinds == _parse.DESTROYED).any():
+            lost = kinds[column.codes] == _parse.DESTROYED
+            destroyed += int(np.count_nonzero(lost))
+            column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
+        if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
+            column = _padded(column, kinds)
+            kinds = np.append(_parse.identifier_kinds(column.text.offsets, column.text.data), np.uint8(_parse.OTHER))
+        for other, kind in _KIND_OF.items():
+            if other != target and (kinds == kind).any():
+                leaves = kinds[column.codes] == kind
+                moved.append((other, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
+                column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
+        loans.texts[target] = column
+    for target, column in moved:
+        own = loans.texts.get(target)
+        loans.texts[target] = column if own is None else _filled(own, column)
+    loans.notes["destroyed_identifiers"] = destroyed
+
+
+def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
+    """Eight-digit strings with a zero before them where that makes a CUSIP."""
+    short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
+    written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
+    fits = _parse.identifier_kinds(extra.offsets, extra.data)[written] == _parse.CUSIP
+    table = np.arange(-1, len(column.text), dtype=np.int32)
+    table[short[fits] + 1] = written[fits] + np.int32(len(column.text))
+    return parsing.merged_pool(table[column.codes + 1], column.text, extra)
+
+
+def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
+    """A column with its blanks filled from another one."""
+    take = (own.codes < 0) & (other.codes >= 0)
+    codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
+    return parsing.merged_pool(codes, own.text, other.text)
+
+
+# ---- lots ----------------------------------------------------------------------------------------------------------
+
+
+def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
+    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one."""
+    keys: NDArray[np.int64] | None = None
+    base = 0
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None:
+            continue
+        own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
+        keys = own if keys is None else np.where(keys >= 0, keys, own)
+        base += len(column.text)
+    return keys
+
+
+def _lots(loans: Loans) -> None:
+    """Add up the rows of one identifier into the first of them."""
+    keys = _position_keys(loans)
+    loans.notes["lots"] = loans.notes["conflicting_lots"] = 0
+    if keys is None or loans.row_count < 2:
+        return
+    count = np.bincount(keys + 1)
+    count[0] = 0
+    if count.max() < 2:
+        return
+    members = np.flatnonzero(count[keys + 1] > 1)
+    _, first, group = np.unique(keys[members], return_index=True, return_inverse=True)
+    par = loans.numbers.get("par_value")
+    weight = np.zeros(len(members)) if par is None else np.nan_to_num(par[members])
+    order = np.lexsort((members, -weight, group))
+    leads = members[order[np.searchsorted(group[order], np.arange(len(first)))]]
+    loans.notes["lots"] = len(members)
+    loans.notes["conflicting_lots"] = _conflicts(loans, members, group, len(first))
+    # Every row but the later lots stays, and shows the position's largest lot.
+    keep = np.ones(loans.row_count, np.bool_)
+    keep[members] = False
+    keep[members[first]] = True
+    source = np.arange(loans.row_count)
+    source[members[first]] = leads
+    source = source[keep]
+    place = (np.cumsum(keep) - 1)[members[first]]
+    sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
+    means = {
+        name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers
+    }
+    raised = {name: np.bincount(group, flags[members]) > 0 for name, flags in loans.flags.items()}
+    take(loans, source)
+    for name, values in sums.items():
+        loans.numbers[name][place] = values
+    for name, values in means.items():
+        loans.numbers[name][place] = np.where(np.isnan(values), loans.numbers[name][place], values)
+    for name, any_lot in raised.items():
+        loans.flags[name][place] = any_lot
+
+
+def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Sums by group; NaN where every value is blank."""
+    known = ~np.isnan(values)
+    sums = np.bincount(group, np.where(known, values, 0.0))
+    return np.where(np.bincount(group, known) > 0, sums, np.nan)
+
+
+def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Means by weight over the values that are there; NaN where their weight is not positive."""
+    known = ~np.isnan(values)
+    total = np.bincount(group, np.where(known, weight, 0.0))
+    summed = np.bincount(group, np.where(known, weight * values, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, summed / total, np.nan)
+
+
+def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> int:
+    """Positions whose lots differ in a rating or in the maturity."""
+    differs = np.zeros(groups, np.bool_)
+    columns = [ranks[members].astype(np.float64) for ranks in loans.ranks.values()]
+    if "maturity_date" in loans.numbers:
+        columns.append(loans.numbers["maturity_date"][members])
+    for values in columns:
+        known = ~np.isnan(values)
+        low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+        np.minimum.at(low, group[known], values[known])
+        np.maximum.at(high, group[known], values[known])
+        differs |= low < high
+    return int(np.count_nonzero(differs))
+
+
+def take(loans: Loans, rows: NDArray[np.intp]) -> None:
+    """Replace every column by these rows of it."""
+    loans.row_count = len(rows)
+    loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}
+    loans.texts = {name: TextColumn(column.codes[rows], column.text) for name, column in loans.texts.items()}
+    loans.categories = {name: (codes[rows], values) for name, (codes, values) in loans.categories.items()}
+    loans.flags = {name: flags[rows] for name, flags in loans.flags.items()}
+    loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}
+    loans.lien = None if loans.lien is None else loans.lien[rows]
+    loans.coupon_fixed = None if loans.coupon_fixed is None else loans.coupon_fixed[rows]
+
+
+# ---- obligors ------------------------------------------------------------------------------------------------------
+
+
+def name_keys(column: TextColumn) -> TextColumn:
+    """The names of a column without what does not tell companies apart: case, accents, signs, brackets, legal forms."""
+    text, codes = column.text, column.codes
+    high = np.flatnonzero(text.data >= 0x80)
+    if len(high):
+        spelt = np.unique(np.searchsorted(text.offsets, high, side="right") - 1)
+        written, extra = parsing.pool_of([_plain_letters(text[code]) for code in spelt.tolist()])
+        table = np.arange(-1, len(text), dtype=np.int32)
+        table[spelt + 1] = written + np.int32(len(text))
+        joined = parsing.merged_pool(table[codes + 1], text, extra)
+        text, codes = joined.text, joined.codes
+    keys, offsets, data = _parse.name_keys(text.offsets, text.data)
+    return TextColumn(np.append(keys, np.int32(-1))[codes], Text(offsets, data))
+
+
+def _plain_letters(name: str) -> str:
+    """The name in upper case without accents, other signs beyond ASCII as spaces."""
+    letters = unicodedata.normalize("NFKD", name.upper())
+    return "".join(
+        sign if sign.isascii() or sign.isalnum() else " " for sign in letters if not unicodedata.combining(sign)
+    ).upper() or " "
+
+
+def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
+    """The key of the obligor tests: the issuer's id, else the id of the same name elsewhere, else the name's key."""
+    if borrower is None:
+        return None if issuer is None else Names(issuer.codes, Strings(issuer.text))
+    if issuer is None:
+        column = name_keys(borrower)
+        return Names(column.codes, Strings(column.text))
+    without = issuer.codes < 0
+    if not without.any():
+        return Names(issuer.codes, Strings(issuer.text))
+    named = name_keys(borrower)
+    codes = _ids_by_name(issuer.codes, named)
+    codes = np.where((codes < 0) & (named.codes >= 0), named.codes + np.int32(len(issuer.text)), codes)
+    column = parsing.merged_pool(codes, issuer.text, named.text)
+    return Names(column.codes, Strings(column.text))
+
+
+def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int32]:
+    """Issuer codes with blanks filled from the rows of the same name, where those agree on one id."""
+    both = (codes >= 0) & (named.codes >= 0)
+    low = np.full(len(named.text) + 1, np.iinfo(np.int32).max, np.int32)
+    high = np.full(len(named.text) + 1, -1, np.int32)
+    np.minimum.at(low, named.codes[both], codes[both])
+    np.maximum.at(high, named.codes[both], codes[both])
+    agreed = np.where(low == high, high, np.int32(-1))
+    agreed[-1] = -1
+    return np.where(codes >= 0, codes, agreed[named.codes])
+
+
+# ---- what follows from several columns -----------------------------------------------------------------------------
+
+
+def _fixed(loans: Loans, index: Names | None) -> None:
+    """is_fixed from the coupon type, else a base rate "Fixed", else a coupon without spread and index.
+
+    Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
+    """
+    spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
+    said = loans.coupon_fixed
+    if said is None and index is None and (spread is None or coupon is None):
+        return
+    blank = np.ones(loans.row_count, np.bool_)
+    fixed = np.zeros(loans.row_count, np.bool_)
+    if index is not None:
+        is_fixed = np.array([value == "FIXED" for value in index.values] + [False], np.bool_)
+        fixed |= is_fixed[index.codes]
+    if coupon is not None and (spread is not None or index is not None):
+        no_spread = blank if spread is None else np.isnan(spread)
+        no_index = blank if index is None else index.codes < 0
+        fixed |= no_spread & no_index & ~np.isnan(coupon)
+    if said is not None:
+        fixed = np.where(said >= 0, said == 1, fixed)
+    loans.flags["is_fixed"] = fixed.astype(np.uint8)
+
+
+def _unpriced(loans: Loans) -> None:
+    """A price of 0 on a performing loan says that there is none."""
+    price = loans.numbers.get("price")
+    if price is None:
+        return
+    zero = price == 0
+    if not zero.any():
+        return
+    zero &= ~defaulted(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
+    loans.numbers["price"] = np.where(zero, np.nan, price)
+    loans.notes["zero_prices"] = int(np.count_nonzero(zero))

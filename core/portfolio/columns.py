@@ -1,0 +1,260 @@
+"""A portfolio from plain arrays and lists: checked, in the units of `Portfolio`, with no guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dict
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio import parsing, ratings
+from core.portfolio.assemble import Loans, assemble, take
+from core.portfolio.deal import as_percent, ordered
+from core.portfolio.errors import MappingError
+from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
+from core.portfolio.parsing import TextColumn
+from core.portfolio.portfolio import Deal, Portfolio, Tranches
+
+ROWS_MAX: Final = 10_000_000
+"""Loans of one portfolio."""
+
+TEXT_BYTES_MAX: Final = 32_767
+"""UTF-8 bytes of one string, as many as a spreadsheet cell has characters."""
+
+_AGENCIES: Final[dict[str, ratings.Agency | None]] = {
+    "rating": None,
+    "rating_agency_a": "a",
+    "rating_agency_b": "b",
+    "rating_agency_c": "c",
+    "facility_rating_agency_a": "a",
+}
+_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
+    "base_rate_level": "number",
+    "is_fixed": "boolean",
+}
+_REQUIRED: Final = [one.target for one in PROFILES["standard_clo"].fields if one.required]
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def portfolio_from_columns(
+    columns: Dict[str, Any],
+    *,
+    tranches: Tranches | Dict[str, Any] | None = None,
+    deal: Deal | Dict[str, Any] | None = None,
+) -> Portfolio:
+    """Loans from columns under the names of standard_clo and its auxiliary fields, equally long.
+
+    Numbers are in the units of `Portfolio` (spread in basis points, rates, prices and recovery in percent), NaN or None
+    blank. Text is a sequence of strings and None, or a pair (codes, values) with -1 for blank. Dates are days since
+    1970-01-01, `datetime64`, `date`, or text. Flags are 0/1. Ratings are symbols, or ranks as integers; lien_type is
+    words or `Lien` values.
+
+    `tranches` is a `Tranches` or columns under its names (`classes` required); `deal` a `Deal` or its fields.
+
+    Raises:
+        MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
+    """
+    unknown = sorted(set(columns) - set(_TYPES))
+    if unknown:
+        raise MappingError(f"unknown column(s) {', '.join(unknown)}")
+    missing = [name for name in _REQUIRED if name not in columns]
+    if missing == ["borrower_name"] and "issuer_id" in columns:
+        missing = []
+    if missing:
+        raise MappingError(f"required column(s) {', '.join(missing)} missing")
+    height = _height(columns)
+    loans = Loans(row_count=height)
+    for name, values in columns.items():
+        _read(loans, name, values, height)
+    loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
+    loans.deal = deal if isinstance(deal, Deal) else _deal(deal or {})
+    loans.notes["holdings_found"] = True
+    loans.notes["matched_columns"] = {name: name for name in sorted(columns)}
+    blank = np.isnan(loans.numbers["par_value"])
+    loans.notes["ignored_blank_par"] = int(np.count_nonzero(blank))
+    if blank.any():
+        take(loans, np.flatnonzero(~blank))
+    return assemble(loans)
+
+
+def _height(columns: Dict[str, Any]) -> int:
+    heights = {name: len(values[0]) if _is_pair(values) else len(values) for name, values in columns.items()}
+    height = heights["par_value"]
+    for name, other in heights.items():
+        if other != height:
+            raise MappingError(f"column {name} has {other} values, par_value has {height}")
+    if height > ROWS_MAX:
+        raise MappingError(f"{height} loans are more than {ROWS_MAX}")
+    return height
+
+
+def _is_pair(values: Any) -> bool:
+    """Whether text is given as (codes, values): two sequences, the first an integer array."""
+    return (
+        isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], np.ndarray) and values[0].dtype.kind in "iu"
+    )
+
+
+def _read(loans: Loans, name: str, values: Any, height: int) -> None:
+    kind = _TYPES[name]
+    if name == "base_rate" and not _is_pair(values) and _is_numeric(values):
+        loans.numbers["base_rate_level"] = _numbers(name, values)
+    elif name in _AGENCIES:
+        loans.ranks[name] = _ranks(name, values)
+    elif name == "lien_type":
+        loans.lien = _liens(name, values)
+    elif name == "coupon_type":
+        text = _text(name, values)
+        said = [parsing.coupon_is_fixed(one) for one in text.text.strings()]
+        loans.coupon_fixed = np.array([*said, -1], np.int8)[text.codes]
+    elif name == "is_fixed":
+        loans.coupon_fixed = _flags(name, values).astype(np.int8)
+    elif name == "base_rate":
+        text = _text(name, values)
+        loans.categories[name] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+    elif kind == "date" and name == "as_of":
+        days = _dates(name, values)
+        if np.isfinite(days).any():
+            loans.notes["as_of_column"] = float(np.nanmax(days))
+    elif kind == "date":
+        loans.numbers[name] = _dates(name, values)
+    elif kind == "boolean":
+        loans.flags[name] = _flags(name, values)
+    elif kind == "number":
+        loans.numbers[name] = _numbers(name, values)
+    else:
+        loans.texts[name] = _text(name, values, upper=name in ("cusip", "loanx_id", "isin"))
+
+
+def _is_numeric(values: Any) -> bool:
+    return all(value is None or isinstance(value, int | float | np.number) for value in values[:1000])
+
+
+def _numbers(name: str, values: Any) -> NDArray[np.float64]:
+    if not isinstance(values, np.ndarray):
+        values = [np.nan if value is None else value for value in values]
+        if any(isinstance(value, str) for value in values):
+            raise MappingError(f"column {name} holds text, not numbers")
+    try:
+        numbers = np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise MappingError(f"column {name} does not hold numbers: {error}") from error
+    if numbers.ndim != 1:
+        raise MappingError(f"column {name} has {numbers.ndim} dimensions, not one")
+    if np.isinf(numbers).any():
+        raise MappingError(f"column {name} holds an infinite value")
+    return numbers
+
+
+def _dates(name: str, values: Any) -> NDArray[np.float64]:
+    array = np.asarray(values) if isinstance(values, np.ndarray) else None
+    if array is not None and array.dtype.kind == "M":
+        days = array.astype("datetime64[D]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+    if array is not None and array.dtype.kind in "fiu":
+        return _numbers(name, array)
+    return np.array([_day(name, value) for value in values], np.float64)
+
+
+def _day(name: str, value: Any) -> float:
+    if value is None:
+        return np.nan
+    if isinstance(value, date | datetime):
+        return float(value.toordinal() - _EPOCH.toordinal())
+    if isinstance(value, str):
+        days = parsing.date_days(value, day_first=False)
+        if np.isnan(days) and value.strip().upper() not in parsing.NULL_WORDS:
+            raise MappingError(f"column {name} holds {value[:40]!r}, which is no date")
+        return days
+    if isinstance(value, int | float | np.number):
+        return float(value)
+    raise MappingError(f"column {name} holds a {type(value).__name__}, which is no date")
+
+
+def _flags(name: str, values: Any) -> NDArray[np.uint8]:
+    array = values if isinstance(values, np.ndarray) else np.array([0 if value is None else value for value in values] or [0][:0])
+    if array.dtype.kind not in "biuf" or array.ndim != 1:
+        raise MappingError(f"column {name} does not hold flags (0 or 1)")
+    with np.errstate(invalid="ignore"):
+        if not (np.isnan(array) | (array == 0) | (array == 1)).all():
+            raise MappingError(f"column {name} holds a flag that is neither 0 nor 1")
+    return (array == 1).astype(np.uint8)
+
+
+def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
+    if _is_pair(values):
+        codes, strings = np.ascontiguousarray(values[0], np.int32), list(values[1])
+        if len(codes) and (int(codes.max()) >= len(strings) or int(codes.min()) < -1):
+            raise MappingError(f"column {name} has a code outside -1 to {len(strings) - 1}")
+    else:
+        codes, strings = np.arange(len(values), dtype=np.int32), list(values)
+    for value in strings:
+        if value is not None and not isinstance(value, str):
+            raise MappingError(f"column {name} holds a {type(value).__name__}, not text")
+    try:
+        written, text = parsing.pool_of(strings)
+    except UnicodeEncodeError as error:
+        raise MappingError(f"column {name} holds text that is not valid Unicode") from error
+    if len(text) and int(np.diff(text.offsets).max()) > TEXT_BYTES_MAX:
+        raise MappingError(f"column {name} holds a text longer than {TEXT_BYTES_MAX} bytes")
+    codes = np.append(written, np.int32(-1))[codes]
+    return parsing.merged_pool(codes, text, Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)), upper=upper)
+
+
+def _ranks(name: str, values: Any) -> NDArray[np.uint8]:
+    array = values if isinstance(values, np.ndarray) else None
+    if array is not None and array.dtype.kind in "iu":
+        if len(array) and (array.min() < 0 or array.max() > ratings.DEFAULTED):
+            raise MappingError(f"column {name} has a rank outside 0 to {ratings.DEFAULTED}")
+        return array.astype(np.uint8)
+    text = _text(name, values)
+    return np.array([*(ratings.rank(one, _AGENCIES[name]) for one in text.text.strings()), 0], np.uint8)[text.codes]
+
+
+def _liens(name: str, values: Any) -> NDArray[np.uint8]:
+    array = values if isinstance(values, np.ndarray) else None
+    if array is None and not _is_pair(values) and len(values) and all(isinstance(value, int) for value in values):
+        array = np.array([int(value) for value in values])
+    if array is not None and array.dtype.kind in "iu":
+        if len(array) and (array.min() < min(Lien) or array.max() > max(Lien)):
+            raise MappingError(f"column {name} has a lien outside {min(Lien)} to {max(Lien)}")
+        return array.astype(np.uint8)
+    text = _text(name, values)
+    return np.array([*(parsing.lien(one) for one in text.text.strings()), Lien.FIRST_LIEN], np.uint8)[text.codes]
+
+
+def _tranches(columns: Dict[str, Any]) -> Tranches:
+    names = {one.target for one in TRANCHE_LABELS} - {"class"}
+    unknown = sorted(set(columns) - names - {"classes"})
+    if unknown or "classes" not in columns:
+        raise MappingError(f"tranches: unknown column(s) {', '.join(unknown)}" if unknown else "tranches: classes missing")
+    classes: Sequence[str] = list(columns["classes"])
+    numbers = {name: _numbers(f"tranches.{name}", columns[name]) for name in names & set(columns)}
+    for name, values in numbers.items():
+        if len(values) != len(classes):
+            raise MappingError(f"tranches: column {name} has {len(values)} values for {len(classes)} classes")
+    if "current_balance" not in numbers and "original_balance" not in numbers:
+        raise MappingError("tranches: current_balance missing")
+    numbers.setdefault("current_balance", numbers.get("original_balance", np.zeros(len(classes))))
+    for name in ("current_balance", "deferred_interest"):
+        numbers[name] = np.nan_to_num(numbers.get(name, np.zeros(len(classes))))
+    for name in ("oc_trigger", "ic_trigger"):
+        if name in numbers:
+            numbers[name] = as_percent(numbers[name])
+    return ordered(list(classes), numbers)
+
+
+def _deal(figures: Dict[str, Any]) -> Deal:
+    unknown = sorted(set(figures) - set(Deal.__dataclass_fields__))
+    if unknown:
+        raise MappingError(f"deal: unknown field(s) {', '.join(unknown)}")
+    known: dict[str, float] = {}
+    for name, value in figures.items():
+        if value is not None:
+            number = _day("deal.as_of", value) if name == "as_of" else _numbers(f"deal.{name}", [value])[0]
+            known[name] = float(number)
+    return Deal(**known)

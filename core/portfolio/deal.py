@@ -1,0 +1,258 @@
+"""The sheets beside the holdings: the notes, the deal's figures and accounts, scheduled principal payments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Dict
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import cell_name, range_name
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio import header, parsing
+from core.portfolio.fields import (
+    AMORTIZATION_LABELS,
+    AMORTIZATION_SHEETS,
+    DEAL_LABELS,
+    DEAL_SHEETS,
+    IDENTIFIERS,
+    TRANCHE_LABELS,
+    TRANCHE_SHEETS,
+    Field,
+    Mapping,
+)
+from core.portfolio.parsing import Cells, Numbers, Pool
+from core.portfolio.portfolio import Amortization, Deal, Names, Tranches
+from core.values import Kind
+
+TRANCHES_MAX: Final = 500
+"""Rows below the header that are read as classes of notes."""
+
+DEAL_ROWS_MAX: Final = 1_000
+"""Rows of a deal sheet that are searched for labels."""
+
+DEAL_COLUMNS_MAX: Final = 64
+"""Columns of a deal sheet that are searched for labels."""
+
+INCOME: Final = re.compile(r"sub|income|equity|preference|residual", re.IGNORECASE)
+"""Classes of income notes."""
+
+_LETTER: Final = re.compile(r"(?:class\s*)?([a-z])\s*-?\s*(?:\d\w*|[lrfn]\w*)?(?:\s+(?:notes?|loans?))?", re.IGNORECASE)
+_TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
+
+
+def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
+    """Whether the sheet's name, letters only and in lower case, is one of these."""
+    return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
+
+
+def _labels(name: str, fields: tuple[Field, ...]) -> Mapping:
+    return Mapping(name, name, "custom", fields, anchors=tuple(one.target for one in fields if one.required))
+
+
+_TRANCHE_MAPPING: Final = _labels("tranches", TRANCHE_LABELS)
+_AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
+
+
+class _Table:
+    """A small sheet with a header, read by label."""
+
+    def __init__(self, book: Workbook, sheet: Sheet, found: header.Found, rows_max: int) -> None:
+        self.sheet, self.found = sheet, found
+        self.first = found.row + 1
+        self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
+        self._pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+
+    def cells(self, label: str) -> Cells | None:
+        places = self.found.columns.get(label)
+        if not places:
+            return None
+        return Cells.of(self.sheet.columns[places[0]], self.first, self.last, self._pool)
+
+    def numbers(self, label: str) -> Numbers:
+        cells = self.cells(label)
+        if cells is None:
+            return Numbers(np.full(self.last - self.first, np.nan), None)
+        return parsing.read_numbers(cells, is_spread=label == "spread")
+
+    def texts(self, label: str) -> list[str]:
+        cells = self.cells(label)
+        assert cells is not None
+        column = parsing.read_text(cells)
+        strings = [*column.text.strings(), ""]
+        return [strings[code] for code in column.codes.tolist()]
+
+    def unit(self, label: str) -> str:
+        places = self.found.columns.get(label)
+        return header.unit(self.found.texts[places[0]]) if places else ""
+
+
+def read_tranches(book: Workbook) -> tuple[Tranches | None, dict[str, str]]:
+    """The notes of the first sheet named like one for them, most senior first, and the cells of each column."""
+    for sheet in book.sheets:
+        if not is_named(sheet, TRANCHE_SHEETS):
+            continue
+        found = header.find(sheet, _TRANCHE_MAPPING)
+        if found is not None:
+            return _tranches(_Table(book, sheet, found, TRANCHES_MAX))
+    return None, {}
+
+
+def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
+    names = sheet.texts("class")
+    rows = [row for row, name in enumerate(names) if name and not _TOTAL.match(name)]
+    if rows:
+        gap = next((row for row in range(rows[0], len(names)) if not names[row]), len(names))
+        rows = [row for row in rows if row < gap]
+    if not rows:
+        return None, {}
+    classes = [names[row] for row in rows]
+    original = sheet.numbers("original_balance").values[rows]
+    if "current_balance" in sheet.found.columns:
+        current = np.nan_to_num(sheet.numbers("current_balance").values[rows])
+    else:
+        current = original
+    tranches = ordered(
+        classes,
+        {
+            "current_balance": current,
+            "original_balance": original,
+            "coupon": parsing.rate_percent(sheet.numbers("coupon"))[rows],
+            "spread": parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))[rows],
+            "oc_trigger": as_percent(sheet.numbers("oc_trigger").values[rows]),
+            "ic_trigger": as_percent(sheet.numbers("ic_trigger").values[rows]),
+            "rank": sheet.numbers("rank").values[rows],
+            "deferred_interest": np.nan_to_num(sheet.numbers("deferred_interest").values[rows]),
+            "interest_due": sheet.numbers("interest_due").values[rows],
+        },
+    )
+    low, high = sheet.first + rows[0], sheet.first + rows[-1]
+    name = sheet.sheet.name.replace("'", "''")
+    cells = {
+        f"tranches.{label}": f"'{name}'!{range_name(low, places[0], high, places[0])}"
+        for label, places in sheet.found.columns.items()
+    }
+    return tranches, cells
+
+
+def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
+    return np.where(triggers <= 10, triggers * 100.0, triggers)
+
+
+def ordered(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
+    """Tranches by rank, then by their order; without ranks by their order, A-1 and A-2 sharing one."""
+    blank = np.full(len(classes), np.nan)
+    rank = columns.get("rank", blank)
+    ranks = _ranks_by_letter(classes) if np.isnan(rank).any() else rank.astype(np.int32)
+    order = np.argsort(ranks, kind="stable")
+    column = {name: columns.get(name, blank)[order] for name in _MONEY}
+    return Tranches(
+        classes=tuple(classes[at] for at in order.tolist()),
+        rank=ranks[order],
+        is_income=np.array([INCOME.search(classes[at]) is not None for at in order.tolist()], np.bool_),
+        **column,
+    )
+
+
+_MONEY: Final = (
+    "current_balance", "original_balance", "coupon", "spread", "oc_trigger", "ic_trigger", "deferred_interest",
+    "interest_due",
+)  # fmt: skip
+
+
+def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
+    ranks: list[int] = []
+    previous = ""
+    for name in classes:
+        found = _LETTER.fullmatch(name.strip())
+        letter = found[1].lower() if found else ""
+        ranks.append(ranks[-1] if ranks and letter and letter == previous else len(set(ranks)) + 1)
+        previous = letter
+    return np.array(ranks, np.int32)
+
+
+# ---- the deal ------------------------------------------------------------------------------------------------------
+
+_DEAL_LABELS: Final = {
+    parsing.key(alias): (one.target, preference)
+    for one in DEAL_LABELS
+    for preference, alias in enumerate((*one.aliases, one.target))
+}
+
+
+def read_deal(book: Workbook) -> tuple[Deal, dict[str, str]]:
+    """The labelled figures of all sheets named like one for them, and their cells; the preferred label wins, then the first."""
+    best: dict[str, tuple[int, float, str]] = {}
+    for sheet in book.sheets:
+        if not is_named(sheet, DEAL_SHEETS):
+            continue
+        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        for target, preference, row, column in _label_cells(sheet):
+            value_column = next((at for at in range(column + 1, sheet.column_count) if sheet.value(row, at) is not None), None)
+            if value_column is None or (target in best and best[target][0] <= preference):
+                continue
+            value = _deal_value(target, Cells.of(sheet.columns[value_column], row, row + 1, pool))
+            if not np.isnan(value):
+                name = sheet.name.replace("'", "''")
+                best[target] = (preference, value, f"'{name}'!{cell_name(row, value_column)}")
+    figures = {target: value for target, (_, value, _) in best.items()}
+    cells = {f"deal.{target}": cell for target, (_, _, cell) in best.items()}
+    return Deal(**figures), cells
+
+
+def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
+    """(target, preference, row, column) of every label, row by row."""
+    places: list[tuple[str, int, int, int]] = []
+    for column, stored in enumerate(sheet.columns[:DEAL_COLUMNS_MAX]):
+        if stored is None or stored.start >= DEAL_ROWS_MAX:
+            continue
+        height = DEAL_ROWS_MAX - stored.start
+        for at in np.flatnonzero(stored.kinds[:height] == Kind.TEXT).tolist():
+            code = int(stored.codes[at])
+            if sheet.text.offsets[code + 1] - sheet.text.offsets[code] > header.HEADER_BYTES_MAX:
+                continue
+            words = parsing.key(sheet.text[code])
+            label = _DEAL_LABELS.get(words) or _DEAL_LABELS.get(header.without_unit(words))
+            if label is not None:
+                places.append((*label, stored.start + at, column))
+    return sorted(places, key=lambda place: (place[2], place[3]))
+
+
+def _deal_value(target: str, cells: Cells) -> float:
+    if target == "as_of":
+        return float(parsing.read_dates(cells)[0])
+    numbers = parsing.read_numbers(cells)
+    if target == "base_rate":
+        return float(parsing.small_rate_percent(numbers)[0])
+    if target == "reference_coupon":
+        return float(parsing.rate_percent(numbers)[0])
+    return float(numbers.values[0])
+
+
+# ---- amortization --------------------------------------------------------------------------------------------------
+
+
+def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization | None:
+    """The scheduled payments of the loans with these identifiers; None without the sheet. Others' payments are left out."""
+    for sheet in book.sheets:
+        if not is_named(sheet, AMORTIZATION_SHEETS):
+            continue
+        found = header.find(sheet, _AMORTIZATION_MAPPING)
+        if found is None or not {"identifier", "date", "amount"} <= found.columns.keys():
+            continue
+        payments = _Table(book, sheet, found, sheet.row_count)
+        row_of: dict[str, int] = {}
+        for target in reversed(IDENTIFIERS):
+            if target in names:
+                values = [*names[target].values, ""]
+                row_of |= {values[code]: row for row, code in enumerate(names[target].codes.tolist()) if code >= 0}
+        rows = np.array([row_of.get(text.upper(), -1) for text in payments.texts("identifier")], np.int64)
+        dates = payments.cells("date")
+        assert dates is not None
+        days, amount = parsing.read_dates(dates), payments.numbers("amount").values
+        known = (rows >= 0) & ~np.isnan(days) & ~np.isnan(amount)
+        return Amortization(row=rows[known], days=days[known], amount=amount[known])
+    return None

@@ -1,0 +1,81 @@
+"""Commands that run the service."""
+
+from __future__ import annotations
+
+import sys
+
+from cyclopts import App
+
+from service.commands.refusal import Refused
+from service.platform import config
+from service.platform.config import ConfigError, Settings
+
+
+def register(app: App) -> None:
+    """Add the commands of this group."""
+    app.command(serve)
+    app.command(worker)
+    app.command(migrate)
+
+
+def serve(*, host: str | None = None, port: int | None = None) -> int:
+    """Run the service until Ctrl-C or SIGTERM: the API, and with the embedded databases the workers too.
+
+    Parameters
+    ----------
+    host:
+        Address to listen on, in place of CUSHION_HOST.
+    port:
+        Port to listen on, in place of CUSHION_PORT; 0 takes a free one.
+    """
+    from service.ground import default_data_dir
+    from service.supervisor import Plan
+    from service.supervisor import serve as supervise
+
+    settings = _settings()
+    return supervise(
+        Plan(
+            data_dir=settings.data_dir or default_data_dir(),
+            host=host or settings.host,
+            port=settings.port if port is None else port,
+            workers=settings.workers,
+            database_url=settings.database_url,
+            redis_url=settings.redis_url,
+        )
+    )
+
+
+def worker() -> None:
+    """Run one worker until Ctrl-C or SIGTERM; it needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL."""
+    _settings()
+    from service.worker import main
+
+    try:
+        main()
+    except ConfigError as error:
+        raise Refused(str(error)) from error
+
+
+def migrate() -> None:
+    """Bring the database of CUSHION_DATABASE_URL up to date, as its owner; print what was applied."""
+    url = _settings().database_url
+    if url is None:
+        raise Refused("CUSHION_DATABASE_URL is not set; the embedded database is migrated by `cushion serve` itself")
+    import psycopg
+
+    from service.platform import database
+
+    try:
+        applied = database.migrate(url, report=print)
+    except (psycopg.Error, database.MigrationError) as error:
+        raise Refused(f"the database cannot be brought up to date: {error}") from error
+    print(f"{applied} applied" if applied else "up to date")
+
+
+def _settings() -> Settings:
+    for name in config.unknown():
+        print(f"cushion: {name} is not a setting and has no effect", file=sys.stderr)
+    try:
+        return config.load()
+    except ConfigError as error:
+        raise Refused(str(error)) from error

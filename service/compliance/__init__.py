@@ -1,0 +1,1 @@
+"""Compliance: suites run on workbooks, their results, thresholds."""
