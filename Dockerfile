@@ -29,7 +29,7 @@ ENV PATH=/opt/cushion/bin:$PATH \
     CUSHION_HOST=0.0.0.0 \
     CUSHION_PORT=8000 \
     CUSHION_DATA_DIR=/data
-USER cushion
+USER 10001:10001
 WORKDIR /data
 RUN python -m core.warm
 VOLUME /data

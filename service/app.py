@@ -62,22 +62,22 @@ def _reference(description: bytes) -> Area:
     @area.get("/docs", access="public", limited=False, media_type="text/html")
     async def docs(ctx: Context) -> Raw:
         """The description as pages to try it on."""
-        return Raw(openapi.SWAGGER_PAGE.encode(), "text/html; charset=utf-8")
+        return Raw(openapi.SWAGGER_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS)
 
     @area.get("/redoc", access="public", limited=False, media_type="text/html")
     async def redoc(ctx: Context) -> Raw:
         """The description as a page to read."""
-        return Raw(openapi.REDOC_PAGE.encode(), "text/html; charset=utf-8")
+        return Raw(openapi.REDOC_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS)
 
     @area.get("/docs/assets/{name}", access="public", limited=False, media_type="text/javascript", errors=(NotFound,))
     async def docs_asset(ctx: Context, name: str) -> Raw:
         """A file of those pages."""
         if name == "start.js":
             return Raw(openapi.SWAGGER_START.encode(), "text/javascript")
-        path = openapi.asset(name)
-        if path is None:
+        content = await ctx.compute(openapi.asset, name)
+        if content is None:
             raise NotFound
         kind = "text/css" if name.endswith(".css") else "text/javascript"
-        return Raw(await ctx.compute(path.read_bytes), kind, [("cache-control", "public, max-age=86400")])
+        return Raw(content, kind, [("cache-control", "public, max-age=86400")])
 
     return area

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -28,12 +29,21 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) and give the exit code."""
     try:
         code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except (Refused, CycloptsError) as refused:
         print(f"cushion: {one_line(str(refused))}", file=sys.stderr)
         return EXIT_REFUSED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
     return code if isinstance(code, int) else 0
+
+
+def _reader_left() -> int:
+    """The reader of a pipe wants no more (`cushion ... | head`): nothing is left to say, also not at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_REFUSED
 
 
 def main() -> None:

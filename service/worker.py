@@ -40,6 +40,7 @@ async def work(settings: Settings) -> None:
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         helpers = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(shared.gate.keep_copies(stopping)),
             asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
         ]
         log.info("worker.started")

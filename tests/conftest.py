@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ GENEROUS = {
     "CUSHION_JOB_LEASE_SECONDS": "3",
     "CUSHION_JOB_BACKOFF_SECONDS": "0",
     "CUSHION_LOG_LEVEL": "warning",
+    "CUSHION_STRICT": "1",
 }
 
 
@@ -165,6 +167,9 @@ class Member:
     email: str
     tenant_id: str
     user_id: str
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.http.close)  # a connection left open would be a warning, and so an error
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.http.get(path, **options)

@@ -383,12 +383,13 @@ cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogi
 
 cdef void _add_default(Tally self, Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
     cdef double par = columns.par[row]
+    cdef double dated = columns.default_date[row] if columns.default_date != NULL else NAN
     if not _given(par):
         self.performing_rows += 1  # taken off twice: as blank and as defaulted
         return
     self.defaulted_rows += 1
     self.defaulted_par += par
-    if columns.default_date != NULL and (columns.as_of - columns.default_date[row]) / DAYS_A_YEAR > WORTHLESS_YEARS:
+    if _given(dated) and (columns.as_of - dated) / DAYS_A_YEAR > WORTHLESS_YEARS:
         return
     self.defaulted_carried += par * _carrying(row, columns, flags) / 100.0
 

@@ -129,7 +129,11 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
                 packed = inflate.unconsumed_tail
         except zlib.error as error:
             raise ParseFailed(f"The part {entry.name!r} is damaged: it cannot be unpacked.") from error
-    if inflate is not None and not inflate.eof:
+    if inflate is None:
+        return
+    # All input can be taken in while a little output still waits: a full chunk hides the stream's end.
+    yield inflate.flush()
+    if not inflate.eof:
         raise ParseFailed(f"The part {entry.name!r} is damaged: it ends too early.")
 
 

@@ -18,13 +18,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from core.files import errors
 from core.files.errors import FileRefused, ParseFailed
 from core.files.probe import Probe, SheetProbe
 from core.files.read import file_kind, read
-from core.grid.codec import Manifest, write_workbook
+from core.grid.codec import CodecError, Manifest, write_workbook
 
 MEMORY_BYTES_MAX: Final = 4 * 1024**3
 """Address space of the child. 50 million slots take 0.75 GB, their growth half as much again, text up to 1 GB."""
@@ -62,13 +62,14 @@ def parse_isolated(
     Raises:
         FileRefused: the file's fault, also where it crashed the child or passed its limits; the folder is then as it
             was before.
+        OSError: the machine's fault: a full disk, a missing folder.
         InterruptedError: `stop` was set.
     """
     workplace = folder / ".reading"
     workplace.mkdir()
     try:
         answer = _run_child(path, workplace, memory_bytes_max, seconds_max, stop or threading.Event())
-        manifest = Manifest.from_json(json.dumps(answer))
+        manifest = _manifest(answer)
         paths = []
         for record in manifest.sheets:
             (workplace / record.file).replace(folder / record.file)
@@ -117,7 +118,7 @@ def probe_isolated(
     )
 
 
-def _run_child(path: Path, folder: Path, memory: int, seconds: float, stop: threading.Event) -> dict[str, Any]:
+def _run_child(path: Path, folder: Path, memory: int, seconds: float, stop: threading.Event) -> bytes:
     """The child's answer; its environment holds nothing of ours, so a hijacked reader finds no secret in it."""
     root = Path(__file__).resolve().parents[2]
     arguments = [str(path.resolve()), str(folder.resolve()), str(memory), str(int(seconds) + 1)]
@@ -155,17 +156,30 @@ def _wait(child: subprocess.Popen[bytes], seconds: float, stop: threading.Event)
             return output
 
 
-def _answer(code: int, output: bytes, memory: int, seconds: float) -> dict[str, Any]:
+def _answer(code: int, output: bytes, memory: int, seconds: float) -> bytes:
+    """The child's manifest, or what it says instead."""
     if code == -signal.SIGXCPU:
         raise ParseFailed(_TIME_HINT.format(seconds))
     if code != 0 or len(output) > _ANSWER_BYTES_MAX:
         raise ParseFailed(_CRASH_HINT)
-    answer: dict[str, Any] = json.loads(output)
+    try:
+        answer = json.loads(output)
+    except ValueError as error:
+        raise ParseFailed(_CRASH_HINT) from error
     if "memory" in answer:
         raise ParseFailed(_MEMORY_HINT.format(memory))
     if "refused" in answer:
         raise _REFUSALS.get(answer["refused"], ParseFailed)(answer["hint"])
-    return answer
+    if "failed" in answer:
+        raise OSError(*answer["failed"])
+    return output
+
+
+def _manifest(answer: bytes) -> Manifest:
+    try:
+        return Manifest.from_json(answer)
+    except CodecError as error:
+        raise ParseFailed(_CRASH_HINT) from error
 
 
 def _main(path: str, folder: str, memory: str, seconds: str) -> None:
@@ -179,6 +193,8 @@ def _main(path: str, folder: str, memory: str, seconds: str) -> None:
         answer = json.dumps({"refused": type(refusal).__name__, "hint": refusal.hint})
     except MemoryError:
         answer = json.dumps({"memory": True})
+    except OSError as failure:
+        answer = json.dumps({"failed": [failure.errno, failure.strerror]})
     sys.stdout.write(answer)
 
 

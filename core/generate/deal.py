@@ -26,7 +26,7 @@ from core.generate.tables import (
     LIENS,
     TRANCHES,
 )
-from core.portfolio.portfolio import Deal, Names, Tranches
+from core.portfolio.portfolio import Deal, Tranches
 from core.portfolio.ratings import SCALE_A, SCALE_B
 
 LOANS_MIN: Final = 200
@@ -39,6 +39,10 @@ SEED_MAX: Final = 2**63 - 1
 """Seeds are whole numbers from 0 to this."""
 
 _PROGRESS_EVERY: Final = 2_000
+
+
+Coded = tuple[NDArray[np.int32], tuple[str, ...]]
+"""A text column as codes into its distinct values; -1 is blank."""
 
 
 class GenerateError(ValueError):
@@ -58,36 +62,37 @@ class GeneratedDeal:
         """Loans in the book."""
         return self.book.count
 
-    def portfolio_columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Names]:
+    def portfolio_columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Coded]:
         """The loans under their standard names, one element per loan, for `Portfolio.from_columns`.
 
         Numbers in the units of `Portfolio.numbers` (NaN is blank; dates as days since 1970), flags as booleans, texts
-        as dictionary codes, identifiers as strings (empty is blank). The messiness is the sheet's and not in here.
+        as a pair of codes (-1 is blank) and values, identifiers as strings (empty is blank). The messiness is the
+        sheet's and not in here.
         """
         book, texts = self.book, self.texts
         return {
             "cusip": texts.cusip,
             "loanx_id": texts.loanx,
             "isin": texts.isin,
-            "borrower_name": _names(book.obligor, texts.companies),
-            "facility_name": _names(texts.facility, texts.facilities),
+            "borrower_name": _coded(book.obligor, texts.companies),
+            "facility_name": _coded(texts.facility, texts.facilities),
             "par_value": book.par,
             "price": book.price,
             "purchase_price": book.purchase_price,
             "spread": book.spread,
-            "base_rate": _names(np.where(book.is_fixed, -1, 0), [INDEX_NAME]),
+            "base_rate": _coded(np.where(book.is_fixed, -1, 0), [INDEX_NAME]),
             "floor": book.floor,
             "all_in_rate": book.all_in_rate,
-            "coupon_type": _names(book.is_fixed, COUPON_TYPES),
-            "rating_agency_a": _names(book.rank_a - 1, SCALE_A),
-            "rating_agency_b": _names(book.rank_b - 1, SCALE_B),
-            "rating_agency_c": _names(book.rank_c - 1, SCALE_B),
+            "coupon_type": _coded(book.is_fixed, COUPON_TYPES),
+            "rating_agency_a": _coded(book.rank_a - 1, SCALE_A),
+            "rating_agency_b": _coded(book.rank_b - 1, SCALE_B),
+            "rating_agency_c": _coded(book.rank_c - 1, SCALE_B),
             "recovery_rate": book.recovery_rate,
-            "industry": _names(book.industry, [name for name, _ in INDUSTRIES]),
-            "country": _names(book.country, [name for name, *_ in COUNTRIES]),
-            "currency": _names(np.zeros(book.count, np.int64), [CURRENCY]),
+            "industry": _coded(book.industry, [name for name, _ in INDUSTRIES]),
+            "country": _coded(book.country, [name for name, *_ in COUNTRIES]),
+            "currency": _coded(np.zeros(book.count, np.int64), [CURRENCY]),
             "maturity_date": book.maturity,
-            "lien_type": _names(book.is_second_lien, LIENS),
+            "lien_type": _coded(book.is_second_lien, LIENS),
             "is_defaulted": book.is_defaulted,
             "cov_lite": book.is_cov_lite,
             "is_dip": book.is_dip,
@@ -187,8 +192,8 @@ def _check_words(name: str, words: Collection[str], known: Collection[str]) -> N
             raise GenerateError(f"unknown {name} {word!r}: choose from {', '.join(known)}")
 
 
-def _names(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) -> Names:
-    return Names(codes.astype(np.int32), tuple(values))
+def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) -> Coded:
+    return codes.astype(np.int32), tuple(values)
 
 
 def _counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:

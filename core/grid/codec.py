@@ -117,6 +117,7 @@ class Manifest:
 def _record(found: Any) -> SheetRecord:
     record = SheetRecord(**found)
     _require(isinstance(record.name, str) and isinstance(record.file, str) and record.state in _STATES)
+    _require(record.file == Path(record.file).name != "")
     _require(all(type(count) is int and count >= 0 for count in (record.index, record.row_count, record.column_count)))
     return record
 

@@ -13,7 +13,8 @@ from core.grid.column import Column, Text
 from core.values import ERRORS, Kind
 
 Value = float | str | bool | None
-"""What one cell gives to Python: a number (dates as serials), a string (errors as their text), a boolean, None for blank."""
+"""What one cell gives to Python: a number (dates as serials), a string (errors as their text), a boolean, None for
+blank."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,16 @@ BASIS_POINTS = MARK_BASIS_POINTS
 UNREADABLE = MARK_UNREADABLE
 
 
+def kinds_seen(const uint8_t[::1] kinds):
+    """The kinds of a column's cells as bits: bit k is set when some cell is of kind k (kinds above 7 are ignored)."""
+    cdef Py_ssize_t row
+    cdef unsigned int seen = 0
+    with nogil:
+        for row in range(kinds.shape[0]):
+            seen |= (<unsigned int> 1) << (kinds[row] & 31)
+    return seen & 0xFF
+
+
 def distinct(const int32_t[::1] codes, Py_ssize_t pool_size):
     """A column's codes renumbered 0, 1, 2, ... by first appearance, and the pool's code of each number; blanks stay -1.
 
@@ -98,10 +108,45 @@ cdef inline int64_t _blank_end(const uint8_t *text, int64_t length) noexcept nog
     return 0
 
 
-def clean(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint upper):
+cdef bint _is_clean(const uint8_t *text, int64_t length, bint upper) noexcept nogil:
+    """Whether trimming and raising would leave a string of at least one byte as it is."""
+    cdef int64_t at
+    if _blank(text, length) or _blank_end(text, length):
+        return False
+    if upper:
+        for at in range(length):
+            if 97 <= text[at] <= 122:
+                return False
+    return True
+
+
+cdef object _gathered(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used):
+    """The used strings one after the other."""
+    cdef Py_ssize_t at, count = used.shape[0]
+    cdef int64_t size = 0, length
+    own_offsets = np.empty(count + 1, np.int64)
+    cdef int64_t[::1] offsets_view = own_offsets
+    for at in range(count):
+        offsets_view[at] = size
+        size += offsets[used[at] + 1] - offsets[used[at]]
+    offsets_view[count] = size
+    own_data = np.empty(size, np.uint8)
+    cdef uint8_t[::1] data_view = own_data
+    with nogil:
+        for at in range(count):
+            length = offsets_view[at + 1] - offsets_view[at]
+            if length:
+                memcpy(&data_view[offsets_view[at]], &data[offsets[used[at]]], length)
+    return own_offsets, own_data
+
+
+def clean(
+    const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint upper, bint is_distinct
+):
     """The used strings trimmed, ASCII letters raised where `upper`: (code of each, offsets, data) of their own pool.
 
-    Strings that become equal share a code; an empty one has -1.
+    Strings that become equal share a code; an empty one has -1. `is_distinct` says that the used strings differ, so that
+    nothing needs to be looked up when none of them changes: the common case, and five times as fast.
 
     Raises:
         ValueError: offsets or codes do not fit the data.
@@ -114,6 +159,10 @@ def clean(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1
             raise ValueError("a text code leaves the pool")
         length = offsets[used[at] + 1] - offsets[used[at]]
         longest = length if length > longest else longest
+        if is_distinct and (length == 0 or not _is_clean(&data[offsets[used[at]]], length, upper)):
+            is_distinct = False
+    if is_distinct:
+        return np.arange(count, dtype=np.int32), *_gathered(offsets, data, used)
     codes = np.empty(count, np.int32)
     cdef int32_t[::1] codes_view = codes
     cdef const uint8_t *text
@@ -399,6 +448,59 @@ def numbers(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[:
     return values, marks
 
 
+# ---- words of totals -----------------------------------------------------------------------------------------------
+
+cdef bint _may_mark(const uint8_t *text, int64_t length) noexcept nogil:
+    """A start such as "tot", "sub", "*" or "©", or an end such as "total", "totals", "total:"."""
+    cdef const char *starts = b"gratotsubsumcouavgaveweifoonotsou"
+    cdef uint8_t first[3]
+    cdef int64_t step = _blank(text, length)
+    cdef int at
+    while step:
+        text += step
+        length -= step
+        step = _blank(text, length)
+    if length == 0:
+        return False
+    if text[0] == 42 or text[0] == 0xC2:
+        return True
+    if length < 3:
+        return False
+    for at in range(3):
+        first[at] = text[at] | 0x20
+    for at in range(0, 33, 3):
+        if memcmp(starts + at, first, 3) == 0:
+            return True
+    step = _blank_end(text, length)
+    while step:
+        length -= step
+        step = _blank_end(text, length)
+    if text[length - 1] == 58:
+        return True
+    if text[length - 1] | 0x20 == 115:
+        length -= 1
+    return length >= 5 and text[length - 1] | 0x20 == 108 and text[length - 2] | 0x20 == 97 and (
+        text[length - 3] | 0x20 == 116)
+
+
+def may_mark(const int64_t[::1] offsets, const uint8_t[::1] data):
+    """The codes of the strings whose words are worth reading in the search for totals and footers: a few of many.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _all_spans(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t at, count = offsets.shape[0] - 1
+    found = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] found_view = found
+    with nogil:
+        for at in range(count):
+            if offsets[at] < offsets[at + 1]:
+                found_view[at] = _may_mark(&data[offsets[at]], offsets[at + 1] - offsets[at])
+    return np.flatnonzero(found)
+
+
 # ---- names ---------------------------------------------------------------------------------------------------------
 
 cdef inline bint _word(uint8_t letter) noexcept nogil:
@@ -651,14 +753,16 @@ cdef bint _destroyed(const uint8_t *text, int64_t length) noexcept nogil:
     return True
 
 
-cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length) noexcept nogil:
+cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length, bint cusip_first) noexcept nogil:
     cdef int64_t at
+    if cusip_first and length == 9 and _cusip_fits(text):
+        return CUSIP_KIND
+    if _loanx_fits(text, length):
+        return LOANX_KIND
     if length == 9 and _cusip_fits(text):
         return CUSIP_KIND
     if length == 12 and _isin_fits(text):
         return ISIN_KIND
-    if _loanx_fits(text, length):
-        return LOANX_KIND
     if length == 8:
         for at in range(8):
             if not _digit(text[at]):
@@ -668,9 +772,11 @@ cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length) noexcept nogi
     return DESTROYED_KIND if _destroyed(text, length) else 0
 
 
-def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data):
+def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data, bint cusip_first):
     """What each upper-case string is: CUSIP or ISIN (check digit fits), LOANX, SHORT_CUSIP (eight digits: a leading zero
     may be lost), DESTROYED (scientific notation), or OTHER.
+
+    A tenth of all LX12345T6 pass for a CUSIP: `cusip_first` says which of the two such a string is.
 
     Raises:
         ValueError: the offsets do not fit the data.
@@ -683,5 +789,5 @@ def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data):
     with nogil:
         for at in range(count):
             if offsets[at] < offsets[at + 1]:
-                kinds_view[at] = _identifier_kind(&data[offsets[at]], offsets[at + 1] - offsets[at])
+                kinds_view[at] = _identifier_kind(&data[offsets[at]], offsets[at + 1] - offsets[at], cusip_first)
     return kinds

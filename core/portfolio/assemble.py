@@ -103,14 +103,14 @@ def _identifiers(loans: Loans) -> None:
         column = loans.texts.get(target)
         if column is None:
             continue
-        kinds = np.append(_parse.identifier_kinds(column.text.offsets, column.text.data), np.uint8(_parse.OTHER))
+        kinds = _kinds(column, cusip_first=target == "cusip")
         if (kinds == _parse.DESTROYED).any():
             lost = kinds[column.codes] == _parse.DESTROYED
             destroyed += int(np.count_nonzero(lost))
             column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
             column = _padded(column, kinds)
-            kinds = np.append(_parse.identifier_kinds(column.text.offsets, column.text.data), np.uint8(_parse.OTHER))
+            kinds = _kinds(column, cusip_first=target == "cusip")
         for other, kind in _KIND_OF.items():
             if other != target and (kinds == kind).any():
                 leaves = kinds[column.codes] == kind
@@ -123,11 +123,17 @@ def _identifiers(loans: Loans) -> None:
     loans.notes["destroyed_identifiers"] = destroyed
 
 
+def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
+    """The kind of each string, and OTHER at the end for the code -1."""
+    kinds = _parse.identifier_kinds(column.text.offsets, column.text.data, cusip_first)
+    return np.concatenate((kinds, np.array([_parse.OTHER], np.uint8)))
+
+
 def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
     """Eight-digit strings with a zero before them where that makes a CUSIP."""
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
     written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
-    fits = _parse.identifier_kinds(extra.offsets, extra.data)[written] == _parse.CUSIP
+    fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
     table = np.arange(-1, len(column.text), dtype=np.int32)
     table[short[fits] + 1] = written[fits] + np.int32(len(column.text))
     return parsing.merged_pool(table[column.codes + 1], column.text, extra)
@@ -255,7 +261,7 @@ def name_keys(column: TextColumn) -> TextColumn:
         joined = parsing.merged_pool(table[codes + 1], text, extra)
         text, codes = joined.text, joined.codes
     keys, offsets, data = _parse.name_keys(text.offsets, text.data)
-    return TextColumn(np.append(keys, np.int32(-1))[codes], Text(offsets, data))
+    return TextColumn(parsing.spread_out(keys, -1, codes), Text(offsets, data))
 
 
 def _plain_letters(name: str) -> str:

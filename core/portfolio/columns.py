@@ -201,7 +201,7 @@ def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
         raise MappingError(f"column {name} holds text that is not valid Unicode") from error
     if len(text) and int(np.diff(text.offsets).max()) > TEXT_BYTES_MAX:
         raise MappingError(f"column {name} holds a text longer than {TEXT_BYTES_MAX} bytes")
-    codes = np.append(written, np.int32(-1))[codes]
+    codes = parsing.spread_out(written, -1, codes)
     return parsing.merged_pool(codes, text, Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)), upper=upper)
 
 

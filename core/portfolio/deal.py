@@ -25,7 +25,6 @@ from core.portfolio.fields import (
 )
 from core.portfolio.parsing import Cells, Numbers, Pool
 from core.portfolio.portfolio import Amortization, Deal, Names, Tranches
-from core.values import Kind
 
 TRANCHES_MAX: Final = 500
 """Rows below the header that are read as classes of notes."""
@@ -210,7 +209,7 @@ def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
         if stored is None or stored.start >= DEAL_ROWS_MAX:
             continue
         height = DEAL_ROWS_MAX - stored.start
-        for at in np.flatnonzero(stored.kinds[:height] == Kind.TEXT).tolist():
+        for at in np.flatnonzero(stored.kinds[:height] == parsing.TEXT).tolist():
             code = int(stored.codes[at])
             if sheet.text.offsets[code + 1] - sheet.text.offsets[code] > header.HEADER_BYTES_MAX:
                 continue

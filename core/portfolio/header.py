@@ -13,8 +13,7 @@ import numpy as np
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
 from core.portfolio.fields import PROFILES, Field, Mapping
-from core.portfolio.parsing import key, plain
-from core.values import Kind
+from core.portfolio.parsing import BLANK, DATE, NUMBER, TEXT, decoded, key, plain
 
 ROWS_MAX: Final = 40
 """Rows from the top in which a header is looked for."""
@@ -24,6 +23,9 @@ SCORE_MIN: Final = 3
 
 HEADER_BYTES_MAX: Final = 400
 """UTF-8 bytes of a cell that can still be a header; a longer one is prose."""
+
+MEMORY_MAX: Final = 20_000
+"""Texts whose targets a matcher remembers: the words of one workbook come again with the next request."""
 
 _UNIT_WORDS: Final = re.compile(r" (?:in )?(?:bps|bp|basis points|percent|pct)$")
 
@@ -76,9 +78,18 @@ class Matcher:
     def __init__(self, fields: Iterable[Field], auxiliary: Iterable[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
+        self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
 
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
         """What a header may feed: (target, preference, is auxiliary) triples; exact keys first, then less a unit word."""
+        known = self._memory.get(header)
+        if known is None:
+            if len(self._memory) >= MEMORY_MAX:
+                self._memory.clear()
+            known = self._memory[header] = self._options(header)
+        return known
+
+    def _options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
         words = key(header)
         for candidate in (words, without_unit(words)):
             options = [(*found, False) for found in self._main.get(candidate, ())]
@@ -141,36 +152,38 @@ class _Scan:
         self._aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
-        self._options: dict[int, tuple[tuple[str, int, bool], ...]] = {}
+        found: list[tuple[int, int, int]] = []
         for column, stored in enumerate(sheet.columns):
             if stored is None or stored.start > ROWS_MAX:
                 continue
-            kinds = stored.kinds[: ROWS_MAX + 1 - stored.start]
-            codes = stored.codes[: ROWS_MAX + 1 - stored.start].tolist()
-            for at, kind in enumerate(kinds.tolist()):
-                if kind == Kind.TEXT:
-                    self._cells.setdefault(at + stored.start, {})[column] = codes[at]
-                elif kind in (Kind.NUMBER, Kind.DATE):
-                    self._numeric.add(at + stored.start)
+            height = ROWS_MAX + 1 - stored.start
+            kinds, codes = stored.kinds[:height].tolist(), stored.codes[:height].tolist()
+            for row, kind in enumerate(kinds, stored.start):
+                if kind == TEXT:
+                    found.append((row, column, codes[row - stored.start]))
+                elif kind in (NUMBER, DATE):
+                    self._numeric.add(row)
+        distinct = np.array(sorted({code for _, _, code in found}), np.int64)
+        distinct = distinct[np.diff(sheet.text.offsets)[distinct] <= HEADER_BYTES_MAX] if len(distinct) else distinct
+        self._texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+        self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
+        for row, column, code in found:
+            self._cells.setdefault(row, {})[column] = code
+        self._singles: dict[int, Found] = {}
 
     @property
     def rows(self) -> list[int]:
         """Rows with text, from the top."""
         return sorted(row for row in self._cells if row < ROWS_MAX)
 
-    def _of_code(self, code: int) -> tuple[tuple[str, int, bool], ...]:
-        known = self._options.get(code)
-        if known is None:
-            text = self._sheet.text
-            short = text.offsets[code + 1] - text.offsets[code] <= HEADER_BYTES_MAX
-            known = self._options[code] = self._aliases.options(text[code]) if short else ()
-        return known
-
     def single(self, row: int) -> Found:
-        cells = self._cells.get(row, {})
-        feeds = {column: options for column, code in cells.items() if (options := self._of_code(code))}
-        text = self._sheet.text
-        return _assign(row, row, feeds, {column: text[cells[column]] for column in feeds})
+        known = self._singles.get(row)
+        if known is None:
+            cells = self._cells.get(row, {})
+            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
+            texts = {column: self._texts[cells[column]] for column in feeds}
+            known = self._singles[row] = _assign(row, row, feeds, texts)
+        return known
 
     def double(self, row: int) -> Found | None:
         """Row and the next one read as one header: groups over fields, or wrapped words."""
@@ -183,13 +196,12 @@ class _Scan:
                 for column in range(first_column + 1, min(last_column + 1, self._sheet.column_count)):
                     upper.setdefault(column, code)
         feeds, texts = {}, {}
-        text = self._sheet.text
         for column in upper.keys() | lower.keys():
-            parts = [text[cells[column]] for cells in (upper, lower) if column in cells]
-            joined = " ".join(parts)
-            options = self._aliases.options(joined) if len(joined) <= HEADER_BYTES_MAX else ()
-            if not options and len(parts) == 2 and parts[1].strip():
-                options = self._of_code(lower[column])
+            parts = [self._texts.get(cells[column], "") for cells in (upper, lower) if column in cells]
+            joined = " ".join(part for part in parts if part.strip())
+            options = self._aliases.options(joined)
+            if not options and len(parts) == 2:
+                options = self._options.get(lower[column], ())
             texts[column] = joined
             if options:
                 feeds[column] = options
@@ -245,7 +257,7 @@ def _first_row(sheet: Sheet) -> int | None:
     first: int | None = None
     for stored in sheet.columns:
         if stored is not None and (first is None or stored.start < first):
-            filled = stored.kinds != Kind.BLANK
+            filled = stored.kinds != BLANK
             at = int(np.argmax(filled)) if len(filled) else 0
             if len(filled) and filled[at] and (first is None or stored.start + at < first):
                 first = stored.start + at
@@ -253,4 +265,4 @@ def _first_row(sheet: Sheet) -> int | None:
 
 
 def _is_all_text(sheet: Sheet, row: int) -> bool:
-    return all(sheet.kind(row, column) in (Kind.BLANK, Kind.TEXT) for column in range(sheet.column_count))
+    return all(sheet.kind(row, column) in (BLANK, TEXT) for column in range(sheet.column_count))

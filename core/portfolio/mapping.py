@@ -22,9 +22,8 @@ from core.portfolio.fields import (
     Lien,
     Mapping,
 )
-from core.portfolio.parsing import Cells, Pool
+from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.portfolio import Deal, Portfolio
-from core.values import Kind
 
 CURRENCY_PRICE: Final = 200.0
 """A price column with a greater median holds amounts of currency, not percent of par."""
@@ -107,8 +106,8 @@ class _Reader:
         self._first = self._found.row + 1
         self._last = max(self._first, self._sheet.row_count)
         self._cells: dict[int, Cells] = {}
-        self._rows: NDArray[np.int64] | None = None
-        self._stop = self._last - self._first
+        self._loan_cells: dict[int, Cells] = {}
+        self._rows: NDArray[np.int64] | slice = slice(0, 0)
         self._counts: dict[str, int] = {}
         self._unreadable: dict[str, int] = {}
         self.as_of: float | None = None
@@ -118,10 +117,11 @@ class _Reader:
         columns = {target: places[0] for target, places in self._found.columns.items()}
         par = self._numbers(columns.get("par_value"))
         rows = self._pick_rows(columns, par)
-        loans = Loans(row_count=self._stop if self._rows is None else len(self._rows))
+        kept = self._rows
+        loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
         loans.sheet_name = self._sheet.name
         if par is not None:
-            loans.numbers["par_value"] = par if self._rows is None and len(par) == self._stop else par[self._kept()]
+            loans.numbers["par_value"] = par[kept]
         self._choose_price(columns)
         for target in columns.keys() - {"par_value", "borrower_name"}:
             self._read(loans, target, columns[target])
@@ -139,15 +139,15 @@ class _Reader:
             cells = self._cells[column] = Cells.of(stored, self._first, self._last, self._pool)
         return cells
 
-    def _kept(self) -> NDArray[np.int64] | slice:
-        return slice(0, self._stop) if self._rows is None else self._rows
-
     def _loans_at(self, column: int) -> Cells:
         """A column's cells of the rows that are loans."""
-        cells, kept = self._at(column), self._kept()
-        if isinstance(kept, slice) and kept.stop == len(cells.kinds):
-            return cells
-        return Cells(cells.kinds[kept], cells.numbers[kept], cells.codes[kept], cells.formats[kept], self._pool)
+        cells = self._loan_cells.get(column)
+        if cells is None:
+            cells = self._at(column)
+            if not isinstance(self._rows, slice) or self._rows != slice(0, len(cells.kinds)):
+                cells = cells.take(self._rows)
+            self._loan_cells[column] = cells
+        return cells
 
     def _numbers(self, column: int | None) -> NDArray[np.float64] | None:
         return None if column is None else parsing.read_numbers(self._at(column)).values
@@ -170,7 +170,7 @@ class _Reader:
             self._first,
             self._last,
         )
-        self._rows, self._stop, self._counts = rows.rows, rows.stop, rows.counts
+        self._rows, self._counts = rows.rows, rows.counts
         return rows
 
     def _header_code(self, row: int, column: int) -> int:
@@ -235,8 +235,8 @@ class _Reader:
         read = [ratings.rank(text, agency) for text in strings]
         bad = [rank == 0 and not ratings.is_not_rated(text) for rank, text in zip(read, strings, strict=True)]
         if any(bad):
-            self._unreadable[target] = int(np.count_nonzero(np.array([*bad, False])[column.codes]))
-        return np.array([*read, 0], np.uint8)[column.codes]
+            self._unreadable[target] = int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))
+        return spread_out(np.array(read, np.uint8), 0, column.codes)
 
     def _liens(self, loans: Loans, cells: Cells, column: int) -> NDArray[np.uint8]:
         present = cells.present()
@@ -245,7 +245,8 @@ class _Reader:
             flags = parsing.read_flags(cells, "lien_type")
             return np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
         text = parsing.read_text(cells)
-        read = np.array([parsing.lien(one) for one in text.text.strings()] + [Lien.FIRST_LIEN], np.uint8)[text.codes]
+        read = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
+        read = spread_out(read, Lien.FIRST_LIEN, text.codes)
         loans.notes["lien_unrecognised_rows"] = int(np.count_nonzero(read == Lien.OTHER))
         return read
 
@@ -255,7 +256,7 @@ class _Reader:
         is_level = ~np.isnan(numbers.values)
         if is_level.any():
             loans.numbers["base_rate_level"] = parsing.small_rate_percent(numbers)
-        if not is_level.any() or (cells.kinds == Kind.TEXT).any():
+        if not is_level.any() or cells.seen & bit(TEXT):
             column = parsing.read_text(cells)
             codes = np.where(is_level, np.int32(-1), column.codes) if is_level.any() else column.codes
             loans.categories["base_rate"] = parsing.categories(
@@ -291,9 +292,9 @@ class _Reader:
         notes.update(self._counts)
         notes.setdefault("ignored_blank_par", 0)
         name = self._sheet.name.replace("'", "''")
-        low, high = self._first, self._first + self._stop - 1
-        if self._rows is not None and len(self._rows):
-            low, high = self._first + int(self._rows[0]), self._first + int(self._rows[-1])
+        kept = self._rows
+        places = (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+        low, high = (self._first + int(place) for place in places)
         if high >= low:
             loans.source_cells = {
                 target: f"'{name}'!{range_name(low, column, high, column)}" for target, column in columns.items()
@@ -303,4 +304,5 @@ class _Reader:
 def _coupon_types(cells: Cells) -> NDArray[np.int8]:
     """1 fixed, 0 floating, -1 where the cell does not say."""
     column = parsing.read_text(cells)
-    return np.array([parsing.coupon_is_fixed(text) for text in column.text.strings()] + [-1], np.int8)[column.codes]
+    said = np.array([parsing.coupon_is_fixed(text) for text in column.text.strings()], np.int8)
+    return spread_out(said, -1, column.codes)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from core.grid.column import Column, Text
 from core.portfolio import _parse
 from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 NULL_WORDS: Final = frozenset(("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE"))
 """What stands for nothing in a cell, in upper case."""
@@ -46,15 +48,34 @@ def key(text: str) -> str:
 _OTHER_SIGNS: Final = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
+BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE = (int(kind) for kind in Kind)
+"""The kinds as plain integers: looking one up in an enumeration costs as much as a small column."""
+
+
+def bit(*kinds: int) -> int:
+    """The bits of some kinds, as `Cells.seen` has them."""
+    return sum(1 << kind for kind in kinds)
+
+
+_NUMERIC: Final = bit(NUMBER, DATE)
+
+
 class Cells:
     """One column's cells of the rows that count, with the pool that its codes point into."""
 
-    kinds: NDArray[np.uint8]
-    numbers: NDArray[np.float64]
-    codes: NDArray[np.int32]
-    formats: NDArray[np.uint16]
-    pool: Pool
+    __slots__ = ("codes", "formats", "kinds", "numbers", "pool", "seen")
+
+    def __init__(
+        self,
+        kinds: NDArray[np.uint8],
+        numbers: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        formats: NDArray[np.uint16],
+        pool: Pool,
+    ) -> None:
+        self.kinds, self.numbers, self.codes, self.formats, self.pool = kinds, numbers, codes, formats, pool
+        self.seen = _parse.kinds_seen(kinds)
+        """Bit k is set when some cell is of kind k."""
 
     @classmethod
     def of(cls, column: Column | None, first: int, last: int, pool: Pool) -> Cells:
@@ -64,19 +85,22 @@ class Cells:
         cut = column.span(first, last)
         return cls(cut.kinds, cut.numbers, cut.codes, cut.formats, pool)
 
-    def take(self, rows: NDArray[np.int64]) -> Cells:
+    def take(self, rows: NDArray[np.int64] | slice) -> Cells:
         """The cells of these rows."""
         return Cells(self.kinds[rows], self.numbers[rows], self.codes[rows], self.formats[rows], self.pool)
 
     def present(self) -> NDArray[np.bool_]:
         """Cells that say something: not blank, no error, no null word."""
-        present = (self.kinds != Kind.BLANK) & (self.kinds != Kind.ERROR)
-        if self.pool.has_null:
+        present = self.kinds != BLANK
+        if self.seen & bit(ERROR):
+            present &= self.kinds != ERROR
+        if self.pool.has_null and self.seen & bit(TEXT):
             present &= ~self.pool.null[self.codes]
         return present
 
     def error_count(self) -> int:
-        return int(np.count_nonzero(self.kinds == Kind.ERROR))
+        """Cells that hold an error."""
+        return int(np.count_nonzero(self.kinds == ERROR)) if self.seen & bit(ERROR) else 0
 
 
 _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
@@ -95,10 +119,25 @@ class Pool:
         # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
         self.null = np.zeros(len(text) + 1, np.bool_)
         short = np.flatnonzero(np.diff(text.offsets) <= NULL_BYTES_MAX)
-        for code in short.tolist():
-            if text[code].strip().upper() in NULL_WORDS:
+        for code, string in zip(short.tolist(), decoded(text, short), strict=True):
+            if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
+
+
+def decoded(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
+    """Some strings of a pool."""
+    data = memoryview(text.data)
+    starts, ends = text.offsets[codes].tolist(), text.offsets[1:][codes].tolist()
+    return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+
+
+def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -> NDArray[Scalar]:
+    """`table[codes]`, with `blank` for the code -1."""
+    extended = np.empty(len(table) + 1, table.dtype)
+    extended[:-1] = table
+    extended[-1] = blank
+    return extended[codes]
 
 
 @lru_cache(maxsize=1024)
@@ -124,24 +163,25 @@ class Numbers:
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     """The numbers of a column; text is read as the market writes figures, an error cell is blank."""
-    numeric = cells.kinds == Kind.NUMBER
     marks: NDArray[np.uint8] | None = None
     unreadable = 0
-    if numeric.all():
-        values = cells.numbers
-    else:
-        numeric |= cells.kinds == Kind.DATE
-        values = np.where(numeric, cells.numbers, np.nan)
-        is_text = cells.kinds == Kind.TEXT
-        if is_text.any():
-            values, marks, unreadable = _with_text(cells, values, is_text, is_spread=is_spread)
+    values = cells.numbers
+    if cells.seen & ~_NUMERIC:
+        values = np.where(_numeric(cells), values, np.nan)
+        if cells.seen & bit(TEXT):
+            values, marks, unreadable = _with_text(cells, values, cells.kinds == TEXT, is_spread=is_spread)
     if cells.pool.has_percent:
-        shown = numeric & cells.pool.percent_formats[cells.formats]
+        shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
         if shown.any():
             values = np.where(shown, values * 100.0, values)
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
             marks[shown] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
+
+
+def _numeric(cells: Cells) -> NDArray[np.bool_]:
+    numeric = cells.kinds == NUMBER
+    return numeric | (cells.kinds == DATE) if cells.seen & bit(DATE) else numeric
 
 
 def _with_text(
@@ -151,13 +191,13 @@ def _with_text(
     local, used = _parse.distinct(cells.codes, len(pool.text))
     read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
     read[pool.null[used]] = np.nan
-    values = np.where(is_text, np.append(read, np.nan)[local], values)
+    values = np.where(is_text, spread_out(read, np.nan, local), values)
     bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
-    unreadable = int(np.count_nonzero(np.append(bad, False)[local])) if bad.any() else 0
+    unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
     read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
     if not read_marks.any():
         return values, None, unreadable
-    return values, np.append(read_marks, np.uint8(0))[local], unreadable
+    return values, spread_out(read_marks, 0, local), unreadable
 
 
 def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
@@ -181,8 +221,9 @@ def _unmarked(numbers: Numbers) -> NDArray[np.float64]:
 def _scaled(numbers: Numbers, unmarked: float, percent: float = 1.0, basis_points: float = 0.01) -> NDArray[np.float64]:
     """The values times a factor that depends on each cell's mark."""
     if numbers.marks is None:
-        return numbers.values if unmarked == 1.0 else numbers.values * unmarked
-    return numbers.values * np.array([unmarked, percent, basis_points], np.float64)[numbers.marks]
+        # To the ninth decimal, so that 0.57 is 57 and not a hair below a limit.
+        return numbers.values if unmarked == 1.0 else np.round(numbers.values * unmarked, 9)
+    return np.round(numbers.values * np.array([unmarked, percent, basis_points], np.float64)[numbers.marks], 9)
 
 
 def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
@@ -241,21 +282,18 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
 
     A slashed date has the month first unless some value of the column has a first part above 12.
     """
-    numeric = (cells.kinds == Kind.DATE) | (cells.kinds == Kind.NUMBER)
+    numeric = _numeric(cells)
     shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
     serials = np.floor(cells.numbers)
     days = serials + (shift - SERIAL_OF_1970)
     days[~numeric | (serials < (1 if shift else YEAR_1901)) | (serials > SERIAL_MAX)] = np.nan
-    compact = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
-    if compact.any():
-        for row in np.flatnonzero(compact).tolist():
-            days[row] = date_days(str(int(serials[row])), day_first=False)
-    is_text = cells.kinds == Kind.TEXT
-    if is_text.any():
+    for row in np.flatnonzero(numeric & (serials >= 19_010_101) & (serials <= 21_991_231)).tolist():
+        days[row] = date_days(str(int(serials[row])), day_first=False)
+    if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
         day_first = any(int(found[1]) > 12 for text in strings if (found := _slashed(text)) is not None)
-        table = np.array([date_days(text, day_first=day_first) for text in strings] + [np.nan], np.float64)
-        days = np.where(is_text, table[local], days)
+        table = np.array([date_days(text, day_first=day_first) for text in strings], np.float64)
+        days = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), days)
     return days
 
 
@@ -308,12 +346,13 @@ FLAG_WORDS: Final = {
 def read_flags(cells: Cells, target: str) -> NDArray[np.uint8]:
     """1 for yes, 0 for no and for blank."""
     own = FLAG_WORDS.get(target, frozenset())
-    numeric = (cells.kinds == Kind.BOOLEAN) | (cells.kinds == Kind.NUMBER)
-    flags = numeric & (cells.numbers != 0)
-    if (cells.kinds == Kind.TEXT).any():
+    flags = np.zeros(len(cells.kinds), np.bool_)
+    if cells.seen & bit(BOOLEAN, NUMBER):
+        flags = ((cells.kinds == BOOLEAN) | (cells.kinds == NUMBER)) & (cells.numbers != 0)
+    if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
-        flags |= np.array([_says_yes(text, own) for text in strings] + [False], np.bool_)[local]
-    return flags.astype(np.uint8)
+        flags |= spread_out(np.array([_says_yes(text, own) for text in strings], np.bool_), False, local)
+    return flags.view(np.uint8)
 
 
 def _says_yes(text: str, own: frozenset[str]) -> bool:
@@ -326,8 +365,7 @@ def _says_yes(text: str, own: frozenset[str]) -> bool:
 def _strings(cells: Cells) -> tuple[NDArray[np.int32], list[str]]:
     """A column's distinct strings and each row's index into them; -1 for a cell without text."""
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    text = cells.pool.text
-    return local, [text[code] for code in used.tolist()]
+    return local, decoded(cells.pool.text, used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,12 +381,12 @@ def read_text(cells: Cells, *, upper: bool = False) -> TextColumn:
     """The text of a column; a number stands as it would be typed, an error is blank."""
     pool = cells.pool
     local, used = _parse.distinct(cells.codes, len(pool.text))
-    table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper)
+    table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper, True)
     if pool.has_null:
         table[pool.null[used]] = -1
-    codes = np.append(table, np.int32(-1))[local]
-    other = (cells.kinds == Kind.NUMBER) | (cells.kinds == Kind.DATE) | (cells.kinds == Kind.BOOLEAN)
-    if other.any():
+    codes = spread_out(table, -1, local)
+    if cells.seen & bit(NUMBER, DATE, BOOLEAN):
+        other = _numeric(cells) | (cells.kinds == BOOLEAN)
         return _with_numbers(cells, other, codes, Text(offsets, data), upper=upper)
     return TextColumn(codes, Text(offsets, data))
 
@@ -375,8 +413,8 @@ def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: b
     offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
     data = np.concatenate((first.data, second.data))
     local, used = _parse.distinct(codes, len(offsets) - 1)
-    table, offsets, data = _parse.clean(offsets, data, used, upper)
-    return TextColumn(np.append(table, np.int32(-1))[local], Text(offsets, data))
+    table, offsets, data = _parse.clean(offsets, data, used, upper, False)
+    return TextColumn(spread_out(table, -1, local), Text(offsets, data))
 
 
 def plain(figure: float) -> str:
@@ -388,8 +426,8 @@ def categories(column: TextColumn, meanings: list[str]) -> tuple[NDArray[np.int3
     """A column under canonical names, one for each of its strings, "" for blank: (code of each row, the names, sorted)."""
     names = tuple(sorted(set(meanings) - {""}))
     code_of = {name: code for code, name in enumerate(names)} | {"": -1}
-    table = np.array([code_of[name] for name in meanings] + [-1], np.int32)
-    return table[column.codes], names
+    table = np.array([code_of[name] for name in meanings], np.int32)
+    return spread_out(table, -1, column.codes), names
 
 
 _INDUSTRY_OF: Final = {}  # filled below, when the function that makes its keys is known

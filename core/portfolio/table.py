@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.grid.sheet import Sheet
-from core.portfolio.parsing import Cells, Pool
-from core.values import Kind
+from core.portfolio import _parse
+from core.portfolio.parsing import TEXT, Cells, Pool
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
@@ -37,8 +37,8 @@ TEXT_BYTES_MAX: Final = 400
 class Loans:
     """The rows of a table that are loans."""
 
-    rows: NDArray[np.int64] | None
-    """0-based offsets below the first data row, ascending; None when every row up to `stop` is a loan."""
+    rows: NDArray[np.int64] | slice
+    """0-based offsets below the first data row, ascending; a slice where the loans follow one another."""
     stop: int
     """One past the last row of the table, as an offset."""
     borrower: NDArray[np.int64] | None
@@ -84,14 +84,18 @@ def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int) -> 
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
     has_name = _present(columns.borrower, height)
     has_id = np.zeros(height, np.bool_)
+    markers = _markers(pool.text)
     for cells in columns.identifiers:
-        has_id |= cells.present()
-    has_detail = has_id | _present(columns.facility, height) | _present(columns.maturity, height)
+        has_id |= cells.present() & ~markers[cells.codes]
+    has_facility = _present(columns.facility, height)
+    if columns.facility is not None:
+        has_facility &= ~markers[columns.facility.codes]
+    has_detail = has_id | has_facility | _present(columns.maturity, height)
     plain = has_par & has_name & has_detail
     if columns.borrower is not None:
-        plain &= ~_reads_like_total(columns.borrower)
+        plain &= ~markers[columns.borrower.codes]
     if plain.all():
-        return Loans(None, height, None, {})
+        return Loans(slice(0, height), height, None, {})
     odd = _Odd(sheet, pool, first, np.flatnonzero(~plain))
     return _sort(columns, odd, _Has(has_par, has_name, has_id, has_detail, plain))
 
@@ -100,41 +104,12 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
     return np.zeros(height, np.bool_) if cells is None else cells.present()
 
 
-def _reads_like_total(cells: Cells) -> NDArray[np.bool_]:
-    """Rows whose text may be a total's or a footer's: a cheap look at the first three letters, then at the words."""
-    text = cells.pool.text
-    codes = cells.codes
-    is_marker = np.zeros(len(text) + 1, np.bool_)
-    for code in _suspects(text).tolist():
-        if _MARKER.match(_start(text, code)):
-            is_marker[code] = True
-    return is_marker[codes] if is_marker.any() else np.zeros(len(codes), np.bool_)
-
-
-_STARTS: Final = np.array(
-    sorted(a << 16 | b << 8 | c for a, b, c in (w.encode() for w in "gra sub tot sum cou ave wei foo not sou".split())),
-    np.int32,
-)
-
-
-def _suspects(text: Text) -> NDArray[np.int64]:
-    """Strings that begin like a marker, or with a sign that one may begin with, or that end in "total"."""
-    data, starts, ends = text.data, text.offsets[:-1], text.offsets[1:]
-    if len(data) < 3:
-        return np.arange(len(text))
-    at = np.minimum(starts, len(data) - 3)
-    first = data[at]
-    begin = (
-        (first.astype(np.int32) | 0x20) << 16 | (data[at + 1].astype(np.int32) | 0x20) << 8 | data[at + 2] | 0x20
-    )
-    last = np.maximum(ends - 2, 0)
-    tail = (data[last] | 0x20) == ord("a")
-    tail &= ((data[last + (ends - last > 1)] | 0x20) == ord("l")) & (ends - starts >= 5)
-    plural = (data[np.maximum(ends - 1, 0)] | 0x20) == ord("s")
-    tail |= plural & (data[np.maximum(ends - 2, 0)] | 0x20 == ord("l")) & (data[np.maximum(ends - 3, 0)] | 0x20 == ord("a"))
-    tail |= data[np.maximum(ends - 1, 0)] == ord(":")
-    odd_sign = (first == ord("*")) | (first <= 32) | (first == 0xC2)
-    return np.flatnonzero((np.isin(begin, _STARTS) | tail | odd_sign) & (ends > starts))
+def _markers(text: Text) -> NDArray[np.bool_]:
+    """Strings that read like a total or a footer, by code, with a False at the end for the code -1."""
+    markers = np.zeros(len(text) + 1, np.bool_)
+    for code in _parse.may_mark(text.offsets, text.data).tolist():
+        markers[code] = _MARKER.match(_start(text, code)) is not None
+    return markers
 
 
 def _start(text: Text, code: int) -> str:
@@ -157,7 +132,7 @@ class _Odd:
                 continue
             cells = Cells.of(stored, low, high, pool).take(rows - rows[0])
             present = cells.present()
-            is_text = present & (cells.kinds == Kind.TEXT)
+            is_text = present & (cells.kinds == TEXT)
             self.filled += present
             self.texts += is_text
             self.first_text = np.where((self.first_text < 0) & is_text, cells.codes, self.first_text)
@@ -210,7 +185,9 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         "filled_borrowers": filled,
         "rows_after_end": int(np.count_nonzero(has.plain[stop:])),
     }
-    return Loans(chosen, stop, borrower, {what: count for what, count in counts.items() if count})
+    together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
+    picked = slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
+    return Loans(picked, stop, borrower, {what: count for what, count in counts.items() if count})
 
 
 def _repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -36,6 +36,7 @@ from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
 
 MEGABYTE = 1_048_576
+LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
 
 
 async def get_tenant(ctx: Context) -> Tenant:
@@ -108,6 +109,8 @@ async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
         expires_at = expires_at.replace(tzinfo=expires_at.tzinfo or UTC)
         if expires_at <= ctx.now():
             raise ValidationFailed(Fault(["body", "expires_at"], "lies in the past"))
+        if expires_at > ctx.now() + LONGEST_LIFE:
+            raise ValidationFailed(Fault(["body", "expires_at"], f"is more than {LONGEST_LIFE.days} days away"))
     quota = await _quota(ctx, "api_keys")
     if 0 <= quota.limit <= quota.used:
         raise KeyLimitExceeded

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from service.auth.schema import Email
 from service.platform.access import Role
 from service.platform.api import PageQuery
 from service.platform.config import Tier
@@ -117,7 +118,7 @@ class UserPatch(Struct, frozen=True, kw_only=True):
 class Invite(Struct, frozen=True, kw_only=True):
     """Whom to invite."""
 
-    email: str
+    email: Email
     full_name: Name
     role: str
     send_email: bool = True

@@ -52,6 +52,7 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """A session for an e-mail and its password."""
     account = await store.find_account(ctx, form.username.strip())
+    await ctx.commit()  # no connection is held while the password is hashed
     good = await ctx.compute(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
         raise WrongCredentials
@@ -78,6 +79,8 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
         raise RefreshTokenRevoked
     if session.user_status != "active":
         raise Deactivated
+    if session.tenant_status != "active":
+        raise TenantSuspended
     jti = new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.rotate(ctx, session.id, jti, expires_at)
@@ -103,6 +106,7 @@ async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
     invited = await store.find_invitation(ctx, digest(body.token))
     if invited is None or invited.accepted_at is not None or invited.expires_at <= ctx.now():
         raise InvalidInvitation
+    await ctx.commit()  # no connection is held while the password is hashed
     password_hash = await ctx.compute(hash_password, body.password)
     await ctx.enter_tenant(invited.tenant_id)
     if not await store.accept_invitation(ctx, invited.invitation_id):

@@ -24,7 +24,7 @@ from service.platform.api import Area
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.gate import Window
-from service.platform.problem import TenantSuspended
+from service.platform.problem import RateLimited, TenantSuspended
 
 area = Area("/api/v1/auth", tag="auth")
 
@@ -41,10 +41,6 @@ def _logins(settings: Settings, address: str, _: str) -> Sequence[Window]:
 
 def _acceptances(settings: Settings, address: str, _: str) -> Sequence[Window]:
     return [Window(f"accept:{address}", settings.login_per_minute, 60)]
-
-
-def _refreshes(settings: Settings, address: str, _: str) -> Sequence[Window]:
-    return []  # counted by the handler, by the user that the token names
 
 
 def _logouts(settings: Settings, _: str, user: str) -> Sequence[Window]:
@@ -73,8 +69,7 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
 @area.post(
     "/refresh",
     access="public",
-    errors=(InvalidRefreshToken, RefreshTokenRevoked, AllTokensRevoked, Deactivated),
-    windows=_refreshes,
+    errors=(InvalidRefreshToken, RefreshTokenRevoked, AllTokensRevoked, Deactivated, TenantSuspended, RateLimited),
 )
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     """Trade a refresh token for the next pair; a refresh token is good once."""

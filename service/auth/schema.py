@@ -12,10 +12,11 @@ from msgspec import Meta, Struct
 from service.platform.access import Role
 from service.platform.problem import Fault, Problem, ValidationFailed
 
-EMAIL = re.compile(r"[^@\s<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
+EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
 EMAIL_CHARACTERS = 254
 PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request cheap
 
+Email = Annotated[str, Meta(max_length=EMAIL_CHARACTERS)]
 FullName = Annotated[str, Meta(min_length=1, max_length=200)]
 Password = Annotated[str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")]
 
@@ -23,7 +24,7 @@ Password = Annotated[str, Meta(max_length=PASSWORD_CHARACTERS, description="At l
 class Registration(Struct, frozen=True):
     """A user and the tenant that they found."""
 
-    email: str
+    email: Email
     password: Password
     full_name: FullName
     organization_name: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -101,6 +102,7 @@ class Session(Struct, frozen=True):
     role: Role
     user_status: str
     token_generation: int
+    tenant_status: str
 
 
 class EmailTaken(Problem, status=400, constraint="users_email_key"):

@@ -60,8 +60,8 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
         Session,
         """
         SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at,
-               u.role, u.status AS user_status, u.token_generation
-        FROM sessions s JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id
+               u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
+        FROM sessions s JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id JOIN tenants t ON t.id = s.tenant_id
         WHERE s.id = %s FOR UPDATE OF s
         """,
         [session_id],
@@ -79,16 +79,25 @@ async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: 
 async def end_session(ctx: Context, session_id: UUID) -> None:
     """Revoke a session, its access tokens included."""
     await ctx.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", [session_id])
-    await record_revocation(await ctx.begin(), ctx.settings, ctx.tenant, "session", session_id)
-    ctx.after_commit(partial(ctx.resources.gate.publish_revocation, "session", session_id, 0))
+    await _revoke(ctx, "session", session_id, 0)
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
     """Void every token that a user holds."""
     raised = "UPDATE users SET token_generation = token_generation + 1 WHERE id = %s RETURNING token_generation"
     generation = int(await ctx.value(raised, [user_id]))
-    await record_revocation(await ctx.begin(), ctx.settings, ctx.tenant, "user", user_id, generation)
-    ctx.after_commit(partial(ctx.resources.gate.publish_revocation, "user", user_id, generation))
+    await _revoke(ctx, "user", user_id, generation)
+
+
+async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> None:
+    """Write a revocation and copy it into Redis: before the commit, so that there is no commit without its copy, and once
+    more after it, should a flush come in between.
+    """
+    gate = ctx.resources.gate
+    await record_revocation(await ctx.begin(), ctx.settings, ctx.tenant, kind, subject, generation)
+    ctx.on_rollback(partial(gate.withdraw_revocation, kind, subject))
+    await gate.publish_revocation(kind, subject, generation)
+    ctx.after_commit(partial(gate.publish_revocation, kind, subject, generation))
 
 
 async def me(ctx: Context) -> Me:

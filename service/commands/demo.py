@@ -29,7 +29,6 @@ PARSE_SECONDS = 120.0
 STOP_SECONDS = 60.0
 SUITES = ("standard", "enhanced")
 SAMPLE_LOANS = 300
-SAMPLE_HABITS = ("title_rows", "totals_row", "trailing_space_header", "percent_spreads", "error_cells", "blanks")
 
 
 def register(app: App) -> None:
@@ -109,11 +108,11 @@ def _register(client: httpx.Client) -> None:
 
 
 def _sample(folder: Path) -> Path:
-    from core.generate import generate
+    from core.generate import MANAGERS_FILE, generate
 
     path = folder / "sample-portfolio.xlsx"
     with busy("Drawing a sample portfolio"):
-        generate(loans=SAMPLE_LOANS, messy=SAMPLE_HABITS).write(path)
+        generate(loans=SAMPLE_LOANS, messy=MANAGERS_FILE).write(path)
     return path
 
 

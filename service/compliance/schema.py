@@ -18,7 +18,9 @@ THRESHOLDS_MAX = 1000
 
 SuiteId = Annotated[str, Meta(max_length=200, description="standard or enhanced")]
 TestId = Annotated[str, Meta(max_length=200, description="Identifier of a test, as the suites list them")]
-Moment = Annotated[str, Meta(max_length=40, description="ISO 8601 date or date-time; UTC where no offset is given; inclusive")]
+Moment = Annotated[
+    str, Meta(max_length=40, description="ISO 8601 date or date-time; UTC where no offset is given; inclusive")
+]
 RunStatus = Literal["pending", "running", "completed", "failed"]
 
 
@@ -112,7 +114,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     test_count: int
-    categories: list[Category]
+    categories: list[str]
     tests: list[SuiteTest] | None = None
 
 

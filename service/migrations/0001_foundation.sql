@@ -192,7 +192,8 @@ CREATE TABLE workbooks (
     sheet_count     integer NOT NULL,
     total_cells     bigint NOT NULL DEFAULT 0,
     formula_cells   bigint NOT NULL DEFAULT 0,
-    book            jsonb,  -- what belongs to the workbook as a whole: date system, number formats, defined names
+    book            text,  -- manifest of the stored columns: date system, number formats, defined names, each sheet's blob; JSON
+    book_key        text,  -- SHA-256 of it: the same key, the same columns
     mapping_id      text,
     stream_key      text,
     last_calculation timestamptz,
@@ -219,11 +220,14 @@ CREATE TABLE sheets (
     formula_count integer NOT NULL DEFAULT 0,
     header_row    integer,  -- 0-based; null where the sheet has no header
     headers       jsonb NOT NULL DEFAULT '[]',
+    types         text NOT NULL DEFAULT '',  -- of the values below the header, a letter a column: n s b d m -
     blob_key      text,     -- the stored columns; null until parsed
     PRIMARY KEY (tenant_id, workbook_id, index),
     UNIQUE (tenant_id, workbook_id, id),
     FOREIGN KEY (tenant_id, workbook_id) REFERENCES workbooks (tenant_id, id) ON DELETE CASCADE
 );
+
+CREATE INDEX sheets_blob ON sheets (blob_key);
 
 CREATE TABLE workbook_uses (
     tenant_id   uuid NOT NULL,
@@ -258,16 +262,18 @@ CREATE TABLE compliance_runs (
     test_suite        text NOT NULL,
     status            text NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed')),
     summary           jsonb NOT NULL,
-    results           jsonb NOT NULL,
-    skipped           jsonb NOT NULL,
+    results           json NOT NULL,  -- json, not jsonb: evidence stays as it was written, to the last digit and key
+    skipped           json NOT NULL,
     executed_at       timestamptz NOT NULL,
     execution_time_ms double precision NOT NULL,
     -- What it takes to reproduce the run:
-    workbook_hash     text NOT NULL,
-    mapping           jsonb NOT NULL,
-    thresholds        jsonb NOT NULL,
-    options           jsonb NOT NULL,
+    workbook_hash     text NOT NULL,  -- of the uploaded file
+    book_key          text NOT NULL,  -- of the columns that were read
+    mapping           json NOT NULL,
+    thresholds        json NOT NULL,
+    options           json NOT NULL,
     engine_version    text NOT NULL,
+    as_of             date NOT NULL,  -- the day that stands in for a workbook's own: that of its upload
     stream_key        text,
     created_by        text NOT NULL,
     PRIMARY KEY (tenant_id, id),
@@ -315,7 +321,7 @@ GRANT SELECT, UPDATE ON jobs TO cushion_definer;
 
 CREATE FUNCTION find_login(wanted text)
     RETURNS TABLE (tenant_id uuid, user_id uuid, email text, role text, status text, password_hash text, tenant_status text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         SELECT u.tenant_id, u.id, u.email, u.role, u.status, u.password_hash, t.status
         FROM users u JOIN tenants t ON t.id = u.tenant_id WHERE lower(u.email) = lower(wanted)
@@ -323,13 +329,13 @@ CREATE FUNCTION find_login(wanted text)
 
 CREATE FUNCTION find_invitation(wanted bytea)
     RETURNS TABLE (tenant_id uuid, invitation_id uuid, user_id uuid, expires_at timestamptz, accepted_at timestamptz)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT i.tenant_id, i.id, i.user_id, i.expires_at, i.accepted_at FROM invitations i WHERE i.token_hash = wanted $$;
 
 CREATE FUNCTION find_api_key(wanted bytea)
     RETURNS TABLE (tenant_id uuid, id uuid, permissions text[], status text, expires_at timestamptz,
                    creator_id uuid, creator_email text, creator_role text, creator_status text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         SELECT k.tenant_id, k.id, k.permissions, k.status, k.expires_at, u.id, u.email, u.role, u.status
         FROM api_keys k JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.creator_id WHERE k.key_hash = wanted
@@ -337,25 +343,25 @@ CREATE FUNCTION find_api_key(wanted bytea)
 
 CREATE FUNCTION find_tenant(wanted uuid)
     RETURNS TABLE (status text, subscription_tier text, settings jsonb)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT t.status, t.subscription_tier, t.settings FROM tenants t WHERE t.id = wanted $$;
 
 CREATE FUNCTION live_revocations()
     RETURNS TABLE (kind text, subject uuid, generation integer, seconds_left double precision)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         SELECT r.kind, r.subject, r.generation, extract(epoch FROM r.expires_at - now())
         FROM revocations r WHERE r.expires_at > now()
     $$;
 
 CREATE FUNCTION forget_revocations() RETURNS void
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ DELETE FROM revocations WHERE expires_at < now() - interval '1 hour' $$;
 
 -- Hand-over of jobs: pending ones to the queue, silent ones back to pending.
 CREATE FUNCTION claim_jobs(most integer, lease_seconds integer)
     RETURNS TABLE (tenant_id uuid, id text, queue text, attempt integer)
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         UPDATE jobs j SET status = 'queued', attempt = j.attempt + 1, lease_until = now() + make_interval(secs => lease_seconds)
         FROM (SELECT o.tenant_id, o.id FROM jobs o WHERE o.status = 'pending' AND o.ready_at <= now()
@@ -366,7 +372,7 @@ CREATE FUNCTION claim_jobs(most integer, lease_seconds integer)
 
 -- With queues_lost (Redis was flushed) whatever waits there is handed over again at once.
 CREATE FUNCTION reap_jobs(queues_lost boolean) RETURNS TABLE (id text, queue text, attempt integer)
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         UPDATE jobs j SET status = 'pending', ready_at = now(), lease_until = NULL,
                           failures = j.failures + (j.status = 'running')::integer
@@ -375,11 +381,11 @@ CREATE FUNCTION reap_jobs(queues_lost boolean) RETURNS TABLE (id text, queue tex
     $$;
 
 CREATE FUNCTION queue_depths() RETURNS TABLE (queue text, depth bigint)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT j.queue, count(*) FROM jobs j WHERE j.status IN ('pending', 'queued') GROUP BY j.queue $$;
 
 CREATE FUNCTION blob_is_used(wanted text) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT EXISTS (SELECT FROM workbooks w WHERE w.content_hash = wanted) OR EXISTS (SELECT FROM sheets s WHERE s.blob_key = wanted) $$;
 
 CREATE FUNCTION announce_job() RETURNS trigger LANGUAGE plpgsql

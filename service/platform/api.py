@@ -6,7 +6,8 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_type_hints
 from uuid import UUID
 
 import msgspec
@@ -192,12 +193,18 @@ class Area:
                     query=hints.get("query"),
                     body=hints.get("body"),
                     form=hints.get("form"),
-                    answer=answer,
+                    answer=_stated(answer),
                 )
             )
             return handler
 
         return declare
+
+
+def _stated(answer: Any) -> Any:
+    """What is described of an answer that a handler may also give encoded: `SheetData | Raw` is a SheetData."""
+    kinds = [kind for kind in get_args(answer) if kind is not Raw]
+    return kinds[0] if isinstance(answer, UnionType) and len(kinds) == 1 else answer
 
 
 def parse_parameter(raw: str, kind: type) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -27,6 +29,10 @@ class ByTier(NamedTuple):
     def of(self, tier: str) -> int:
         """The figure of one tier."""
         return int(getattr(self, tier))
+
+
+LIMITED = {"least": 1}
+"""Of a figure by tier that may not be lifted: the token bucket divides by it."""
 
 
 class ConfigError(ValueError):
@@ -58,6 +64,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     embedded: Annotated[
         bool, Meta(description="told by `cushion serve` to its children: the deployment is one machine's own; not set by hand")
     ] = False
+    strict: Annotated[
+        bool, Meta(description="answer 500 where a refusal is not among those that its route lists: for tests and staging")
+    ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="least severe log line that is written")
     ] = "info"
@@ -76,8 +85,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         Literal["on", "off"],
         Meta(description="off lifts the request, authentication, upload and insight limits; headers stay"),
     ] = "on"
-    requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier")] = ByTier(60, 300, 1_000, 10_000)
-    request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier")] = ByTier(10, 50, 100, 500)
+    requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier", extra=LIMITED)] = ByTier(60, 300, 1_000, 10_000)
+    request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier", extra=LIMITED)] = ByTier(10, 50, 100, 500)
     requests_per_day: Annotated[ByTier, Meta(description="requests a day, by tier")] = ByTier(1_000, 10_000, 50_000, -1)
     register_per_hour: Annotated[int, Meta(ge=1, description="registrations an hour from one address")] = 5
     login_per_minute: Annotated[int, Meta(ge=1, description="logins a minute from one address")] = 10
@@ -136,11 +145,24 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
             continue
         field = known[name]
         try:
-            values[field] = _parse(raw.strip(), types[field])
-        except (msgspec.ValidationError, ValueError) as error:
+            values[field] = _parse(field, raw.strip(), types[field])
+        except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~ of a user who has no home
             shown = "***" if "KEY" in name or "URL" in name else repr(raw)
             raise ConfigError(f"{name}={shown} cannot be used: {error}") from None
     return Settings(**values)
+
+
+def _figures(raw: str, least: int) -> ByTier:
+    parts = raw.replace(",", " ").split()
+    if len(parts) != len(TIERS) or not all(re.fullmatch(r"-1|[0-9]{1,15}", part) for part in parts):
+        raise ValueError(f"expected four whole numbers (for {', '.join(TIERS)}), -1 for unlimited")
+    if min(int(part) for part in parts) < least:
+        raise ValueError(f"each figure must be at least {least}")
+    return ByTier(*(int(part) for part in parts))
+
+
+def _networks(raw: str) -> tuple[str, ...]:
+    return tuple(str(ip_network(part.strip(), strict=False)) for part in raw.split(",") if part.strip())
 
 
 def unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -161,13 +183,13 @@ def documentation() -> list[tuple[str, str, str]]:
     return rows
 
 
-def _parse(raw: str, annotated: Any) -> Any:
+def _parse(field: str, raw: str, annotated: Any) -> Any:
     kind = get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated
     if kind is ByTier:
-        figures = [int(part) for part in raw.replace(",", " ").split()]
-        if len(figures) != len(TIERS) or min(figures) < -1:
-            raise ValueError(f"expected four whole numbers (for {', '.join(TIERS)}), -1 for unlimited")
-        return ByTier(*figures)
+        extra = next((part.extra for part in get_args(annotated) if isinstance(part, Meta)), None) or {}
+        return _figures(raw, extra.get("least", -1))
+    if field == "trusted_proxies":
+        return _networks(raw)
     if get_origin(kind) is tuple:
         return tuple(part.strip() for part in raw.split(",") if part.strip())
     if Path in (kind, *get_args(kind)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -37,6 +38,7 @@ class Compute:
     def __init__(self, *, threads: int, queue: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._free = threads + queue
+        self._lock = threading.Lock()
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread.
@@ -46,11 +48,14 @@ class Compute:
         """
         if self._free <= 0:
             raise Unavailable
-        self._free -= 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: function(*args, **kwargs))
-        finally:
-            self._free += 1
+        self._take(1)
+        running = self._pool.submit(function, *args, **kwargs)
+        running.add_done_callback(lambda _: self._take(-1))  # not before it ends, though the caller may long be gone
+        return await asyncio.wrap_future(running)
+
+    def _take(self, places: int) -> None:
+        with self._lock:
+            self._free -= places
 
     def close(self) -> None:
         """Finish what runs, take nothing more."""
@@ -248,6 +253,10 @@ class Context(Unit):
             self._caller = msgspec.structs.replace(self.caller, email=email or "")
         return self.caller.email or ""
 
+    def knows_email(self, email: str) -> None:
+        """The caller's e-mail came along with another query, so `email` need not ask for it."""
+        self._caller = msgspec.structs.replace(self.caller, email=email)
+
     async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a kernel in a thread."""
         return await self.resources.compute(function, *args, **kwargs)
@@ -260,7 +269,9 @@ class Context(Unit):
         """
         verdict = await self.resources.gate.windows(windows)
         if verdict.outcome == "limited":
-            raise problem(retry_after_seconds=verdict.retry_after_seconds)
+            refusal = problem(retry_after_seconds=verdict.retry_after_seconds)
+            refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
+            raise refusal
 
     def concerns(self, type_: str, id_: object, name: str | None = None, **details: Any) -> None:
         """Name the record that the route's event is about."""

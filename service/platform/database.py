@@ -168,7 +168,9 @@ class Database:
                         await connection.execute("BEGIN")
                         await connection.execute("SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")])
                         yield Transaction(connection, pipeline)
-                        await connection.execute("COMMIT")
+                        ended = await connection.execute("COMMIT")
+                    if ended.statusmessage != "COMMIT":  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
+                        raise psycopg.errors.InFailedSqlTransaction("the transaction was rolled back at its commit")
                 except BaseException:
                     if not connection.closed and connection.info.transaction_status:
                         await connection.execute("ROLLBACK")

@@ -45,7 +45,7 @@ class Endpoint:
 
     def __init__(self, route: Route, refusals: frozenset[type[Problem]]) -> None:
         self.route = route
-        self._decode_body = msgspec.json.Decoder(route.body).decode if route.body else None
+        self._decode_body: Callable[[bytes], Any] | None = msgspec.json.Decoder(route.body).decode if route.body else None
         self._query_lists = _list_fields(route.query)
         self._known = refusals | set(route.errors)
 
@@ -54,6 +54,7 @@ class Endpoint:
         started = time.perf_counter()
         headers = dict(scope["headers"])
         request_id = request_id_of(headers)
+        structlog.contextvars.bind_contextvars(request_id=request_id)
         ctx = Context(
             resources, request_id=request_id, ip_address=address_of(scope, headers, resources.settings.trusted_proxies), headers=headers
         )
@@ -68,17 +69,12 @@ class Endpoint:
             await ctx.commit()
             status, media_type, content, extra = self._encode_answer(answer)
             extra += ctx.answer_headers
-        except Problem as refusal:
-            await ctx.rollback(refusal)
-            assert type(refusal) in self._known, f"{self.route.method} {self.route.path} does not list {type(refusal).__name__}"
-            status, media_type, content = refusal.status, "application/json", _encode(refusal.body(request_id))
-            extra = [(name.encode().lower(), value.encode()) for name, value in refusal.headers.items()]
-            verdict = getattr(refusal, "verdict", verdict)
         except Exception as error:
             await ctx.rollback(error)
-            log.exception("request.failed", request_id=request_id, path=self.route.path, method=self.route.method)
-            failure = problems.InternalError()
-            status, media_type, content, extra = 500, "application/json", _encode(failure.body(request_id)), []
+            refusal = self._refusal(error, strict=resources.settings.strict)
+            status, media_type, content = refusal.status, "application/json", _encode(refusal.body(request_id))
+            extra = [(name.encode().lower(), value.encode()) for name, value in refusal.headers.items()]
+            verdict = refusal.verdict or verdict
         except BaseException as error:
             await ctx.rollback(error)
             raise
@@ -90,7 +86,6 @@ class Endpoint:
             await publish(ctx, self.route.event)
         log.info(
             "request",
-            request_id=request_id,
             method=self.route.method,
             path=self.route.path,
             status=status,
@@ -203,7 +198,10 @@ class Endpoint:
         for name, value in pairs:
             if "\x00" in value:
                 raise problems.ValidationFailed.at(["query", name], "null character")
-            values[name] = [part.strip() for part in value.split(",") if part.strip()] if name in self._query_lists else value
+            if name in self._query_lists:
+                values.setdefault(name, []).extend(part.strip() for part in value.split(",") if part.strip())
+            else:
+                values[name] = value
         try:
             return msgspec.convert(values, self.route.query, strict=False)
         except msgspec.ValidationError as error:
@@ -224,6 +222,16 @@ class Endpoint:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
 
+    def _refusal(self, error: Exception, *, strict: bool) -> Problem:
+        """What the caller reads of an error; a refusal that the row does not list passes only where nothing is strict."""
+        if isinstance(error, Problem):
+            if type(error) in self._known:
+                return error
+            log.error("refusal.unlisted", path=self.route.path, method=self.route.method, refusal=type(error).__name__)
+            return problems.InternalError() if strict else error
+        log.error("request.failed", path=self.route.path, method=self.route.method, exc_info=error)
+        return problems.InternalError()
+
     # What they get ------------------------------------------------------------------------------------------------------
 
     def _encode_answer(self, answer: Any) -> tuple[int, str, bytes, list[tuple[bytes, bytes]]]:
@@ -241,7 +249,7 @@ def _passed(verdict: Verdict) -> Verdict:
 
 
 def _with(refusal: Problem, verdict: Verdict) -> Problem:
-    refusal.verdict = verdict  # type: ignore[attr-defined]  # the answer carries the limits even when it refuses
+    refusal.verdict = verdict  # the answer carries the limits even when it refuses
     return refusal
 
 

@@ -6,6 +6,8 @@ PostgreSQL and the question asked again; nothing passes before the copy is whole
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -24,10 +26,31 @@ from service.platform.clock import Clock
 from service.platform.config import Settings
 from service.platform.database import Database, Transaction
 from service.platform.problem import Unavailable
+from service.platform.secrets import new_id
 
+COPY_SECONDS = 30
 TENANT_SECONDS = 300  # a copy of a tenant or a key lives this long at most, should its dropping ever be lost
 KEY_SECONDS = 300
 UNKNOWN_KEY_SECONDS = 30
+REVOCATIONS_SECONDS = 300  # then they are loaded anew: a Redis that fell back to a replica or an old file may have lost some
+TICKET_SECONDS = 60
+
+# A reader of the truth writes its copy only while it holds the ticket that it took before it read: a change takes the
+# ticket away, so what was read before the change cannot be written after it.
+_PUT_COPY = """
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+if #ARGV == 3 then redis.call('SET', KEYS[1], ARGV[3]) else redis.call('HSET', KEYS[1], unpack(ARGV, 3)) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+# Generations only rise, whichever of two writers comes last.
+_RAISE_GENERATION = """
+if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '-1') then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
+"""
+
+REVOCATIONS = "cushion:revocations"
+"""The marker: while it is there, Redis has every live revocation."""
 
 log = structlog.get_logger()
 
@@ -141,7 +164,7 @@ class Gate:
                 answer = await self._run(arguments)
                 match answer[0]:
                     case b"load_revocations":
-                        await self._load_revocations()
+                        await self.copy_revocations()
                     case b"load_tenant":
                         tenant = tenant or str(await self._tenant_of_key(key_hash))
                         await self._load_tenant(UUID(tenant))
@@ -151,7 +174,10 @@ class Gate:
                         return Verdict("revoked")
                     case outcome:
                         key = _decode_key(answer[7]) if answer[7] else None
-                        return Verdict(outcome.decode(), *answer[1:5], answer[5].decode(), answer[6].decode(), key)
+                        limit, remaining, reset, retry_after = answer[1:5]
+                        return Verdict(
+                            outcome.decode(), limit, remaining, reset, retry_after, answer[5].decode(), answer[6].decode(), key
+                        )
             except RedisError as error:
                 log.warning("cache.unavailable", error=type(error).__name__)
                 raise Unavailable from error
@@ -176,43 +202,54 @@ class Gate:
             self._digest = ""
             return await self._run(arguments)
 
+    async def keep_copies(self, stopping: asyncio.Event) -> None:
+        """Until told to stop: mend the copies of revocations, forget those that no live token can meet any more."""
+        while not stopping.is_set():
+            try:
+                await self.copy_revocations()
+                async with self._database.transaction() as tx:
+                    await tx.execute("SELECT forget_revocations()")
+            except (RedisError, Unavailable) as error:
+                log.warning("revocations.copy_failed", error=type(error).__name__)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), COPY_SECONDS)
+
     # Copies: loaded when missing, dropped when the truth changes -----------------------------------------------------
 
-    async def _load_revocations(self) -> None:
+    async def copy_revocations(self) -> None:
+        """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
         async with self._database.transaction() as tx:
+            await tx.value("SELECT forget_revocations()")
             rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
-        async with self._redis.pipeline(transaction=False) as pipe:
+        async with self._redis.pipeline(transaction=True) as pipe:  # a flush in the midst must not spare the marker alone
             for row in rows:
                 _copy_revocation(pipe, row.kind, row.subject, row.generation, row.seconds_left)
-            pipe.set("cushion:revocations", "loaded")
+            pipe.set(REVOCATIONS, "loaded", ex=REVOCATIONS_SECONDS)
             await pipe.execute()
 
     async def _load_tenant(self, tenant_id: UUID) -> None:
+        name = f"cushion:tenant:{tenant_id}"
+        ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             row = await tx.one_or_none(_TenantRow, "SELECT status, subscription_tier FROM find_tenant(%s)", [tenant_id])
         row = row or _TenantRow("cancelled", "free")
         settings, tier = self._settings, row.subscription_tier
-        name = f"cushion:tenant:{tenant_id}"
-        async with self._redis.pipeline() as pipe:
-            pipe.hset(
-                name,
-                mapping={
-                    "status": row.status,
-                    "tier": tier,
-                    "per_minute": settings.requests_per_minute.of(tier),
-                    "burst": settings.request_burst.of(tier),
-                    "per_day": settings.requests_per_day.of(tier),
-                },
-            )
-            pipe.expire(name, TENANT_SECONDS)
-            await pipe.execute()
+        copy: dict[str, str | int] = {
+            "status": row.status,
+            "tier": tier,
+            "per_minute": settings.requests_per_minute.of(tier),
+            "burst": settings.request_burst.of(tier),
+            "per_day": settings.requests_per_day.of(tier),
+        }
+        await self._put(name, ticket, TENANT_SECONDS, *(part for field in copy.items() for part in field))
 
     async def _load_key(self, key_hash: bytes) -> None:
+        name = f"cushion:key:{key_hash.hex()}"
+        ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             row = await tx.one_or_none(_KeyRow, "SELECT * FROM find_api_key(%s)", [key_hash])
-        name = f"cushion:key:{key_hash.hex()}"
         if row is None:
-            await self._redis.set(name, b"", ex=UNKNOWN_KEY_SECONDS)
+            await self._put(name, ticket, UNKNOWN_KEY_SECONDS, b"")
             return
         allowed = SCOPES[row.creator_role]  # a key never exceeds its creator's present role
         record = KeyRecord(
@@ -225,7 +262,15 @@ class Gate:
             active=row.status in ("active", "deprecated") and row.creator_status == "active",
             expires_at=row.expires_at.timestamp() if row.expires_at else None,
         )
-        await self._redis.set(name, msgspec.json.encode(record), ex=KEY_SECONDS)
+        await self._put(name, ticket, KEY_SECONDS, msgspec.json.encode(record))
+
+    async def _ticket(self, name: str) -> bytes:
+        await self._redis.set(f"{name}:ticket", new_id().hex, nx=True, ex=TICKET_SECONDS)  # readers at the same time share one
+        return await self._redis.get(f"{name}:ticket") or b""
+
+    async def _put(self, name: str, ticket: bytes, seconds: int, *copy: str | int | bytes) -> None:
+        evaluate: Any = self._redis.eval  # its hints know text only
+        await evaluate(_PUT_COPY, 2, name, f"{name}:ticket", ticket, seconds, *copy)
 
     async def _tenant_of_key(self, key_hash: str) -> UUID:
         record = await self._redis.get(f"cushion:key:{key_hash}")
@@ -238,39 +283,52 @@ class Gate:
                 yield pipe
                 await pipe.execute()
         except RedisError as error:
-            # PostgreSQL has the change; without the marker nobody passes on the stale copy once Redis is back.
             log.error("cache.change_lost", error=type(error).__name__)
             raise Unavailable from error
 
     async def drop_tenant(self, tenant_id: UUID) -> None:
         """Forget the copy of a tenant whose row changed."""
         async with self._changing() as pipe:
-            pipe.delete(f"cushion:tenant:{tenant_id}")
+            _drop(pipe, f"cushion:tenant:{tenant_id}")
 
     async def drop_keys(self, key_hashes: Sequence[bytes]) -> None:
         """Forget the copies of keys which, or whose creators, changed."""
         if key_hashes:
             async with self._changing() as pipe:
-                pipe.delete(*(f"cushion:key:{key_hash.hex()}" for key_hash in key_hashes))
+                _drop(pipe, *(f"cushion:key:{key_hash.hex()}" for key_hash in key_hashes))
 
     async def publish_revocation(self, kind: str, subject: UUID, generation: int) -> None:
-        """Copy a committed revocation, so that it bites at once."""
+        """Copy a revocation, so that it bites at once."""
         async with self._changing() as pipe:
             _copy_revocation(pipe, kind, subject, generation, self._settings.access_token_seconds + 5)
+
+    async def withdraw_revocation(self, kind: str, subject: UUID) -> None:
+        """Take back the copy of a revocation that was not committed; what does hold is loaded again."""
+        async with self._changing() as pipe:
+            pipe.delete(_revocation_name(kind, subject), REVOCATIONS)
+
+
+def _drop(pipe: Any, *names: str) -> None:
+    pipe.delete(*names, *(f"{name}:ticket" for name in names))
+
+
+def _revocation_name(kind: str, subject: UUID) -> str:
+    return f"cushion:revoked:{subject}" if kind == "session" else f"cushion:generation:{subject}"
 
 
 def _copy_revocation(pipe: Any, kind: str, subject: UUID, generation: int, seconds_left: float) -> None:
     seconds = max(1, int(seconds_left) + 1)
+    name = _revocation_name(kind, subject)
     if kind == "session":
-        pipe.set(f"cushion:revoked:{subject}", "1", ex=seconds)
+        pipe.set(name, "1", ex=seconds)
     else:
-        pipe.set(f"cushion:generation:{subject}", generation, ex=seconds)
+        pipe.eval(_RAISE_GENERATION, 1, name, generation, seconds)
 
 
 async def record_revocation(
     tx: Transaction, settings: Settings, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0
 ) -> None:
-    """Write a revocation to the truth; `Gate.publish_revocation` copies it after the commit."""
+    """Write a revocation to the truth; `Gate.publish_revocation` copies it."""
     await tx.execute(
         """
         INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at) VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s))

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import msgspec
@@ -25,6 +26,7 @@ from arq.worker import Worker, func
 from msgspec import Struct
 from redis.exceptions import RedisError
 
+from service.platform.config import Settings
 from service.platform.context import Resources, Unit
 from service.platform.database import SERVICE_ROLE
 from service.platform.problem import Unavailable
@@ -36,6 +38,7 @@ WAITING_LEASES = 10
 """A job may wait in Redis for this many leases before it counts as lost there; a flush is noticed at once."""
 MARKER = "cushion:queues"
 POLL_SECONDS = 1.0
+MOST_BACKOFF_SECONDS = 3600
 MESSAGE_CHARACTERS = 2_000
 TRACEBACK_CHARACTERS = 20_000
 
@@ -108,6 +111,7 @@ class Runner:
         self._resources = resources
         self._table = table
         self._lease_seconds = resources.settings.job_lease_seconds
+        self._most_seconds = run_seconds(resources.settings)
 
     async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> None:
         """Run one attempt to its end: completed, pending again, or failed."""
@@ -117,7 +121,7 @@ class Runner:
             return
         structlog.contextvars.bind_contextvars(request_id=taken.request_id, job_id=job_id, job=taken.name)
         unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
-        work = asyncio.ensure_future(self._work(unit, taken, job_id, attempt))
+        work = asyncio.ensure_future(asyncio.wait_for(self._work(unit, taken, job_id, attempt), self._most_seconds))
         beat = asyncio.ensure_future(self._heartbeat(tenant_id, job_id, attempt, work))
         try:
             await work
@@ -197,36 +201,56 @@ class Runner:
     async def _failed_run(
         self, tenant_id: UUID, taken: _Taken, job_id: str, attempt: int, error: Exception, *, counted: bool = False
     ) -> None:
-        message = f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
+        message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = taken.failures + (0 if counted else 1)
         final = failures >= self._resources.settings.job_attempts
         log.warning("job.failed", error=message, failures=failures, final=final)
+        pause = min(self._resources.settings.job_backoff_seconds * 2 ** (failures - 1), MOST_BACKOFF_SECONDS)
+        try:
+            async with self._unit(tenant_id, taken, job_id) as unit:
+                if final:
+                    await self._finish(unit, job_id, attempt, "failed", message)
+                    await self._leave_error(unit, taken, error)
+                    await self._bury(unit, taken, job_id, failures, error)
+                else:
+                    await self._retry(unit, job_id, attempt, message, pause)
+        except LeaseLost:
+            return
+        except Exception as raised:
+            if not final or isinstance(raised, Unavailable):
+                raise  # the lease runs out, and the job is handed over again
+            log.error("job.error_state_failed", error=repr(raised))
+            with suppress(LeaseLost):  # a job that cannot even say that it failed must not go round for ever
+                async with self._unit(tenant_id, taken, job_id) as unit:
+                    await self._finish(unit, job_id, attempt, "failed", message)
+                    await self._bury(unit, taken, job_id, failures, error)
+
+    @asynccontextmanager
+    async def _unit(self, tenant_id: UUID, taken: _Taken, job_id: str) -> AsyncIterator[Unit]:
         unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
         try:
-            if final:
-                await self._finish(unit, job_id, attempt, "failed", message)
-                await self._bury(unit, taken, job_id, failures, error)
-            else:
-                pause = self._resources.settings.job_backoff_seconds * 2 ** (failures - 1)
-                await unit.execute(
-                    """
-                    UPDATE jobs SET status = 'pending', failures = failures + 1, error = %s, lease_until = NULL,
-                                    ready_at = now() + make_interval(secs => %s)
-                    WHERE id = %s AND attempt = %s AND status = 'running'
-                    """,
-                    [message, pause, job_id, attempt],
-                )
+            yield unit
             await unit.commit()
-        except LeaseLost as lost:
-            await unit.rollback(lost)
         except BaseException as raised:
             await unit.rollback(raised)
             raise
 
-    async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
+    async def _retry(self, unit: Unit, job_id: str, attempt: int, message: str, pause_seconds: int) -> None:
+        await unit.execute(
+            """
+            UPDATE jobs SET status = 'pending', failures = failures + 1, error = %s, lease_until = NULL,
+                            ready_at = now() + make_interval(secs => %s)
+            WHERE id = %s AND attempt = %s AND status = 'running'
+            """,
+            [message, pause_seconds, job_id, attempt],
+        )
+
+    async def _leave_error(self, unit: Unit, taken: _Taken, error: Exception) -> None:
         job = self._table.jobs.get(taken.name)
         if job is not None:
-            await job.failed(unit, taken.arguments, str(error)[:MESSAGE_CHARACTERS] or type(error).__name__)
+            await job.failed(unit, taken.arguments, _storable(str(error))[:MESSAGE_CHARACTERS] or type(error).__name__)
+
+    async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
         await unit.execute(
             """
             INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments, exception_type, exception_message,
@@ -241,11 +265,21 @@ class Runner:
                 taken.queue,
                 msgspec.json.encode(taken.arguments).decode(),
                 type(error).__name__,
-                str(error).replace("\x00", "")[:MESSAGE_CHARACTERS],
-                "".join(traceback.format_exception(error)).replace("\x00", "")[-TRACEBACK_CHARACTERS:],
+                _storable(str(error))[:MESSAGE_CHARACTERS],
+                _storable("".join(traceback.format_exception(error)))[-TRACEBACK_CHARACTERS:],
                 max(0, failures - 1),
             ],
         )
+
+
+def run_seconds(settings: Settings) -> int:
+    """Time in which one run of a job must end; then it counts as failed."""
+    return 10 * settings.parse_seconds
+
+
+def _storable(text: str) -> str:
+    """A text that PostgreSQL takes: no null characters, no halves of surrogate pairs."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 # From the outbox to the queues ---------------------------------------------------------------------------------------------
@@ -257,19 +291,31 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
     settings = resources.settings
     async with resources.database.transaction() as tx:
         reaped = await tx.all(_Reaped, "SELECT * FROM reap_jobs(%s)", [lost])
-    for job in reaped:
-        log.warning("job.lost", job_id=job.id, queue=job.queue, attempt=job.attempt, queues_lost=lost)
+    for lost_job in reaped:
+        log.warning("job.lost", job_id=lost_job.id, queue=lost_job.queue, attempt=lost_job.attempt, queues_lost=lost)
     if lost:
         await queue.set(MARKER, "1")
     async with resources.database.transaction() as tx:
         claimed = await tx.all(
             _Claimed, "SELECT * FROM claim_jobs(%s, %s)", [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES]
         )
-    for job in claimed:
-        await queue.enqueue_job(
-            "run", str(job.tenant_id), job.id, job.attempt, _queue_name=_arq_name(job.queue), _job_id=f"{job.id}:{job.attempt}"
-        )
+    for done, job in enumerate(claimed):
+        name, arq_id = _arq_name(job.queue), f"{job.id}:{job.attempt}"
+        try:
+            await queue.enqueue_job("run", str(job.tenant_id), job.id, job.attempt, _queue_name=name, _job_id=arq_id)
+        except RedisError:
+            await _take_back(resources, claimed[done:])
+            raise
     return len(claimed)
+
+
+async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
+    for job in claimed:
+        async with resources.database.transaction(job.tenant_id) as tx:
+            await tx.execute(
+                "UPDATE jobs SET status = 'pending', lease_until = NULL WHERE id = %s AND attempt = %s AND status = 'queued'",
+                [job.id, job.attempt],
+            )
 
 
 async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
@@ -284,7 +330,7 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
                         pass
                     async for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
                         break
-        except (psycopg.Error, RedisError, Unavailable, OSError) as error:
+        except Exception as error:
             log.warning("jobs.hand_over_failed", error=repr(error))
             await asyncio.sleep(POLL_SECONDS)
 
@@ -293,9 +339,9 @@ def workers(resources: Resources, queue: ArqRedis, table: JobTable) -> list[Work
     """One arq worker for each queue, all in this event loop."""
     settings = resources.settings
     run = func(
-        Runner(resources, table).__call__,
+        cast(Any, Runner(resources, table).__call__),  # its hints want keywords that it does not pass
         name="run",
-        timeout=10 * settings.parse_seconds,
+        timeout=run_seconds(settings) + 60,  # the runner's own limit comes first
         max_tries=1,  # retries are ours: the row counts them
         keep_result=0,
     )

@@ -12,7 +12,7 @@ import orjson
 import structlog
 
 SECRET_NAMES = re.compile(r"password|token|secret|authorization|api_key$|cookie|_key$", re.IGNORECASE)
-SECRET_VALUES = re.compile(r"svc_(live|test)_[\w-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
+SECRET_VALUES = re.compile(r"svc_(live|test)_[\w-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)|(?<=password=)[^&\s'\"]+")
 
 
 def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -31,7 +31,8 @@ async def read_form(
     """
     kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     ceiling = most_bytes + FORM_OVERHEAD_BYTES
-    if int(headers.get(b"content-length", b"0") or b"0") > ceiling:
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared) > ceiling:
         raise too_large
 
     async def body() -> Any:
@@ -67,11 +68,11 @@ async def read_form(
         raise ValidationFailed.at(["body"], "malformed form") from None
     fields: dict[str, Any] = {}
     for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            fields[name] = Upload(value.filename or "", value.size or 0, value.file)
-        elif "\x00" in value:
+        if "\x00" in ((value.filename or "") if isinstance(value, UploadFile) else value):
             await form.close()
             raise ValidationFailed(Fault(["body", name], "null character"))
+        if isinstance(value, UploadFile):
+            fields[name] = Upload(value.filename or "", value.size or 0, value.file)
         else:
             fields[name] = value
     return fields, form.close

@@ -82,6 +82,8 @@ class Problem(Exception):
         super().__init__(self.detail)
         self.errors = errors
         self.headers = headers or {}
+        self.verdict: Any = None
+        """The gate's verdict, where the answer's limit headers are to tell it."""
 
     @classmethod
     def at(cls, loc: Sequence[str], message: str) -> Problem:

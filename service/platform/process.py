@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -61,7 +62,10 @@ def secret_key(settings: Settings) -> str:
         return settings.secret_key
     if not settings.embedded or settings.data_dir is None:
         raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
-    return kept_secret_key(settings.data_dir / "secret_key")
+    try:
+        return kept_secret_key(settings.data_dir / "secret_key")
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def blob_url(settings: Settings) -> str:
@@ -77,4 +81,6 @@ def scratch_folder(settings: Settings) -> Path:
     """A local folder for files on their way, on the disk of the data folder where there is one."""
     folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if folder.stat().st_uid != os.geteuid():  # in a shared folder anybody may have been first, and could change what we read back
+        raise ConfigError(f"{folder} belongs to another user; set CUSHION_DATA_DIR")
     return folder

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -17,6 +19,7 @@ from msgspec import Struct, ValidationError, convert
 KEY_PREFIXES = {"live": "svc_live_", "test": "svc_test_"}
 SHOWN_KEY_CHARACTERS = 4  # of the random part, so that people can tell their keys apart
 ALGORITHM = "HS256"
+SECRET_CHARACTERS = 32
 
 _hasher = PasswordHasher()  # argon2id, the library's present parameters
 _NOBODY = _hasher.hash(secrets.token_hex(16))
@@ -112,14 +115,28 @@ class Tokens:
 
 
 def kept_secret_key(path: Path) -> str:
-    """The secret of a one-machine deployment: made at the first start, then read from its file (mode 0600)."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text(encoding="ascii").strip()
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_urlsafe(48))
-    return path.read_text(encoding="ascii").strip()
+    """The secret of a one-machine deployment: made at the first start, then read from its file (mode 0600).
+
+    Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first one counts.
+
+    Raises:
+        ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
+    """
+    if not path.exists():
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".secret")  # made with mode 0600
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_urlsafe(48))
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            os.unlink(temporary)
+    secret = path.read_text(encoding="ascii").strip()
+    if len(secret) < SECRET_CHARACTERS:
+        raise ValueError(f"{path} holds less than {SECRET_CHARACTERS} characters: remove it to have a new one made (everybody logs in again)")
+    return secret
 
 
 def new_id() -> UUID:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 import msgspec
 import structlog
 from msgspec import Struct
+from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from service.platform.context import Context, Resources, Subject, Unit
@@ -17,6 +18,7 @@ STREAM = "cushion:events"
 GROUP = "audit"
 MOST_WAITING = 1_000_000  # entries; older ones fall off a stream that nobody drains
 BATCH = 500
+ABANDONED_MILLISECONDS = 30_000  # an entry that a consumer took so long ago is handed to the next one
 
 log = structlog.get_logger()
 
@@ -52,8 +54,8 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
     """
     redis = resources.redis
     try:
-        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=30_000, count=BATCH)
-        entries = claimed[1]
+        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
+        entries = [entry for entry in claimed[1] if entry[0] is not None]  # Redis 6 hands out trimmed entries as nothing
         if not entries:
             answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
             entries = answer[0][1] if answer else []
@@ -64,13 +66,24 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
         return 0
     by_tenant: dict[UUID, list[tuple[bytes, _Event]]] = {}
     for entry_id, fields in entries:
-        event = msgspec.json.decode(fields[b"event"], type=_Event)
+        try:
+            event = msgspec.json.decode(fields[b"event"], type=_Event)
+        except (KeyError, msgspec.DecodeError) as error:  # must not stand in the way of all that follow
+            log.error("event.unreadable", entry=entry_id.decode(), error=type(error).__name__)
+            await _done(redis, [entry_id])
+            continue
         by_tenant.setdefault(event.tenant_id, []).append((entry_id, event))
     for tenant_id, events in by_tenant.items():
         await _write(resources, tenant_id, events)
-        await redis.xack(STREAM, GROUP, *(entry_id for entry_id, _ in events))
-        await redis.xdel(STREAM, *(entry_id for entry_id, _ in events))
+        await _done(redis, [entry_id for entry_id, _ in events])
     return len(entries)
+
+
+async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
+    async with redis.pipeline() as pipe:
+        pipe.xack(STREAM, GROUP, *entry_ids)
+        pipe.xdel(STREAM, *entry_ids)
+        await pipe.execute()
 
 
 async def _write(resources: Resources, tenant_id: UUID, events: list[tuple[bytes, _Event]]) -> None:

@@ -210,7 +210,9 @@ class Deal:
         agency, bucket = self.bucket()
         left = max(0.0, bucket - 0.075 * self.cpa)
         rows = [loan for loan in self.performing if in_bucket(loan, agency) and loan.par > 0]
-        for loan in sorted(rows, key=lambda loan: (70.0 if loan["price"] is None else loan["price"], self.identity(loan))):
+        for loan in sorted(
+            rows, key=lambda loan: (70.0 if loan["price"] is None else loan["price"], self.identity(loan))
+        ):
             price = 70.0 if loan["price"] is None else loan["price"]
             part = min(left, loan.par)
             left -= part
@@ -288,7 +290,9 @@ def groups(portfolio: Portfolio) -> list[dict[str, Any]]:
     for i, name in enumerate(notes.classes):
         if notes.is_income[i]:
             continue
-        group = by_rank.setdefault(int(notes.rank[i]), {"name": name, "balance": 0.0, "due": 0.0, "oc": None, "ic": None})
+        group = by_rank.setdefault(
+            int(notes.rank[i]), {"name": name, "balance": 0.0, "due": 0.0, "oc": None, "ic": None}
+        )
         balance = finite(notes.current_balance[i]) or 0.0
         group["balance"] += balance + (finite(notes.deferred_interest[i]) or 0.0)
         due, coupon, spread = (finite(c[i]) for c in (notes.interest_due, notes.coupon, notes.spread))
@@ -382,7 +386,9 @@ MEASURES: dict[str, Callable[[Deal], float]] = {
     "average_rating_factor": lambda deal: (
         sum(loan.par * FACTOR_BY_RANK[factor_rank(loan)] for loan in deal.performing) / deal.par
     ),
-    "weighted_average_recovery_rate": lambda deal: sum(loan.par * _recovery(loan) for loan in deal.performing) / deal.par,
+    "weighted_average_recovery_rate": lambda deal: (
+        sum(loan.par * _recovery(loan) for loan in deal.performing) / deal.par
+    ),
     "oc_ratio": _oc(-1),
     "oc_ratio_senior": _oc(0),
     "ic_ratio": _ic(-1),

@@ -20,7 +20,12 @@ def sheet_xml(data: str, *, before: str = "", after: str = "") -> str:
 
 
 def package_parts(
-    sheets: list[str | bytes], *, names: list[str] | None = None, strings: str | bytes | None = None, styles: str = "", workbook: str = ""
+    sheets: list[str | bytes],
+    *,
+    names: list[str] | None = None,
+    strings: str | bytes | None = None,
+    styles: str = "",
+    workbook: str = "",
 ) -> dict[str, str | bytes]:
     """The parts of a workbook with these worksheet parts."""
     names = names or [f"Sheet{at}" for at in range(1, len(sheets) + 1)]
@@ -32,7 +37,8 @@ def package_parts(
     parts: dict[str, str | bytes] = {
         "_rels/.rels": f'<Relationships xmlns="{PACKAGE}"><Relationship Id="rId1" Type="{OFFICE}/officeDocument" '
         'Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{workbook}<sheets>{listed}</sheets></workbook>',
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{workbook}<sheets>{listed}</sheets>'
+        f"</workbook>",
     }
     for at, sheet in enumerate(sheets, 1):
         parts[f"xl/worksheets/sheet{at}.xml"] = sheet

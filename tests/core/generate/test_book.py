@@ -54,7 +54,8 @@ def loans_of(deal: GeneratedDeal) -> list[dict[str, Any]]:
         if isinstance(column, np.ndarray):
             plain[field] = column.tolist()
         else:
-            plain[field] = [None if code < 0 else column.values[code] for code in column.codes.tolist()]
+            codes, values = column
+            plain[field] = [None if code < 0 else values[code] for code in codes.tolist()]
     return [dict(zip(plain, values, strict=True)) for values in zip(*plain.values(), strict=True)]
 
 
@@ -232,9 +233,7 @@ def test_identifiers_are_missing_as_often_as_the_recipe_says() -> None:
 def bytes_of(deal: GeneratedDeal) -> dict[str, bytes]:
     columns = deal.portfolio_columns()
     return {
-        field: column.tobytes()
-        if isinstance(column, np.ndarray)
-        else column.codes.tobytes() + repr(column.values).encode()
+        field: column.tobytes() if isinstance(column, np.ndarray) else column[0].tobytes() + repr(column[1]).encode()
         for field, column in columns.items()
     }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -176,7 +178,7 @@ def test_a_workbook_without_a_date_is_taken_as_of_the_day_of_its_file(folder: Pa
         (life,) = (result["current_value"] for result in document["results"] if result["test_id"] == "wal")
         return float(life)
 
-    # Nothing of the book matures before July 2026, so three months more are three months off every life.
+    # Nothing of the book matures before June 2026, so three months more are three months off every life.
     later, sooner = average_life(date(2026, 4, 30)), average_life(date(2026, 1, 30))
     assert sooner - later == pytest.approx(90 / 365.25, abs=1e-6)
 
@@ -200,6 +202,40 @@ def test_files_that_cannot_be_read_are_one_line(folder: Path, tmp_path: Path) ->
     assert "No such file" in refused("compliance", tmp_path / "nothing.xlsx")
     assert str(tmp_path) in refused("compliance", tmp_path)
     assert "suite" in refused("compliance", folder / "clean.xlsx", "--suite", "none")
+
+
+def test_a_reader_who_leaves_is_no_traceback(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "compliance", str(folder / "clean.xlsx"), "--json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) == 2
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "generate", "--out", str(tmp_path), "--loans", "300000"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60.0
+    while not any(tmp_path.glob(".cushion-*/*")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def on_a_terminal(arguments: list[str | Path], **environment: str) -> tuple[str, str]:

@@ -1,0 +1,46 @@
+"""Load every compiled kernel and see that it calculates: called by the build, and by a process before it says it is ready."""
+
+from __future__ import annotations
+
+_warm = False
+
+
+class KernelError(RuntimeError):
+    """A compiled kernel is missing or gives a wrong answer: the build does not fit this machine or this source."""
+
+
+def warm() -> None:
+    """Run the enhanced suite over three loans and check a figure that can be told by hand.
+
+    Raises:
+        KernelError: a kernel cannot be loaded or miscalculates.
+    """
+    global _warm
+    if _warm:
+        return
+    try:
+        import core.files.read  # noqa: F401 - loads the scanner
+        from core.compliance.run import run_suite
+        from core.portfolio.portfolio import Portfolio
+    except ImportError as error:
+        raise KernelError(f"{error}; compile the kernels: make setup") from error
+    portfolio = Portfolio.from_columns(
+        {
+            "borrower_name": ["Acme Corp.", "ACME CORP", "Beta LLC"],
+            "par_value": [3_000_000.0, 1_000_000.0, 4_000_000.0],
+            "spread": [300.0, 300.0, 500.0],
+        }
+    )
+    values = {result.test_id: result.current_value for result in run_suite(portfolio, "enhanced")}
+    if abs(values.get("single_obligor_concentration", 0.0) - 50.0) > 1e-9 or abs(values.get("was", 0.0) - 4.0) > 1e-9:
+        raise KernelError(f"the kernels miscalculate: {values}")
+    _warm = True
+
+
+def is_warm() -> bool:
+    """Whether `warm` has succeeded in this process."""
+    return _warm
+
+
+if __name__ == "__main__":
+    warm()

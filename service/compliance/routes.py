@@ -1,0 +1,68 @@
+"""Compliance's rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.compliance import actions
+from service.compliance.schema import (
+    AlreadyRunning,
+    ComplianceRun,
+    HistoryQuery,
+    InvalidSuite,
+    ResultNotFound,
+    ResultQuery,
+    RunItem,
+    RunRequest,
+    Suite,
+    SuiteQuery,
+    Threshold,
+    ThresholdCreate,
+    ThresholdQuery,
+    UnknownTest,
+)
+from service.platform.api import Area, Listing, Page
+from service.platform.context import Context
+from service.workbooks.schema import MappingNotFound, WorkbookNotFound, WorkbookNotReady
+
+area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
+
+
+@area.post(
+    "/run",
+    errors=(InvalidSuite, UnknownTest, WorkbookNotFound, MappingNotFound, WorkbookNotReady, AlreadyRunning),
+    event="compliance.run_completed",
+)
+async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
+    """Run a suite, or some of its tests, on a workbook; the run is stored with all that reproduces it."""
+    return await actions.run(ctx, body)
+
+
+@area.get("/results/{result_id}", errors=(ResultNotFound,))
+async def get_compliance_result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
+    """A run with its results, or those of one status or category."""
+    return await actions.result(ctx, result_id, query)
+
+
+@area.get("/suites")
+async def list_suites(ctx: Context, query: SuiteQuery) -> Listing[Suite]:
+    """The suites, with their tests on request."""
+    return actions.suites(query)
+
+
+@area.post("/thresholds", status=201, errors=(UnknownTest, WorkbookNotFound), event="threshold.updated")
+async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
+    """Set a test's limit for a workbook or for the whole tenant, in place of the one set before."""
+    return await actions.set_threshold(ctx, body)
+
+
+@area.get("/thresholds")
+async def list_thresholds(ctx: Context, query: ThresholdQuery) -> Listing[Threshold]:
+    """The limits that the tenant has set."""
+    return await actions.thresholds(ctx, query)
+
+
+@area.get("/history")
+async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[RunItem]:
+    """Runs, the newest first."""
+    return await actions.history(ctx, query)

@@ -1,0 +1,239 @@
+"""Compliance's queries."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from core.compliance.result import Direction
+from service.compliance.schema import (
+    ComplianceRun,
+    HistoryQuery,
+    ResultNotFound,
+    RunItem,
+    Threshold,
+    ThresholdCreate,
+    ThresholdQuery,
+)
+from service.platform.api import Listing, Page, page_of
+from service.platform.context import Context
+from service.platform.secrets import new_id
+from service.workbooks.schema import WorkbookNotFound
+
+_RUN = "id, workbook_id, test_suite, status, summary, executed_at"
+_THRESHOLD = (
+    "id, workbook_id, test_id, threshold_value, threshold_type, warning_threshold, enabled, created_at, updated_at"
+)
+
+
+# Runs ---------------------------------------------------------------------------------------------------------------
+
+
+class Limit(Struct, frozen=True, kw_only=True):
+    """A stored threshold as a run needs it."""
+
+    of_workbook: bool
+    test_id: str
+    threshold_value: float
+    threshold_type: Direction
+    warning_threshold: float | None
+    enabled: bool
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """The workbook of a run, with all else that the run is to know."""
+
+    id: UUID
+    name: str
+    status: str
+    content_hash: str
+    book_key: str | None
+    mapping_id: str | None
+    stream_key: str | None
+    created_at: datetime
+    is_alone: bool
+    """No other run of this workbook is under way, and none can begin before this transaction ends."""
+    limits: list[Limit]
+    email: str
+    """The caller's, or that of the key's creator."""
+
+
+def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
+    """The advisory lock that a run of this workbook holds: 64 bits of a hash, of which the name is a part."""
+    named = b"compliance run" + tenant_id.bytes + workbook_id.bytes
+    return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
+
+
+async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
+    """The workbook, held alone until the transaction ends if nobody else holds it. One statement: one round trip.
+
+    The lock ends with the transaction, so a process that dies leaves none behind.
+    """
+    return await ctx.one(
+        Subject,
+        """
+        SELECT w.id, w.name, w.status, w.content_hash, w.book_key, w.mapping_id, w.stream_key, w.created_at,
+               CASE WHEN w.status = 'ready' THEN pg_try_advisory_xact_lock(%(lock)s::bigint) ELSE false END AS is_alone,
+               (SELECT coalesce(json_agg(l), '[]') FROM (
+                    SELECT t.workbook_id IS NOT NULL AS of_workbook, t.test_id, t.threshold_value, t.threshold_type,
+                           t.warning_threshold, t.enabled
+                    FROM thresholds t
+                    WHERE t.tenant_id = w.tenant_id AND (t.workbook_id IS NULL OR t.workbook_id = w.id)
+                    ORDER BY t.test_id) l) AS limits,
+               (SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s) AS email
+        FROM workbooks w WHERE w.id = %(workbook_id)s AND w.deleted_at IS NULL
+        """,
+        {"workbook_id": workbook_id, "lock": lock_of(ctx.tenant, workbook_id), "user_id": ctx.caller.user_id},
+        missing=WorkbookNotFound,
+    )
+
+
+class Inputs(Struct, frozen=True, kw_only=True):
+    """What, with the stored bytes of the workbook, gives the same run again. JSON where it says so."""
+
+    mapping: str
+    """JSON: the whole mapping, not its name alone, since mappings change."""
+    thresholds: str
+    """JSON: what the workbook and the tenant had set."""
+    options: str
+    """JSON."""
+    engine_version: str
+    as_of: date
+    """The day for a workbook that names none."""
+
+
+async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> None:
+    """Store a run. Sent without waiting: it reaches the server together with the audit row and the COMMIT."""
+    await (await ctx.begin()).post(
+        """
+        INSERT INTO compliance_runs (
+            tenant_id, id, workbook_id, test_suite, status, summary, results, skipped, executed_at, execution_time_ms,
+            workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, stream_key, created_by)
+        VALUES (
+            %(tenant_id)s, %(id)s, %(workbook_id)s, %(test_suite)s, %(status)s, %(summary)s, %(results)s, %(skipped)s,
+            %(executed_at)s, %(execution_time_ms)s, %(workbook_hash)s, %(book_key)s, %(mapping)s, %(thresholds)s,
+            %(options)s, %(engine_version)s, %(as_of)s, %(stream_key)s, %(created_by)s)
+        """,
+        {
+            "tenant_id": ctx.tenant,
+            "id": run.id,
+            "workbook_id": run.workbook_id,
+            "test_suite": run.test_suite,
+            "status": run.status,
+            "summary": as_json(run.summary),
+            "results": as_json(run.results),
+            "skipped": as_json(run.skipped),
+            "executed_at": run.executed_at,
+            "execution_time_ms": run.execution_time_ms,
+            "workbook_hash": subject.content_hash,
+            "book_key": subject.book_key,
+            "stream_key": subject.stream_key,
+            "created_by": subject.email,
+            **msgspec.structs.asdict(inputs),
+        },
+    )
+
+
+def as_json(value: Any) -> str:
+    """A value for a JSON column."""
+    return msgspec.json.encode(value).decode()
+
+
+async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
+    """A stored run with all of its results."""
+    return await ctx.one(
+        ComplianceRun,
+        f"SELECT {_RUN}, results, skipped, execution_time_ms FROM compliance_runs WHERE id = %s",
+        [run_id],
+        missing=ResultNotFound,
+    )
+
+
+async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:
+    """A page of runs, the newest first; `since` and `until` inclusive."""
+    parameters: dict[str, Any] = {
+        "workbook_id": query.workbook_id,
+        "test_suite": query.test_suite,
+        "status": query.status,
+        "since": since,
+        "until": until,
+        "limit": query.page_size,
+        "offset": query.offset,
+    }
+    where = """
+        (%(workbook_id)s::uuid IS NULL OR workbook_id = %(workbook_id)s)
+        AND (%(test_suite)s::text IS NULL OR test_suite = %(test_suite)s)
+        AND (%(status)s::text IS NULL OR status = %(status)s)
+        AND (%(since)s::timestamptz IS NULL OR executed_at >= %(since)s)
+        AND (%(until)s::timestamptz IS NULL OR executed_at <= %(until)s)
+    """
+    items = await ctx.all(
+        RunItem,
+        f"""
+        SELECT {_RUN} FROM compliance_runs WHERE {where}
+        ORDER BY executed_at DESC, id LIMIT %(limit)s OFFSET %(offset)s
+        """,
+        parameters,
+    )
+    total = await ctx.value(f"SELECT count(*) FROM compliance_runs WHERE {where}", parameters)
+    return page_of(items, total, query)
+
+
+# Thresholds ---------------------------------------------------------------------------------------------------------
+
+
+async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Direction) -> Threshold:
+    """Set a limit, in place of the one that the same workbook (or the tenant) had for the test."""
+    return await ctx.one(
+        Threshold,
+        f"""
+        INSERT INTO thresholds (tenant_id, id, workbook_id, test_id, threshold_value, threshold_type, warning_threshold,
+                                enabled)
+        SELECT %(tenant_id)s, %(id)s, %(workbook_id)s::uuid, %(test_id)s, %(threshold_value)s, %(threshold_type)s,
+               %(warning_threshold)s::float8, %(enabled)s
+        WHERE %(workbook_id)s::uuid IS NULL
+              OR EXISTS (SELECT FROM workbooks WHERE id = %(workbook_id)s AND deleted_at IS NULL)
+        ON CONFLICT ON CONSTRAINT thresholds_test_key
+        DO UPDATE SET threshold_value = EXCLUDED.threshold_value, threshold_type = EXCLUDED.threshold_type,
+                      warning_threshold = EXCLUDED.warning_threshold, enabled = EXCLUDED.enabled, updated_at = now()
+        RETURNING {_THRESHOLD}
+        """,
+        {
+            "tenant_id": ctx.tenant,
+            "id": new_id(),
+            "workbook_id": body.workbook_id,
+            "test_id": body.test_id,
+            "threshold_value": body.threshold_value,
+            "threshold_type": threshold_type,
+            "warning_threshold": body.warning_threshold,
+            "enabled": body.enabled,
+        },
+        missing=WorkbookNotFound,
+    )
+
+
+async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
+    """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
+    parameters = {
+        "workbook_id": query.workbook_id,
+        "test_id": query.test_id,
+        "test_ids": test_ids,
+        "limit": query.limit,
+        "offset": query.offset,
+    }
+    where = """
+        (%(workbook_id)s::uuid IS NULL OR workbook_id = %(workbook_id)s)
+        AND (%(test_id)s::text IS NULL OR test_id = %(test_id)s)
+        AND (%(test_ids)s::text[] IS NULL OR test_id = ANY (%(test_ids)s))
+    """
+    items = await ctx.all(
+        Threshold,
+        f"SELECT {_THRESHOLD} FROM thresholds WHERE {where} ORDER BY created_at, id LIMIT %(limit)s OFFSET %(offset)s",
+        parameters,
+    )
+    return Listing(items, await ctx.value(f"SELECT count(*) FROM thresholds WHERE {where}", parameters))

@@ -1,0 +1,1 @@
+"""Workbooks: uploaded spreadsheets, parsed into stored columns, and the reading of them."""

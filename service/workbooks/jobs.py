@@ -1,0 +1,128 @@
+"""Parsing an uploaded file into stored columns, in the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from core.files.errors import FileRefused
+from core.files.isolate import Parsed, parse_isolated_async
+from core.grid.codec import Manifest, open_sheet
+from service.platform.blobs import hash_of
+from service.platform.context import Unit
+from service.platform.jobs import JobTable
+from service.platform.secrets import new_id
+from service.workbooks import reading, store
+from service.workbooks.schema import WorkbookNotFound
+from service.workbooks.store import NewSheet
+
+FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
+
+jobs = JobTable()
+
+
+async def mark_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+    """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
+    await store.fail(unit, UUID(arguments["workbook_id"]), FAILED)
+
+
+@jobs.job("workbooks.parse", failed=mark_failed)
+async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Turn an uploaded file into stored columns: the workbook becomes ready, or carries what is wrong with its file."""
+    workbook_id = UUID(arguments["workbook_id"])
+    try:
+        row = await store.get(unit, workbook_id)
+    except WorkbookNotFound:
+        return
+    if row.status != "processing":
+        return
+    await unit.commit()  # no connection is held while the file is read
+    with _folder(unit.resources.scratch, workbook_id) as folder:
+        path = await unit.resources.blobs.path(row.content_hash)
+        try:
+            parsed = await parse_isolated_async(
+                path,
+                folder,
+                memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
+                seconds_max=unit.settings.parse_seconds,
+            )
+        except FileRefused as refusal:
+            await store.fail(unit, workbook_id, refusal.hint)
+            return
+        await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
+
+
+@contextmanager
+def _folder(scratch: Path, workbook_id: UUID) -> Iterator[Path]:
+    """A scratch folder of this run alone; what a run that was killed left behind goes first."""
+    prefix = f"parse-{workbook_id}-"
+    for left in scratch.glob(prefix + "*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(prefix=prefix, dir=scratch, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+class _Described(NamedTuple):
+    key: str
+    """SHA-256 of the stored columns."""
+    contents: reading.Contents
+
+
+def _describe(parsed: Parsed) -> list[_Described]:
+    """Each stored sheet's hash, and what is told of its cells."""
+    found = []
+    for path in parsed.paths:
+        with path.open("rb") as file:
+            key = hash_of(file)
+        found.append(_Described(key, reading.contents(open_sheet(path))))
+    return found
+
+
+async def _keep(unit: Unit, workbook_id: UUID, parsed: Parsed, sheets: Sequence[_Described]) -> None:
+    """Store the columns as blobs; where they are and that the workbook is ready goes into the job's transaction."""
+    for key in sorted({sheet.key for sheet in sheets}):  # in one order, so that two jobs cannot wait for each other
+        await store.hold_blob(unit, key)
+        unit.on_rollback(partial(store.drop_blob, unit.resources, unit.tenant, key))
+    for path, sheet in zip(parsed.paths, sheets, strict=True):
+        await unit.resources.blobs.put(path, sheet.key)
+    manifest = _manifest(parsed.manifest, [sheet.key for sheet in sheets])
+    rows = [
+        NewSheet(
+            id=new_id(),
+            index=record.index,
+            name=record.name,
+            state=record.state,
+            row_count=record.row_count,
+            column_count=record.column_count,
+            formula_count=sheet.contents.formula_count,
+            header_row=sheet.contents.header_row,
+            headers=sheet.contents.headers,
+            types=sheet.contents.types,
+            blob_key=sheet.key,
+        )
+        for record, sheet in zip(parsed.manifest.sheets, sheets, strict=True)
+    ]
+    await store.put_sheets(unit, workbook_id, rows)
+    await store.finish(
+        unit,
+        workbook_id,
+        book=manifest,
+        book_key=hashlib.sha256(manifest.encode()).hexdigest(),
+        total_cells=sum(sheet.contents.cell_count for sheet in sheets),
+        formula_cells=sum(sheet.contents.formula_count for sheet in sheets),
+    )
+
+
+def _manifest(parsed: Manifest, keys: Sequence[str]) -> str:
+    """The manifest as it is stored: each sheet's file is its blob."""
+    records = tuple(replace(record, file=key) for record, key in zip(parsed.sheets, keys, strict=True))
+    return replace(parsed, sheets=records).to_json()

@@ -1,0 +1,100 @@
+"""Workbooks' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.platform.api import Area, Page, Raw
+from service.platform.context import Context
+from service.workbooks import actions, store
+from service.workbooks.schema import (
+    Cell,
+    DataQuery,
+    Detail,
+    FileTooLarge,
+    InvalidFile,
+    MappingNotFound,
+    ParseError,
+    Sheet,
+    SheetData,
+    SheetNotFound,
+    StorageLimitExceeded,
+    TooManySheets,
+    Uploaded,
+    UploadForm,
+    Workbook,
+    WorkbookInUse,
+    WorkbookLimitExceeded,
+    WorkbookList,
+    WorkbookNotFound,
+    WorkbookNotReady,
+    WorkbookPatch,
+)
+
+area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
+
+
+@area.get()
+async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
+    """The workbooks of the tenant."""
+    return await store.listed(ctx, query)
+
+
+@area.post(
+    "/upload",
+    status=201,
+    errors=(
+        InvalidFile,
+        FileTooLarge,
+        TooManySheets,
+        ParseError,
+        MappingNotFound,
+        WorkbookLimitExceeded,
+        StorageLimitExceeded,
+    ),
+    event="workbook.uploaded",
+)
+async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
+    """Upload a spreadsheet (.xlsx, .xlsm, .xls). The answer names its sheets; its cells follow once it is ready."""
+    return await actions.upload(ctx, form)
+
+
+@area.get("/{workbook_id}", errors=(WorkbookNotFound,))
+async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
+    """A workbook; its ETag is what If-Match of a change compares."""
+    return await actions.detail(ctx, workbook_id, query)
+
+
+@area.get("/{workbook_id}/sheets", errors=(WorkbookNotFound,))
+async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+    """The sheets of a workbook, hidden ones included."""
+    return await actions.sheets(ctx, workbook_id)
+
+
+@area.get("/{workbook_id}/sheets/{sheet_name}/data", errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady))
+async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
+    """Rows of a sheet, by its name or identifier.
+
+    Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
+    Dates are ISO 8601, error cells their code (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC
+    4180), unaltered: text that begins with `=` stays so.
+    """
+    return await actions.sheet_data(ctx, workbook_id, sheet_name, query)
+
+
+@area.get("/{workbook_id}/sheets/{sheet_name}/cells/{ref}", errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady))
+async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
+    """One cell by its A1 name; one that holds nothing is blank."""
+    return await actions.cell(ctx, workbook_id, sheet_name, ref)
+
+
+@area.patch("/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound), event="workbook.updated")
+async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) -> Workbook:
+    """Change a workbook's name, description, mapping or stream. A stale If-Match is refused."""
+    return await actions.update(ctx, workbook_id, body)
+
+
+@area.delete("/{workbook_id}", errors=(WorkbookNotFound, WorkbookInUse), event="workbook.deleted")
+async def delete_workbook(ctx: Context, workbook_id: UUID) -> None:
+    """Delete a workbook that is not in use."""
+    await actions.delete(ctx, workbook_id)

@@ -1,0 +1,285 @@
+"""Workbooks' queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from service.platform.api import Page, page_of
+from service.platform.config import Tier
+from service.platform.context import Context, Resources, Unit
+from service.platform.problem import NotFound
+from service.workbooks.schema import (
+    Sheet,
+    SheetNotFound,
+    SheetRow,
+    Workbook,
+    WorkbookList,
+    WorkbookNotFound,
+    WorkbookRow,
+)
+
+_ROW = """
+    id, name, description, file_name, file_size, content_hash, status, error_message, sheet_count, total_cells,
+    formula_cells, book_key, mapping_id, stream_key, last_calculation, calculation_count, created_by, version, created_at,
+    updated_at
+"""
+
+_HEAD = """
+    id, name, description, file_name, file_size, sheet_count, status, error_message, mapping_id, stream_key, created_by,
+    created_at, updated_at
+"""
+
+_ORDER = {
+    "name": "lower(name) {0}, id",
+    "created_at": "created_at {0}, id",
+    "updated_at": "updated_at {0}, id",
+}
+
+
+async def get(unit: Unit, workbook_id: UUID) -> WorkbookRow:
+    """A workbook.
+
+    Raises:
+        WorkbookNotFound: there is none of that identifier, or it was deleted.
+    """
+    return await unit.one(
+        WorkbookRow,
+        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
+        [workbook_id],
+        missing=WorkbookNotFound,
+    )
+
+
+async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
+    """A workbook, locked until the transaction ends.
+
+    Raises:
+        WorkbookNotFound: as `get`.
+    """
+    return await unit.one(
+        WorkbookRow,
+        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
+        [workbook_id],
+        missing=WorkbookNotFound,
+    )
+
+
+async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
+    """A page of workbooks."""
+    parameters = {"pattern": _pattern(query.search), "limit": query.page_size, "offset": query.offset}
+    where = "deleted_at IS NULL AND (%(pattern)s::text IS NULL OR name ILIKE %(pattern)s)"
+    order = _ORDER[query.sort_by].format(query.sort_order)
+    items = await ctx.all(
+        Workbook,
+        f"SELECT {_HEAD} FROM workbooks WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",
+        parameters,
+    )
+    return page_of(items, await ctx.value(f"SELECT count(*) FROM workbooks WHERE {where}", parameters), query)
+
+
+def _pattern(search: str | None) -> str | None:
+    """A LIKE pattern that finds the text anywhere, its own wildcards taken literally."""
+    if not search:
+        return None
+    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+# Room for one more ----------------------------------------------------------------------------------------------------
+
+
+class Room(Struct, frozen=True, kw_only=True):
+    """What a tenant may upload and has."""
+
+    tier: Tier
+    max_workbook_size_mb: int | None
+    workbooks: int
+    storage_bytes: int
+
+
+async def room(ctx: Context) -> Room:
+    """What the tenant may upload and has."""
+    return await ctx.one(
+        Room,
+        """
+        SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
+               w.workbooks, w.storage_bytes
+        FROM tenants t, (SELECT count(*) AS workbooks, coalesce(sum(file_size), 0)::bigint AS storage_bytes
+                         FROM workbooks WHERE deleted_at IS NULL) AS w
+        WHERE t.id = %s
+        """,
+        [ctx.tenant],
+        missing=NotFound,
+    )
+
+
+async def lock_room(ctx: Context) -> Room:
+    """The same, held still until the transaction ends: two uploads cannot both take the last place."""
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    return await room(ctx)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
+    """A workbook that is to be parsed."""
+    return await ctx.one(
+        WorkbookRow,
+        f"""
+        INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status, sheet_count,
+                               mapping_id, stream_key, created_by)
+        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
+                'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(created_by)s)
+        RETURNING {_ROW}
+        """,
+        row,
+        missing=WorkbookNotFound,
+    )
+
+
+class NewSheet(Struct, frozen=True, kw_only=True):
+    """A sheet to be stored, before it is parsed or after."""
+
+    id: UUID
+    index: int
+    name: str
+    state: str
+    row_count: int
+    column_count: int
+    formula_count: int = 0
+    header_row: int | None = None
+    headers: list[str] = []
+    types: str = ""
+    blob_key: str | None = None
+
+
+async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) -> None:
+    """Store a workbook's sheets; one that is there at its place keeps its identifier."""
+    await unit.execute(
+        """
+        INSERT INTO sheets (tenant_id, workbook_id, id, index, name, state, row_count, column_count, formula_count,
+                            header_row, headers, types, blob_key)
+        SELECT %s, %s, s.id, s.index, s.name, s.state, s.row_count, s.column_count, s.formula_count,
+               s.header_row, s.headers, s.types, s.blob_key
+        FROM jsonb_to_recordset(%s::jsonb) AS s (
+            id uuid, index integer, name text, state text, row_count integer, column_count integer,
+            formula_count integer, header_row integer, headers jsonb, types text, blob_key text)
+        ON CONFLICT (tenant_id, workbook_id, index) DO UPDATE
+        SET name = EXCLUDED.name, state = EXCLUDED.state, row_count = EXCLUDED.row_count,
+            column_count = EXCLUDED.column_count, formula_count = EXCLUDED.formula_count,
+            header_row = EXCLUDED.header_row, headers = EXCLUDED.headers, types = EXCLUDED.types,
+            blob_key = EXCLUDED.blob_key
+        """,
+        [unit.tenant, workbook_id, msgspec.json.encode(sheets).decode()],
+    )
+
+
+async def finish(
+    unit: Unit, workbook_id: UUID, *, book: str, book_key: str, total_cells: int, formula_cells: int
+) -> None:
+    """The workbook is parsed."""
+    await unit.execute(
+        """
+        UPDATE workbooks SET status = 'ready', error_message = NULL, book = %s, book_key = %s, total_cells = %s,
+                             formula_cells = %s,
+                             version = version + 1, updated_at = now()
+        WHERE id = %s AND status = 'processing'
+        """,
+        [book, book_key, total_cells, formula_cells, workbook_id],
+    )
+
+
+async def fail(unit: Unit, workbook_id: UUID, message: str) -> None:
+    """The workbook cannot be parsed."""
+    await unit.execute(
+        """
+        UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
+        WHERE id = %s AND status = 'processing'
+        """,
+        [message, workbook_id],
+    )
+
+
+async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
+    """Change a workbook's name, description, mapping and stream."""
+    return await ctx.one(
+        WorkbookRow,
+        f"""
+        UPDATE workbooks SET name = %(name)s, description = %(description)s, mapping_id = %(mapping_id)s,
+                             stream_key = %(stream_key)s, version = version + 1, updated_at = now()
+        WHERE id = %(id)s RETURNING {_ROW}
+        """,
+        {**changes, "id": workbook_id},
+        missing=WorkbookNotFound,
+    )
+
+
+async def is_used(ctx: Context, workbook_id: UUID) -> bool:
+    """Whether a record needs the workbook to stay."""
+    return bool(await ctx.value("SELECT EXISTS (SELECT FROM workbook_uses WHERE workbook_id = %s)", [workbook_id]))
+
+
+async def hide(ctx: Context, workbook_id: UUID) -> None:
+    """Delete a workbook. Its row and blobs stay: evidence of runs on it may need them."""
+    await ctx.execute("UPDATE workbooks SET deleted_at = now(), version = version + 1 WHERE id = %s", [workbook_id])
+
+
+# Sheets ---------------------------------------------------------------------------------------------------------------
+
+
+async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+    """The sheets of a workbook, in its order."""
+    return await ctx.all(
+        Sheet,
+        """
+        SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
+               headers
+        FROM sheets WHERE workbook_id = %s ORDER BY index
+        """,
+        [workbook_id],
+    )
+
+
+async def sheet(ctx: Context, workbook_id: UUID, wanted: str) -> SheetRow:
+    """A sheet by its name or its identifier; the exact name first, then in any case, as spreadsheets match it.
+
+    Raises:
+        SheetNotFound: the workbook has no such sheet.
+    """
+    return await ctx.one(
+        SheetRow,
+        """
+        SELECT id, name, index, header_row, headers, types FROM sheets
+        WHERE workbook_id = %(workbook_id)s AND (lower(name) = lower(%(wanted)s) OR id::text = lower(%(wanted)s))
+        ORDER BY name = %(wanted)s DESC, lower(name) = lower(%(wanted)s) DESC, index LIMIT 1
+        """,
+        {"workbook_id": workbook_id, "wanted": wanted},
+        missing=SheetNotFound,
+    )
+
+
+async def book(unit: Unit, workbook_id: UUID) -> str:
+    """The manifest of a parsed workbook's stored columns, as JSON; `file` of each sheet is its blob's key."""
+    return str(await unit.value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
+
+
+# Blobs ----------------------------------------------------------------------------------------------------------------
+
+
+async def hold_blob(unit: Unit, key: str) -> None:
+    """From here to the end of the transaction nobody removes the blob of this key, be it there already or not."""
+    await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])
+
+
+async def drop_blob(resources: Resources, tenant_id: UUID, key: str) -> None:
+    """Remove a blob that no committed record of any tenant names and that no open transaction holds."""
+    async with resources.database.transaction(tenant_id) as tx:
+        await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
+        if not await tx.value("SELECT blob_is_used(%s)", [key]):
+            await resources.blobs.delete(key)

@@ -1,0 +1,93 @@
+"""Which classes the coverage tests look at, and what is due to them."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+
+from core.compliance.coverage import structure
+from tests.core.compliance.conftest import G1_NOTES, tranches_of
+
+
+def roles(
+    *notes: str, oc: dict[str, float] | None = None, ic: dict[str, float] | None = None
+) -> list[tuple[str, float]]:
+    """Name and cumulative balance of the OC-tested classes where each note has a balance of 1."""
+    built = structure(tranches_of([(name, 1.0) for name in notes], oc=oc, ic=ic), nan, 0.25)
+    return [(test.name, built.balance(test.at)) for test in built.oc]
+
+
+def test_triggers_name_the_tested_classes() -> None:
+    """Those with a trigger; income notes never."""
+    assert roles("A", "B", "C", "D", "Sub", oc={"B": 120.0, "D": 105.0}) == [("B", 2.0), ("D", 4.0)]
+
+
+def test_without_triggers_all_rated_classes_are_tested() -> None:
+    """A stands together with B, and so does X; usual triggers are shown by letter, and none reaches the test."""
+    assert roles("X", "Class A-1", "B", "C", "Sub notes") == [("X/B", 3.0), ("C", 4.0)]
+    built = structure(tranches_of(G1_NOTES), nan, 0.25)
+    assert [(test.name, test.trigger) for test in built.oc] == [
+        ("A/B", 121.6),
+        ("C", 114.0),
+        ("D", 106.4),
+        ("E", 104.2),
+    ]
+    assert built.sheet_trigger("junior_oc") is None
+    assert roles("A") == [("A", 1.0)]
+    assert roles("X", "A") == [("X/A", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("oc", "expected"),
+    [
+        ({"A": 121.6, "B": 121.6, "C": 114.0}, [("A/B", 2.0), ("C", 3.0)]),
+        ({"A": 121.6, "C": 114.0}, [("A/B", 2.0), ("C", 3.0)]),
+        ({"A": 130.0, "B": 120.0}, [("A", 1.0), ("B", 2.0)]),
+    ],
+)
+def test_a_is_tested_together_with_b(oc: dict[str, float], expected: list[tuple[str, float]]) -> None:
+    """Unless the sheet gives each a trigger of its own."""
+    assert roles("A", "B", "C", oc=oc) == expected
+
+
+def test_one_rank_is_one_group() -> None:
+    """Pari passu classes share balance, interest and the stricter trigger, wherever they stand in the sheet."""
+    notes = tranches_of(
+        (("A-1", 10.0), ("C", 5.0), ("A-2", 20.0)), rank=[1, 2, 1], coupon=[4.0, 8.0, 4.0], oc={"A-1": 110.0, "A-2": 112.0},
+        deferred_interest=[None, 1.0, None],
+    )  # fmt: skip
+    built = structure(notes, nan, 0.25)
+    assert [(group.name, group.balance) for group in built.groups] == [("A-1/A-2", 30.0), ("C", 6.0)]
+    assert built.groups[0].interest_due == pytest.approx(0.3)
+    assert built.sheet_trigger("senior_oc") == 112.0
+
+
+def test_interest_due() -> None:
+    """As given, else by coupon, else by base rate and spread; unknown for a class with a balance and none of them."""
+    notes = tranches_of(
+        (("A", 100.0), ("B", 100.0), ("C", 100.0), ("D", 0.0), ("E", 100.0)),
+        interest_due=[1.5, None, None, None, None],
+        coupon=[9.0, 8.0, None, None, None],
+        spread=[None, None, 200.0, None, None],
+        ic={"A": 120.0, "E": 105.0},
+    )
+    built = structure(notes, 4.0, 0.25)
+    assert [group.interest_due for group in built.groups] == [1.5, 2.0, 1.5, 0.0, None]
+    assert built.interest_due(3) == pytest.approx(5.0)
+    assert built.interest_due(4) is None
+    assert structure(notes, nan, 0.25).interest_due(2) is None
+
+
+def test_ic_roles_fall_back_on_the_oc_tested_classes() -> None:
+    """A sheet without IC triggers."""
+    built = structure(tranches_of(G1_NOTES, oc={"B": 120.0, "D": 105.0}), nan, 0.25)
+    assert [test.name for test in built.ic] == ["B", "D"]
+    assert built.sheet_trigger("junior_ic") is None
+
+
+def test_only_income_notes() -> None:
+    """Nothing to test."""
+    built = structure(tranches_of((("Sub", 10.0),)), nan, 0.25)
+    assert (built.groups, built.oc, built.ic) == ([], [], [])
+    assert built.sheet_trigger("senior_ic") is None

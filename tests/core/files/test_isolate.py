@@ -1,0 +1,157 @@
+"""A stranger's file is read in a child: its answer is a stored workbook or a refusal, and nothing else stays."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
+from core.files.isolate import parse_isolated, parse_isolated_async, probe_isolated
+from core.files.read import read
+from core.files.write import write_workbook_rows
+from core.grid.codec import open_workbook
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "out"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as out:
+        page = out.add_worksheet("One")
+        page.write_row(0, 0, ["Loan", 1.5, True])
+        page.write_formula(1, 0, "=B1*2", None, 3)
+        out.add_worksheet("Two").hide()
+    return path
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that takes more than half a second: three million cells."""
+    path = tmp_path_factory.mktemp("slow") / "a.xlsx"
+    write_workbook_rows(path, {"S": ([row + 0.5, row * 0.1, 1.0] for row in range(1_000_000))})
+    return path
+
+
+def test_it_gives_what_reading_here_gives(book: Path, folder: Path) -> None:
+    parsed = parse_isolated(book, folder)
+    here, there = read(book), open_workbook(parsed.manifest, parsed.paths)
+    assert [path.name for path in parsed.paths] == sorted(found.name for found in folder.iterdir())
+    assert [(s.name, s.state) for s in there.sheets] == [("One", "visible"), ("Two", "hidden")]
+    for row in range(2):
+        for column in range(3):
+            assert there.sheets[0].value(row, column) == here.sheets[0].value(row, column)
+            assert there.sheets[0].formula(row, column) == here.sheets[0].formula(row, column)
+
+
+def test_refusals_come_through_with_their_class(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"%PDF-1.4")
+    with pytest.raises(InvalidFormat, match="PDF"):
+        parse_isolated(path, folder)
+    with xlsxwriter.Workbook(path) as out:
+        for _ in range(51):
+            out.add_worksheet()
+    with pytest.raises(TooManySheets, match="limit is 50"):
+        parse_isolated(path, folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_that_needs_too_much_memory(made: Callable[..., Path], folder: Path) -> None:
+    """Twenty-six columns of a million slots are 390 MB; the child may have 256 MiB, its libraries included."""
+    ends = "".join(
+        f'<c r="{name}{row}"><v>1</v></c>' for row in (1, 1_000_000) for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    )
+    with pytest.raises(ParseFailed, match="more memory to be read than the limit of 268,435,456"):
+        parse_isolated(made(ends), folder, memory_bytes_max=256 * 1024**2)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_that_takes_too_long(slow: Path, folder: Path) -> None:
+    with pytest.raises(ParseFailed, match=r"limit of 0\.3 seconds"):
+        parse_isolated(slow, folder, seconds_max=0.3)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
+    """A fault of memory in the reader, sent from outside while it works."""
+
+    def crash() -> None:
+        while not (children := own_children()):
+            time.sleep(0.01)
+        os.kill(children[0], signal.SIGSEGV)
+
+    with ThreadPoolExecutor() as pool:
+        crashed = pool.submit(crash)
+        with pytest.raises(ParseFailed, match="stopped its reader"):
+            parse_isolated(slow, folder)
+        crashed.result()
+    assert list(folder.iterdir()) == []
+
+
+def own_children() -> list[int]:
+    """The processes that this one's threads started."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return [int(number) for found in lists for number in found.read_text().split()]
+
+
+def test_what_is_the_machines_fault_is_no_refusal(book: Path, folder: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        parse_isolated(book.with_name("missing.xlsx"), folder)
+    with pytest.raises(FileNotFoundError):
+        parse_isolated(book, folder / "missing")
+
+
+def test_it_can_be_stopped(slow: Path, folder: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(InterruptedError):
+        parse_isolated(slow, folder, stop=stop)
+    assert list(folder.iterdir()) == []
+
+
+async def cancelled(path: Path, folder: Path) -> None:
+    task = asyncio.create_task(parse_isolated_async(path, folder))
+    while not (folder / ".reading").exists():  # noqa: ASYNC110 - what it waits for is a folder
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await task
+
+
+def test_cancelling_a_task_ends_the_child(slow: Path, folder: Path) -> None:
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled(slow, folder))
+    assert list(folder.iterdir()) == []
+    assert own_children() == []
+
+
+def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
+    parsed = asyncio.run(parse_isolated_async(book, folder))
+    assert [record.name for record in parsed.manifest.sheets] == ["One", "Two"]
+
+
+def test_probing_in_the_child(book: Path) -> None:
+    assert [(s.name, s.row_count, s.column_count) for s in probe_isolated(book).sheets] == [
+        ("One", 2, 3),
+        ("Two", 0, 0),
+    ]
+
+
+def test_the_child_sees_none_of_our_environment(book: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that would break any Python child shows that ours does not reach it."""
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    assert parse_isolated(book, folder).manifest.sheets[0].name == "One"

@@ -1,0 +1,335 @@
+"""Every sort of bad file is refused with its class and a sentence that names the cause; nothing is left behind."""
+
+from __future__ import annotations
+
+import struct
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from core.files import archive
+from core.files import read as front
+from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed, TooManySheets
+from core.files.limits import FILE_BYTES_MAX
+from core.files.read import check_file_name, probe, read
+
+Parts = dict[str, str | bytes]
+Zipped = Callable[..., Path]
+PartsOf = Callable[..., Parts]
+
+
+def refused(path: Path, kind: type[FileRefused], hint: str) -> None:
+    """Both doors refuse it alike."""
+    for door in (read, probe):
+        with pytest.raises(kind, match=hint) as found:
+            door(path)
+        assert type(found.value) is kind
+        assert found.value.hint.endswith(".")
+
+
+def good(path: Path) -> bytes:
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("One").write_row(0, 0, ["a", 1, 2.5])
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (b"", "empty"),
+        (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
+        (b"<html><table></table></html>", "web page"),
+        (b"<?xml version='1.0'?><Workbook/>", "XML document"),
+        (b"a,b\n1,2\n", "plain text"),
+        (b"\x89PNG\r\n", "picture"),
+        (bytes(range(256)), "not a spreadsheet"),
+        (b"PK", "plain text"),
+    ],
+)
+def test_what_is_no_spreadsheet(tmp_path: Path, content: bytes, hint: str) -> None:
+    path = tmp_path / "loans.xlsx"
+    path.write_bytes(content)
+    refused(path, InvalidFormat, hint)
+
+
+def test_a_file_past_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "big.xlsx"
+    with path.open("wb") as file:
+        file.write(b"PK\x03\x04")
+        file.truncate(FILE_BYTES_MAX + 1)
+    refused(path, FileTooLarge, "104,857,600")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../a.xlsx",
+        "a/b.xlsx",
+        "a\\b.xlsx",
+        "a\0.xlsx",
+        "a\n.xlsx",
+        "",
+        "x" * 300 + ".xlsx",
+        "a.csv",
+        "a",
+        "a.xlsx.exe",
+        ".xlsx",
+    ],
+)
+def test_names_that_are_refused(name: str) -> None:
+    with pytest.raises(InvalidFormat):
+        check_file_name(name)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.xlsx", "xlsx"), ("A b.XLSM", "xlsx"), ("ü.x.xls", "xls")])
+def test_names_that_pass(name: str, kind: str) -> None:
+    assert check_file_name(name) == kind
+
+
+def test_an_extension_that_does_not_fit_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    good(path)
+    assert probe(path, file_name="macro.xlsm").kind == "xlsx"
+    with pytest.raises(InvalidFormat, match=r"ends in '\.xls', but its content is \.xlsx"):
+        probe(path, file_name="a.xls")
+
+
+@pytest.mark.parametrize(
+    ("part", "hint"),
+    [
+        ("xl/workbook.bin", "binary workbook"),
+        ("word/document.xml", "text document"),
+        ("content.xml", "OpenDocument"),
+        ("ppt/presentation.xml", "presentation"),
+        ("x.txt", "no workbook"),
+    ],
+)
+def test_other_zip_archives(zipped: Zipped, part: str, hint: str) -> None:
+    refused(zipped({part: "x"}), InvalidFormat, hint)
+
+
+def test_an_empty_archive(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    zipfile.ZipFile(path, "w").close()
+    refused(path, InvalidFormat, "no workbook")
+
+
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    data = good(path)
+    for length in (4, 100, len(data) // 2, len(data) - 30, len(data) - 1):
+        path.write_bytes(data[:length])
+        refused(path, ParseFailed, "cut off|damaged")
+
+
+def test_a_file_spoiled_anywhere_is_read_or_refused(tmp_path: Path) -> None:
+    """Each byte of the archive's directories, and a sample of the rest, changed in turn."""
+    path = tmp_path / "a.xlsx"
+    data = good(path)
+    directory = data.rfind(b"PK\x05\x06")
+    places = [*range(directory, len(data)), *range(0, directory, 11)]
+    outcomes = set()
+    for at in places:
+        for change in (0xFF, 0x01):
+            path.write_bytes(data[:at] + bytes([data[at] ^ change]) + data[at + 1 :])
+            try:
+                outcomes.add(read(path).sheets[0].row_count)
+            except FileRefused as refusal:
+                outcomes.add(type(refusal))
+    assert {1, ParseFailed} <= outcomes
+
+
+def test_too_many_sheets(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    for count in (50, 51):
+        with xlsxwriter.Workbook(path) as book:
+            for _ in range(count):
+                book.add_worksheet()
+        if count == 50:
+            assert len(read(path).sheets) == len(probe(path).sheets) == 50
+        else:
+            refused(path, TooManySheets, "51 sheets; the limit is 50")
+
+
+def test_a_bomb_is_refused_by_its_ratio_before_anything_is_unpacked(zipped: Zipped, parts_of: PartsOf) -> None:
+    parts = parts_of(["<worksheet/>"])
+    parts["xl/media/zeros.bin"] = bytes(64 * 1024 * 1024)
+    path = zipped(parts)
+    tracemalloc.start()
+    try:
+        refused(path, ParseFailed, "200 times")
+        assert tracemalloc.get_traced_memory()[1] < 8 * 1024 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_bomb_is_refused_by_its_size(zipped: Zipped, parts_of: PartsOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "INFLATED_BYTES_MAX", 1000)
+    refused(zipped(parts_of(["<worksheet>" + " " * 2000 + "</worksheet>"])), ParseFailed, "limit of 1,000 bytes")
+
+
+def respelled(path: Path, change: Callable[[bytearray, int], None]) -> None:
+    """Change the central directory's entry of the first worksheet."""
+    data = bytearray(path.read_bytes())
+    at = data.rfind(b"PK\x01\x02", 0, data.rfind(b"xl/worksheets/sheet1.xml"))
+    change(data, at)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("claimed", [10, 4_000_000])
+def test_a_size_that_lies_is_found_while_unpacking(
+    zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str], claimed: int
+) -> None:
+    data = "".join(f"<row><c><v>{row}</v></c></row>" for row in range(20_000))
+    path = zipped(parts_of([xml_of(data)]))
+    respelled(path, lambda data, at: struct.pack_into("<I", data, at + 24, claimed))
+    refused(path, ParseFailed, "more than the archive's directory says|size or checksum")
+
+
+def test_a_wrong_checksum(zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str]) -> None:
+    path = zipped(parts_of([xml_of("<row><c><v>1</v></c></row>")]))
+    respelled(path, lambda data, at: struct.pack_into("<I", data, at + 16, zlib.crc32(b"other")))
+    refused(path, ParseFailed, "size or checksum")
+
+
+def test_an_encrypted_entry(zipped: Zipped, parts_of: PartsOf) -> None:
+    path = zipped(parts_of(["<worksheet/>"]))
+    respelled(path, lambda data, at: struct.pack_into("<H", data, at + 8, 1))
+    refused(path, ParseFailed, "password-protected")
+
+
+def test_an_unknown_compression(zipped: Zipped, parts_of: PartsOf) -> None:
+    path = zipped(parts_of(["<worksheet/>"]))
+    respelled(path, lambda data, at: struct.pack_into("<H", data, at + 10, 12))
+    refused(path, ParseFailed, "packed in a way")
+
+
+def test_entries_that_overlap(zipped: Zipped, parts_of: PartsOf) -> None:
+    """The quine kind of bomb: many directory entries for the same bytes."""
+    path = zipped(parts_of(["<worksheet/>"]))
+    respelled(path, lambda data, at: struct.pack_into("<I", data, at + 42, 0))
+    refused(path, ParseFailed, "overlap")
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "xl/../../x", "C:/x", "..\\x", "a\\..\\..\\b"])
+def test_entries_with_unsafe_names(zipped: Zipped, parts_of: PartsOf, name: str) -> None:
+    parts = parts_of(["<worksheet/>"])
+    parts[name] = "x"
+    refused(zipped(parts), ParseFailed, "unsafe name")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["xl/worksheets/sheet1.xml", "XL/Worksheets/Sheet1.xml"])
+def test_two_entries_of_one_name(zipped: Zipped, parts_of: PartsOf, name: str) -> None:
+    path = zipped(parts_of(["<worksheet/>"]))
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr(name, "<worksheet/>")
+    refused(path, ParseFailed, "same name")
+
+
+def test_too_many_entries(zipped: Zipped, parts_of: PartsOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "ENTRIES_MAX", 3)
+    refused(zipped(parts_of(["<worksheet/>"])), ParseFailed, "limit of 3")
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    "part", ["_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/worksheets/sheet1.xml"]
+)
+def test_entity_tricks_are_refused_in_every_part(zipped: Zipped, parts_of: PartsOf, part: str) -> None:
+    parts = parts_of(["<worksheet/>"])
+    parts[part] = ENTITIES + str(parts[part])
+    refused(zipped(parts), ParseFailed, "document type")
+
+
+@pytest.mark.parametrize("part", ["xl/sharedStrings.xml", "xl/styles.xml"])
+def test_entity_tricks_in_parts_of_the_values(zipped: Zipped, parts_of: PartsOf, part: str) -> None:
+    parts = parts_of(["<worksheet/>"], strings="<sst/>", styles="<styleSheet/>")
+    parts[part] = ENTITIES + str(parts[part])
+    with pytest.raises(ParseFailed, match="document type"):
+        read(zipped(parts))
+
+
+@pytest.mark.parametrize("part", ["_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"])
+def test_parts_that_are_not_well_formed(zipped: Zipped, parts_of: PartsOf, part: str) -> None:
+    parts = parts_of(["<worksheet/>"], styles="<styleSheet/>")
+    parts[part] = str(parts[part])[:-5]
+    with pytest.raises(ParseFailed, match="well-formed"):
+        read(zipped(parts))
+
+
+def test_parts_nested_without_end(zipped: Zipped, parts_of: PartsOf) -> None:
+    parts = parts_of(["<worksheet/>"])
+    parts["xl/workbook.xml"] = "<workbook>" + "<a>" * 100_000
+    refused(zipped(parts), ParseFailed, "nested deeper")
+
+
+def test_a_part_that_is_read_whole_has_a_limit(
+    zipped: Zipped, parts_of: PartsOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "PART_BYTES_MAX", 100)
+    refused(zipped(parts_of(["<worksheet/>"])), ParseFailed, "limit of 100 bytes")
+
+
+@pytest.mark.parametrize(("names", "hint"), [(["A", "a"], "same name"), (["", "b"], "has none")])
+def test_sheet_names_that_clash(zipped: Zipped, parts_of: PartsOf, names: list[str], hint: str) -> None:
+    refused(zipped(parts_of(["<worksheet/>", "<worksheet/>"], names=names)), ParseFailed, hint)
+
+
+def test_sheets_without_a_part(zipped: Zipped, parts_of: PartsOf) -> None:
+    parts = parts_of(["<worksheet/>"])
+    del parts["xl/worksheets/sheet1.xml"]
+    refused(zipped(parts), ParseFailed, "does not hold")
+    parts["xl/_rels/workbook.xml.rels"] = "<Relationships/>"
+    refused(zipped(parts), ParseFailed, "does not say where")
+
+
+def test_a_sheet_listed_twice(zipped: Zipped, parts_of: PartsOf) -> None:
+    parts = parts_of(["<worksheet/>", "<worksheet/>"])
+    parts["xl/_rels/workbook.xml.rels"] = str(parts["xl/_rels/workbook.xml.rels"]).replace("sheet2.xml", "sheet1.xml")
+    refused(zipped(parts), ParseFailed, "same part")
+
+
+def test_the_sheet_that_kills_other_readers(zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str]) -> None:
+    """A1 and XFD1000000: 16 billion cells for a reader of rectangles, two for a reader of spans."""
+    path = zipped(parts_of([xml_of('<row><c r="A1"><v>1</v></c><c r="XFD1000000"><v>2</v></c></row>')]))
+    (sheet,) = probe(path, file_name="killer.xlsx").sheets
+    assert (sheet.row_count, sheet.column_count) == (1_000_000, 16_384)
+    assert read(path).sheets[0].value(999_999, 16_383) == 2.0
+
+
+def test_a_sheet_that_spans_too_much(zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str]) -> None:
+    """Two cells at the ends of each of 60 columns span 60 million."""
+    names = [chr(65 + at // 26) + chr(65 + at % 26) for at in range(60)]
+    ends = "".join(f'<c r="{name}{row}"><v>1</v></c>' for row in (1, 1_000_000) for name in names)
+    refused(zipped(parts_of([xml_of(ends)])), ParseFailed, "limit of 50,000,000")
+
+
+def test_probing_keeps_nothing_in_memory(zipped: Zipped, parts_of: PartsOf, xml_of: Callable[..., str]) -> None:
+    data = "".join(f'<row><c t="str"><v>text {row}</v></c><c><v>{row}</v></c></row>' for row in range(50_000))
+    path = zipped(parts_of([xml_of(data)]))
+    tracemalloc.start()
+    try:
+        (sheet,) = probe(path).sheets
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (sheet.row_count, sheet.column_count) == (50_000, 2)
+    assert peak < 8 * 1024 * 1024
+
+
+def test_the_messages_are_those_of_the_service() -> None:
+    assert [kind("x.").message for kind in (InvalidFormat, FileTooLarge, TooManySheets, ParseFailed)] == [
+        "Invalid file format",
+        "File too large",
+        "Too many sheets",
+        "Parse error",
+    ]
+    assert front.FILE_BYTES_MAX == 100 * 1024 * 1024

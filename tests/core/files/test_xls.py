@@ -1,0 +1,157 @@
+""".xls files: values through calamine, and what the wrapping tells before any of it is read."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import suppress
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+import xlwt
+
+from core.files.container import open_container
+from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
+from core.files.read import probe, read
+from core.values import Kind, from_serial
+
+FREE, LAST, TABLE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    out = xlwt.Workbook()
+    page = out.add_sheet("Loans")
+    day, moment = xlwt.easyxf(num_format_str="yyyy-mm-dd"), xlwt.easyxf(num_format_str="yyyy-mm-dd hh:mm")
+    page.write(1, 1, "Ünï")
+    page.write(1, 2, 1.25)
+    page.write(2, 1, True)
+    page.write(2, 2, date(2031, 6, 30), day)
+    page.write(3, 2, datetime(2031, 6, 30, 12, 0), moment)  # noqa: DTZ001
+    page.write(3, 4, "Ünï")
+    page.write_merge(5, 6, 0, 1, "both")
+    out.add_sheet("Empty").visibility = 1
+    path = tmp_path / "a.xls"
+    out.save(str(path))
+    return path
+
+
+def test_values(book: Path) -> None:
+    found = read(book)
+    sheet = found["Loans"]
+    values = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
+    assert values == {
+        (1, 1): "Ünï",
+        (1, 2): 1.25,
+        (2, 1): True,
+        (2, 2): 48029.0,
+        (3, 2): 48029.5,
+        (3, 4): "Ünï",
+        (5, 0): "both",
+    }
+    assert (sheet.kind(2, 2), from_serial(48029.0)) == (Kind.DATE, datetime(2031, 6, 30))  # noqa: DTZ001
+    assert sheet.columns[3] is None
+    assert sheet.merged == ((5, 0, 6, 1),)
+    assert (sheet.row_count, sheet.column_count, len(sheet.text)) == (6, 5, 2)
+    assert (found.sheets[1].name, found.sheets[1].state, found.sheets[1].row_count) == ("Empty", "hidden", 0)
+
+
+def test_probe_goes_through_a_child(book: Path) -> None:
+    found = probe(book, file_name="tape.xls")
+    assert (found.kind, [(s.name, s.row_count, s.column_count) for s in found.sheets]) == (
+        "xls",
+        [("Loans", 6, 5), ("Empty", 0, 0)],
+    )
+    with pytest.raises(InvalidFormat, match=r"content is \.xls"):
+        probe(book, file_name="tape.xlsx")
+
+
+def test_too_many_sheets(tmp_path: Path) -> None:
+    out = xlwt.Workbook()
+    for at in range(51):
+        out.add_sheet(f"S{at}")
+    out.save(str(tmp_path / "a.xls"))
+    with pytest.raises(TooManySheets, match="51 sheets"):
+        read(tmp_path / "a.xls")
+
+
+def compound(path: Path, streams: dict[str, bytes], *, small: bool = False) -> Path:
+    """A compound file of 512-byte sectors: table, directory, then the streams, in the root's small sectors or not."""
+    sectors: list[bytes] = [b"", b""]
+    table = [TABLE, LAST]
+    entries = []
+
+    def add(data: bytes) -> int:
+        first = len(sectors)
+        pieces = [data[at : at + 512].ljust(512, b"\0") for at in range(0, len(data), 512)] or [bytes(512)]
+        for at, piece in enumerate(pieces):
+            sectors.append(piece)
+            table.append(first + at + 1 if at + 1 < len(pieces) else LAST)
+        return first
+
+    root = LAST
+    if small:
+        root = add(bytes(64) + b"".join(data for data in streams.values()))
+    for name, data in streams.items():
+        start = 1 if small else add(data.ljust(4096, b"\0"))
+        entries.append((name, 2, start, len(data) if small else max(4096, len(data))))
+    directory = b""
+    for name, kind, start, size in [("Root Entry", 5, root, 64), *entries]:
+        raw = (name + "\0").encode("utf-16-le")
+        directory += (
+            raw.ljust(64, b"\0")
+            + struct.pack("<HBB3I", len(raw), kind, 1, FREE, FREE, FREE)
+            + bytes(36)
+            + struct.pack("<IQ", start, size)
+        )
+    sectors[1] = directory.ljust(512, b"\0")
+    sectors[0] = struct.pack(f"<{len(table)}I", *table).ljust(512, b"\xff")
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<5H", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    head += struct.pack("<9I", 0, 1, 1, 0, 4096, LAST, 0, LAST, 0) + struct.pack("<I", 0).ljust(436, b"\xff")
+    path.write_bytes(head + b"".join(sectors))
+    return path
+
+
+BOF = struct.pack("<2H", 0x809, 16) + bytes(16)
+FILE_PASS = struct.pack("<2H", 0x2F, 6) + bytes(6)
+
+
+@pytest.mark.parametrize(
+    ("streams", "small"),
+    [
+        ({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}, False),
+        ({"Workbook": BOF + FILE_PASS}, False),
+        ({"Workbook": BOF + FILE_PASS}, True),
+        ({"Book": BOF + FILE_PASS}, False),
+    ],
+)
+def test_password_protected_files(tmp_path: Path, streams: dict[str, bytes], small: bool) -> None:
+    path = compound(tmp_path / "a.xlsx", streams, small=small)
+    assert open_container(path).streams == set(streams)
+    for door in (read, probe):
+        with pytest.raises(ParseFailed, match="password-protected"):
+            door(path)
+
+
+def test_other_compound_files(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFormat, match="no workbook"):
+        read(compound(tmp_path / "a.xls", {"WordDocument": b"x"}))
+
+
+def test_a_damaged_workbook_stream(tmp_path: Path) -> None:
+    path = compound(tmp_path / "a.xls", {"Workbook": BOF + b"\xff" * 300})
+    for door in (read, probe):
+        with pytest.raises(ParseFailed, match="damaged"):
+            door(path)
+
+
+def test_a_compound_file_cut_or_spoiled(book: Path) -> None:
+    data = book.read_bytes()
+    for length in (8, 100, 511, 512, 700):
+        book.write_bytes(data[:length])
+        with pytest.raises((ParseFailed, InvalidFormat)):
+            read(book)
+    for at in range(24, 200, 3):
+        book.write_bytes(data[:at] + b"\xff" + data[at + 1 :])
+        with suppress(ParseFailed):
+            assert open_container(book).streams

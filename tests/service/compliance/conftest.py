@@ -1,0 +1,85 @@
+"""Deals as xlsx files, uploaded to the running service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+Rows = Sequence[Sequence[Any]]
+
+HEADER = (
+    "LoanX ID", "Issuer Name", "Industry", "Par Amount", "Market Price", "Moody's Rating", "S&P Rating", "Spread",
+    "Floor", "Purchase Price", "Recovery Rate",
+)  # fmt: skip
+G1_LOANS: Rows = (
+    ("LX000001", "Alpha", "High Tech Industries", 40e6, 99.50, "B1", "B+", 325, 0.50, None, None),
+    ("LX000002", "Bravo", "Healthcare & Pharmaceuticals", 40e6, 98.75, "B2", "B", 375, 0.50, None, None),
+    ("LX000003", "Charlie", "Services: Business", 40e6, 97.00, "B2", "B", 400, 0.75, None, None),
+    ("LX000004", "Delta", "Banking, Finance, Insurance & Real Estate", 40e6, 99, "Ba3", "BB-", 275, 0.00, None, None),
+    ("LX000005", "Echo", "Hotel, Gaming & Leisure", 40e6, 96.50, "B3", "B-", 450, 0.75, None, None),
+    ("LX000006", "Foxtrot", "Retail", 30e6, 85.00, "B3", "B-", 475, 0.50, 78.0, None),
+    ("LX000007", "Golf", "Telecommunications", 40e6, 98.00, "B1", "B+", 350, 0.00, None, None),
+    ("LX000008", "Hotel", "Chemicals, Plastics & Rubber", 40e6, 97.50, "B2", "B", 400, 0.50, None, None),
+    ("LX000009", "India", "Construction & Building", 40e6, 98.50, "B2", "B+", 350, 0.50, None, None),
+    ("LX000010", "Juliet", "Media: Broadcasting & Subscription", 20e6, 85.00, "Caa1", "CCC+", 550, 1.00, None, None),
+    ("LX000011", "Kilo", "Automotive", 15e6, 70.00, "Caa2", "CCC", 600, 1.00, None, None),
+    ("LX000012", "Lima", "Consumer goods: Durable", 10e6, 55.00, "Caa3", "CCC-", 650, 1.00, None, None),
+    ("LX000013", "Mike", "Wholesale", 5e6, 60.00, "Ca", "D", 700, 1.00, None, 45),
+)
+G1_NOTES: Rows = (
+    ("Class", "Current Balance", "Coupon", "OC Trigger", "IC Trigger"),
+    ("A", 250e6, 6.5, None, None),
+    ("B", 50e6, 7.0, 121.5, 120.0),
+    ("C", 25e6, 7.6, 114.0, 115.0),
+    ("D", 22e6, 9.2, 106.5, 110.0),
+    ("E", 18e6, 12.0, 104.2, None),
+)
+G1_DEAL: Rows = (("Principal Cash", 5e6), ("Base Rate", 4.3), ("As Of Date", date(2026, 3, 31)))
+
+WriteBook = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def write_book(tmp_path_factory: pytest.TempPathFactory) -> WriteBook:
+    """Write sheets of rows to an xlsx file: `write_book("name", Holdings=[...], Tranches=[...])`."""
+    folder = tmp_path_factory.mktemp("books")
+
+    def write(name: str, **sheets: Rows) -> Path:
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets.items():
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(list(row))
+        path = folder / f"{name}.xlsx"
+        book.save(path)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def g1_file(write_book: WriteBook) -> Path:
+    """The worked pool of the domain page: 12 performing loans of 395m, a defaulted one, five classes, 5m of cash."""
+    return write_book("g1", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL)
+
+
+@pytest.fixture(scope="module")
+def g1(shared_owner: Any, g1_file: Path) -> dict[str, Any]:
+    """The worked pool as a workbook of the tenant that a module's tests share."""
+    workbook: dict[str, Any] = shared_owner.uploaded(g1_file)
+    assert workbook["status"] == "ready", workbook
+    return workbook
+
+
+@pytest.fixture
+def own_g1(owner: Any, g1_file: Path) -> dict[str, Any]:
+    """The worked pool as a workbook of a fresh tenant."""
+    workbook: dict[str, Any] = owner.uploaded(g1_file)
+    assert workbook["status"] == "ready", workbook
+    return workbook

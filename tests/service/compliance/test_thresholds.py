@@ -1,0 +1,180 @@
+"""POST and GET /compliance/thresholds: limits of a tenant and of a workbook, replaced, listed, refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+PATH = "/api/v1/compliance/thresholds"
+FIELDS = {
+    "id", "workbook_id", "test_id", "threshold_value", "threshold_type", "warning_threshold", "enabled", "created_at",
+    "updated_at",
+}  # fmt: skip
+
+
+def put(member: Any, **body: Any) -> dict[str, Any]:
+    answer = member.post(PATH, json=body)
+    assert answer.status_code == 201, answer.text
+    threshold: dict[str, Any] = answer.json()
+    return threshold
+
+
+def listed(member: Any, **query: Any) -> list[dict[str, Any]]:
+    answer = member.get(PATH, params=query)
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    assert set(body) == {"items", "total"}
+    assert body["total"] >= len(body["items"])
+    items: list[dict[str, Any]] = body["items"]
+    return items
+
+
+def test_a_threshold_has_its_fields_and_defaults(owner: Any) -> None:
+    made = put(owner, test_id="ccc_bucket_pct", threshold_value=8)
+    assert set(made) == FIELDS
+    assert UUID(made["id"]).version == 4
+    assert (made["workbook_id"], made["test_id"], made["threshold_value"]) == (None, "ccc_bucket_pct", 8.0)
+    assert (made["threshold_type"], made["warning_threshold"], made["enabled"]) == ("max", None, True)
+    assert datetime.fromisoformat(made["created_at"]) == datetime.fromisoformat(made["updated_at"])
+    assert listed(owner) == [made]
+
+
+@pytest.mark.parametrize(("test_id", "own"), [("oc_ratio", "min"), ("wal", "max")])
+def test_the_type_is_the_tests_own_unless_given(owner: Any, test_id: str, own: str) -> None:
+    assert put(owner, test_id=test_id, threshold_value=5)["threshold_type"] == own
+    assert put(owner, test_id=test_id, threshold_value=5, threshold_type=None)["threshold_type"] == own
+    assert put(owner, test_id=test_id, threshold_value=5, threshold_type="exact")["threshold_type"] == "exact"
+
+
+def test_the_same_test_again_replaces_it(owner: Any, own_g1: dict[str, Any]) -> None:
+    for workbook_id in (None, own_g1["id"]):
+        first = put(owner, test_id="wal", threshold_value=5, warning_threshold=4, workbook_id=workbook_id)
+        second = put(owner, test_id="wal", threshold_value=7, enabled=False, workbook_id=workbook_id)
+        assert second["id"] == first["id"]
+        assert second["created_at"] == first["created_at"]
+        assert datetime.fromisoformat(second["updated_at"]) > datetime.fromisoformat(first["updated_at"])
+        assert (second["threshold_value"], second["warning_threshold"], second["enabled"]) == (7, None, False)
+    assert len(listed(owner)) == 2
+
+
+def test_filters(owner: Any, own_g1: dict[str, Any]) -> None:
+    made = [
+        put(owner, test_id="wal", threshold_value=5),
+        put(owner, test_id="ccc_bucket_pct", threshold_value=5),
+        put(owner, test_id="price_below_80_pct", threshold_value=5),
+        put(owner, test_id="wal", threshold_value=6, workbook_id=own_g1["id"]),
+    ]
+    assert listed(owner) == made
+    assert listed(owner, workbook_id=own_g1["id"]) == [made[3]]
+    assert listed(owner, workbook_id=str(uuid4())) == []
+    assert listed(owner, test_id="wal") == [made[0], made[3]]
+    assert listed(owner, test_id="no_such_test") == []
+    assert listed(owner, category="portfolio") == [made[0], made[3]]
+    assert listed(owner, category="liquidity") == [made[2]]
+    assert listed(owner, category="coverage") == []
+    assert listed(owner, category="rating", test_id="wal") == []
+    assert listed(owner, limit=2, offset=1) == made[1:3]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"category": "Rating"}, {"category": ""}, {"workbook_id": "x"}, {"test_id": "x" * 201}, {"limit": 1001}, {"offset": -1}],
+)
+def test_queries_that_cannot_be(shared_owner: Any, query: dict[str, Any]) -> None:
+    assert shared_owner.get(PATH, params=query).status_code == 422
+
+
+def test_an_unknown_test(shared_owner: Any) -> None:
+    for test_id in ("nonsense", "", "WAL"):
+        answer = shared_owner.post(PATH, json={"test_id": test_id, "threshold_value": 1})
+        assert answer.status_code == 400
+        assert answer.json()["detail"] == "Unknown test"
+
+
+def test_an_unknown_workbook(owner: Any, stranger: Any, own_g1: dict[str, Any]) -> None:
+    body = {"test_id": "wal", "threshold_value": 1, "workbook_id": own_g1["id"]}
+    assert owner.delete(f"/api/v1/workbooks/{own_g1['id']}").status_code == 204
+    for member, workbook_id in ((stranger, own_g1["id"]), (owner, own_g1["id"]), (owner, str(uuid4()))):
+        answer = member.post(PATH, json={**body, "workbook_id": workbook_id})
+        assert answer.status_code == 404
+        assert answer.json()["detail"] == "Workbook not found"
+    assert listed(owner) == listed(stranger) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"test_id": "wal"},
+        {"threshold_value": 1},
+        {"test_id": "wal", "threshold_value": "6"},
+        {"test_id": "wal", "threshold_value": None},
+        {"test_id": "wal", "threshold_value": True},
+        {"test_id": "wal", "threshold_value": 6, "threshold_type": "between"},
+        {"test_id": "wal", "threshold_value": 6, "enabled": "no"},
+        {"test_id": "wal", "threshold_value": 6, "workbook_id": "x"},
+        {"test_id": "x" * 201, "threshold_value": 6},
+        # A warning that would only come after the breach.
+        {"test_id": "wal", "threshold_value": 6, "warning_threshold": 6.1},
+        {"test_id": "oc_ratio", "threshold_value": 104, "warning_threshold": 103.9},
+        {"test_id": "wal", "threshold_value": 6, "threshold_type": "min", "warning_threshold": 5.9},
+        {"test_id": "wal", "threshold_value": 6, "threshold_type": "exact", "warning_threshold": 6},
+    ],
+)
+def test_bodies_that_cannot_be(shared_owner: Any, body: dict[str, Any]) -> None:
+    answer = shared_owner.post(PATH, json=body)
+    assert answer.status_code == 422
+    assert answer.json()["error_code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_are_none(shared_owner: Any, number: str) -> None:
+    for field in ("threshold_value", "warning_threshold"):
+        other = "" if field == "threshold_value" else ', "threshold_value": 1'
+        content = f'{{"test_id": "wal", "{field}": {number}{other}}}'
+        answer = shared_owner.post(PATH, content=content, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("value", [0, -0.0, -5, 1e-300, 1.7e308, 0.1 + 0.2])
+def test_any_number_is_kept_to_the_last_bit(owner: Any, own_g1: dict[str, Any], value: float) -> None:
+    assert put(owner, test_id="wal", threshold_value=value, warning_threshold=value)["threshold_value"] == value
+    assert listed(owner)[0]["threshold_value"] == value
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": own_g1["id"]})
+    assert run.status_code == 200
+
+
+def test_a_warning_at_the_limit_is_fine(owner: Any) -> None:
+    assert put(owner, test_id="wal", threshold_value=6, warning_threshold=6)["warning_threshold"] == 6
+    assert put(owner, test_id="oc_ratio", threshold_value=104, warning_threshold=104)["warning_threshold"] == 104
+
+
+def test_the_change_is_recorded(stack: Any, owner: Any) -> None:
+    made = put(owner, test_id="wal", threshold_value=6.25)
+    [row] = stack.sql(
+        """
+        SELECT action, resource_type, resource_name, user_email, (details ->> 'threshold_value')::float8
+        FROM audit_log WHERE resource_id = %s
+        """,
+        [made["id"]],
+    )
+    assert row == ("threshold.updated", "threshold", "wal", owner.email, 6.25)
+
+
+def test_a_tenants_thresholds_are_its_own(owner: Any, stranger: Any) -> None:
+    put(owner, test_id="wal", threshold_value=6)
+    assert listed(stranger) == []
+    put(stranger, test_id="wal", threshold_value=7)
+    assert [one["threshold_value"] for one in listed(owner)] == [6]
+
+
+def test_who_may(stack: Any, owner: Any) -> None:
+    body = {"test_id": "wal", "threshold_value": 6}
+    assert httpx.post(stack.url + PATH, json=body).status_code == 401
+    assert httpx.get(stack.url + PATH).status_code == 401
+    viewer, reader, writer = owner.invite("viewer"), owner.key("compliance:read"), owner.key("compliance:write")
+    assert [member.post(PATH, json=body).status_code for member in (viewer, reader, writer)] == [403, 403, 201]
+    assert [member.get(PATH).status_code for member in (viewer, reader, writer)] == [200, 200, 403]
