@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from typing import TypeGuard
 from uuid import uuid4
 
 import structlog
@@ -36,7 +37,7 @@ async def work(settings: Settings) -> None:
         assert settings.redis_url is not None
         assert settings.database_url is not None
         queue = ArqRedis.from_url(settings.redis_url, socket_timeout=10)
-        running = workers(shared, queue, jobs())
+        running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         helpers = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
@@ -44,19 +45,24 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
         ]
         log.info("worker.started")
-        broken = asyncio.gather(*tasks)
-        await asyncio.wait([asyncio.create_task(stopping.wait()), broken], return_when=asyncio.FIRST_COMPLETED)
-        if not stopping.is_set():
-            stopping.set()
-            broken.result()  # a queue's worker ended by itself: say why, and let the supervisor start another process
+        stop = asyncio.create_task(stopping.wait())
+        await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        broken = not stopping.is_set()
+        stopping.set()
         for worker in running:
             worker.allow_pick_jobs = False
         await asyncio.gather(*(asyncio.gather(*worker.tasks.values(), return_exceptions=True) for worker in running))
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, *helpers, return_exceptions=True)
+        outcomes = await asyncio.gather(*tasks, *helpers, return_exceptions=True)
         await queue.aclose()
+        if broken:  # a queue's worker ended by itself: the supervisor starts another process
+            raise RuntimeError("a queue's worker ended") from next(filter(_is_error, outcomes), None)
         log.info("worker.stopped")
+
+
+def _is_error(outcome: object) -> TypeGuard[Exception]:
+    return isinstance(outcome, Exception)
 
 
 def main() -> None:

@@ -131,6 +131,13 @@ def _api(environment: dict[str, str]) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The service that all tests of this process share."""
+    with run_stack() as running:
+        yield running
+
+
+@contextmanager
+def run_stack() -> Iterator[Stack]:
+    """A service of its own, for tests that stop its parts."""
     from service.embedded import Embedded
     from service.platform.database import migrate
 

@@ -39,8 +39,8 @@ class Tally:
     """Par without an obligor."""
     industry_par: NDArray[np.float64]
     """By industry code; the last is blank."""
-    par_by_rank: NDArray[np.float64]
-    """(23,): by the rank that gives the rating factor; 0 is unrated."""
+    par_by_rank: tuple[float, ...]
+    """23 sums, by the rank that gives the rating factor; 0 is unrated."""
     par_by_bucket: tuple[float, float, float, float]
     """Par rated Caa1/CCC+ or lower by agency A, B, C; then par whose rank is B's or C's."""
     par_by_lien: NDArray[np.float64]

@@ -53,6 +53,8 @@ def _diversity_scores() -> NDArray[np.float64]:
     return np.round(scores, 4).astype(np.float64)
 
 
+_FACTORS: Final = tuple(FACTOR.tolist())
+
 DIVERSITY_SCORES: Final = _diversity_scores()
 
 _RECOVERY_BY_LIEN: Final = np.full(8, RECOVERY[3, 0])
@@ -125,8 +127,8 @@ class Pool:
         return max(0.0, par) / self.cpa * 100
 
     def covered(self, par: float) -> float:
-        """Percent of performing par."""
-        return par / self.par * 100
+        """Percent of performing par; of none, all is covered."""
+        return par / self.par * 100 if self.par > 0 else 100.0
 
     @cached_property
     def largest_obligors(self) -> list[dict[str, Any]]:
@@ -325,9 +327,9 @@ def foreign_country(pool: Pool) -> Measured:
 
 
 def _rated_coverage_pct(pool: Pool) -> float:
-    if not pool.tally.par_by_rank[1:].any():
+    if not any(pool.tally.par_by_rank[1:]):
         raise _no_values("rating")
-    return pool.covered(pool.par - float(pool.tally.par_by_rank[0]))
+    return pool.covered(pool.par - pool.tally.par_by_rank[0])
 
 
 def ccc_bucket(pool: Pool) -> Measured:
@@ -339,17 +341,17 @@ def ccc_bucket(pool: Pool) -> Measured:
             for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
             if name in pool.portfolio.ranks
         },
-        "unrated_pct": rounded(pool.covered(float(pool.tally.par_by_rank[0]))),
+        "unrated_pct": rounded(pool.covered(pool.tally.par_by_rank[0])),
     }
     return Measured(pool.share(par), par, pool.cpa, coverage_pct, extra)
 
 
 def rating_factor(pool: Pool) -> Measured:
     coverage_pct = _rated_coverage_pct(pool)
-    total = float(pool.tally.par_by_rank @ FACTOR)
+    total = sum(par * factor for par, factor in zip(pool.tally.par_by_rank, _FACTORS, strict=True))
     extra = {
         "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
-        "unrated_pct": rounded(pool.covered(float(pool.tally.par_by_rank[0]))),
+        "unrated_pct": rounded(pool.covered(pool.tally.par_by_rank[0])),
     }
     return Measured(total / pool.par, total, pool.par, coverage_pct, extra)
 

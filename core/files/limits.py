@@ -15,8 +15,8 @@ COLUMNS_MAX: Final = 16_384
 """Columns of a sheet, the file format's own limit."""
 
 SLOTS_MAX: Final = 50_000_000
-"""Stored cells of a workbook, blanks inside a column's span counted. At 15 bytes each this is 750 MB; a 100 MB file
-of dense data has about 20 million."""
+"""Stored cells of a workbook, blanks inside a column's span counted. At 15 bytes each this is 750 MB; a 92 MB
+file of dense data had 22 million."""
 
 INFLATED_BYTES_MAX: Final = 2 * 1024**3
 """All parts of an archive unpacked. Dense sheets of 100 MB unpack to about 1 GB."""
@@ -30,8 +30,8 @@ RATIO_FREE_BYTES: Final = 4 * 1024 * 1024
 ENTRIES_MAX: Final = 10_000
 """Entries of an archive."""
 
-PART_BYTES_MAX: Final = 32 * 1024 * 1024
-"""A part other than a sheet or the shared strings, unpacked: those are read whole."""
+PART_BYTES_MAX: Final = 16 * 1024 * 1024
+"""A part other than a sheet or the shared strings, unpacked: those are read whole. 65,000 cell styles take 10 MB."""
 
 PIECE_BYTES_MAX: Final = 16 * 1024 * 1024
 """One cell or one shared string in the file's XML. The longest cell that Excel writes stays below 12 MB."""

@@ -22,6 +22,7 @@ SheetState = Literal["visible", "hidden", "veryHidden"]
 _ENCODINGS: Final = frozenset({"utf-8", "ascii", "utf-16", "iso8859-1", "cp1252"})
 _DEPTH_MAX: Final = 64
 _SHEETS_NAMED_MAX: Final = 10_000
+_RELATIONSHIPS_MAX: Final = 20_000
 _DEFINED_NAMES_MAX: Final = 100_000
 
 # Format codes that a file names only by number (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are the dates of
@@ -198,6 +199,8 @@ def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
             kind = attributes.get("Type", "").rpartition("/")[2]
             target = _resolve(unquote(attributes.get("Target", "")), owner)
             found[attributes.get("Id", "")] = Relationship(kind, target)
+            if len(found) > _RELATIONSHIPS_MAX:
+                raise ParseFailed(f"A part has more relationships than the limit of {_RELATIONSHIPS_MAX:,}.")
 
     _parse(data, f"The relationships of {owner or 'the package'}", start)
     return found

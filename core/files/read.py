@@ -41,7 +41,7 @@ def read(path: Path | str) -> Workbook:
 def probe(path: Path | str, *, file_name: str | None = None) -> Probe:
     """Look at an uploaded file without keeping it: kind, archive, limits, and each sheet's true extent.
 
-    Memory is bounded by a few MiB; time by about 2 s per GB unpacked. `file_name` is the name that the user gave.
+    Memory is bounded by a few MiB; time by about 5 s per GB unpacked. `file_name` is the name that the user gave.
     An .xls file is read whole, in a child process.
 
     Raises:

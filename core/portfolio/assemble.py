@@ -190,17 +190,15 @@ def _lots(loans: Loans) -> None:
     source = source[keep]
     place = (np.cumsum(keep) - 1)[members[first]]
     sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
-    means = {
-        name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers
-    }
+    means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
     raised = {name: np.bincount(group, flags[members]) > 0 for name, flags in loans.flags.items()}
     take(loans, source)
-    for name, values in sums.items():
-        loans.numbers[name][place] = values
-    for name, values in means.items():
-        loans.numbers[name][place] = np.where(np.isnan(values), loans.numbers[name][place], values)
-    for name, any_lot in raised.items():
-        loans.flags[name][place] = any_lot
+    for summed, total in sums.items():
+        loans.numbers[summed][place] = total
+    for weighted, mean in means.items():
+        loans.numbers[weighted][place] = np.where(np.isnan(mean), loans.numbers[weighted][place], mean)
+    for flag, any_lot in raised.items():
+        loans.flags[flag][place] = any_lot
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -266,10 +264,9 @@ def name_keys(column: TextColumn) -> TextColumn:
 
 def _plain_letters(name: str) -> str:
     """The name in upper case without accents, other signs beyond ASCII as spaces."""
-    letters = unicodedata.normalize("NFKD", name.upper())
-    return "".join(
-        sign if sign.isascii() or sign.isalnum() else " " for sign in letters if not unicodedata.combining(sign)
-    ).upper() or " "
+    signs = (sign for sign in unicodedata.normalize("NFKD", name.upper()) if not unicodedata.combining(sign))
+    letters = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
+    return letters if letters.strip() else name
 
 
 def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:

@@ -95,7 +95,10 @@ def _height(columns: Dict[str, Any]) -> int:
 def _is_pair(values: Any) -> bool:
     """Whether text is given as (codes, values): two sequences, the first an integer array."""
     return (
-        isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], np.ndarray) and values[0].dtype.kind in "iu"
+        isinstance(values, tuple)
+        and len(values) == 2
+        and isinstance(values[0], np.ndarray)
+        and values[0].dtype.kind in "iu"
     )
 
 
@@ -176,13 +179,17 @@ def _day(name: str, value: Any) -> float:
 
 
 def _flags(name: str, values: Any) -> NDArray[np.uint8]:
-    array = values if isinstance(values, np.ndarray) else np.array([0 if value is None else value for value in values] or [0][:0])
+    array = (
+        values
+        if isinstance(values, np.ndarray)
+        else np.array([0 if value is None else value for value in values] or [0][:0])
+    )
     if array.dtype.kind not in "biuf" or array.ndim != 1:
         raise MappingError(f"column {name} does not hold flags (0 or 1)")
     with np.errstate(invalid="ignore"):
         if not (np.isnan(array) | (array == 0) | (array == 1)).all():
             raise MappingError(f"column {name} holds a flag that is neither 0 nor 1")
-    return (array == 1).astype(np.uint8)
+    return np.asarray(array == 1, np.uint8)
 
 
 def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
@@ -231,7 +238,9 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     names = {one.target for one in TRANCHE_LABELS} - {"class"}
     unknown = sorted(set(columns) - names - {"classes"})
     if unknown or "classes" not in columns:
-        raise MappingError(f"tranches: unknown column(s) {', '.join(unknown)}" if unknown else "tranches: classes missing")
+        raise MappingError(
+            f"tranches: unknown column(s) {', '.join(unknown)}" if unknown else "tranches: classes missing"
+        )
     classes: Sequence[str] = list(columns["classes"])
     numbers = {name: _numbers(f"tranches.{name}", columns[name]) for name in names & set(columns)}
     for name, values in numbers.items():

@@ -138,7 +138,7 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
 
 def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
-    return np.where(triggers <= 10, triggers * 100.0, triggers)
+    return np.where(triggers <= 10, np.round(triggers * 100.0, 9), triggers)
 
 
 def ordered(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
@@ -178,19 +178,24 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
 _DEAL_LABELS: Final = {
     parsing.key(alias): (one.target, preference)
     for one in DEAL_LABELS
-    for preference, alias in enumerate((*one.aliases, one.target))
+    for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
 }
 
 
 def read_deal(book: Workbook) -> tuple[Deal, dict[str, str]]:
-    """The labelled figures of all sheets named like one for them, and their cells; the preferred label wins, then the first."""
+    """The labelled figures of all sheets named like one for them, and their cells.
+
+    Of several labels for one figure the preferred one counts, of equal ones the first.
+    """
     best: dict[str, tuple[int, float, str]] = {}
     for sheet in book.sheets:
         if not is_named(sheet, DEAL_SHEETS):
             continue
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
         for target, preference, row, column in _label_cells(sheet):
-            value_column = next((at for at in range(column + 1, sheet.column_count) if sheet.value(row, at) is not None), None)
+            value_column = next(
+                (at for at in range(column + 1, sheet.column_count) if sheet.value(row, at) is not None), None
+            )
             if value_column is None or (target in best and best[target][0] <= preference):
                 continue
             value = _deal_value(target, Cells.of(sheet.columns[value_column], row, row + 1, pool))
@@ -235,7 +240,7 @@ def _deal_value(target: str, cells: Cells) -> float:
 
 
 def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization | None:
-    """The scheduled payments of the loans with these identifiers; None without the sheet. Others' payments are left out."""
+    """The scheduled payments of the loans with these identifiers; None without the sheet. Others are left out."""
     for sheet in book.sheets:
         if not is_named(sheet, AMORTIZATION_SHEETS):
             continue

@@ -1,4 +1,4 @@
-"""The standard fields of a loan, of a note and of a deal, with the headers that name them in the files of managers and trustees."""
+"""The standard fields of a loan, a note and a deal, with the headers that name them in managers' and trustees' files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Field:
     type: FieldType
     required: bool = False
     aliases: tuple[str, ...] = ()
-    """Headers in order of preference, compared by `core.portfolio.header.key`; the target's own name is always one, the last."""
+    """Headers in order of preference, compared by `core.portfolio.parsing.key`; the target's own name is always the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,18 @@ PROFILES: Final = {
 """The built-in mappings by id."""
 
 TRANCHE_SHEETS: Final = frozenset(
-    "tranches tranche liabilities notes noteinformation capitalstructure capstructure classes debt noteclasssummary".split()
+    (
+        "tranches",
+        "tranche",
+        "liabilities",
+        "notes",
+        "noteinformation",
+        "capitalstructure",
+        "capstructure",
+        "classes",
+        "debt",
+        "noteclasssummary",
+    )  # fmt: skip
 )
 """Names of the sheet with the notes: letters only, lower case."""
 
@@ -262,7 +273,7 @@ TRANCHE_LABELS: Final = (
 )  # fmt: skip
 
 DEAL_SHEETS: Final = frozenset(
-    "deal dealinfo dealinformation summary parameters accounts cash accountbalances".split()
+    ("deal", "dealinfo", "dealinformation", "summary", "parameters", "accounts", "cash", "accountbalances")
 )
 """Names of the sheets with the deal's figures and accounts: letters only, lower case."""
 
@@ -286,7 +297,7 @@ DEAL_LABELS: Final = (
 )  # fmt: skip
 
 AMORTIZATION_SHEETS: Final = frozenset(
-    "amortization amortisation amortizationschedule amortisationschedule amortizationschedules".split()
+    ("amortization", "amortisation", "amortizationschedule", "amortisationschedule", "amortizationschedules")
 )
 """Names of the sheet with scheduled principal payments: letters only, lower case."""
 

@@ -81,7 +81,7 @@ class Matcher:
         self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
 
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
-        """What a header may feed: (target, preference, is auxiliary) triples; exact keys first, then less a unit word."""
+        """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
         known = self._memory.get(header)
         if known is None:
             if len(self._memory) >= MEMORY_MAX:
@@ -116,7 +116,7 @@ def matcher(mapping: Mapping) -> Matcher:
 
 
 def detect(sheet: Sheet) -> Header:
-    """The header of any sheet: the best standard_clo header, else the first row that is not blank when it holds only text.
+    """The header of any sheet: the best standard_clo header, else the first row with a cell when it holds only text.
 
     Without either `row` is None, the columns are named by their letters, and the data starts at the sheet's first row.
     """
@@ -130,7 +130,7 @@ def detect(sheet: Sheet) -> Header:
 
 
 def find(sheet: Sheet, mapping: Mapping) -> Found | None:
-    """The best header row for a mapping among the first rows: most distinct targets, then the topmost; None without one."""
+    """The best header row for a mapping: most distinct targets among the first rows, then the topmost; None without."""
     scan = _Scan(sheet, matcher(mapping))
     least = min(SCORE_MIN, len(mapping.fields))
     best: Found | None = None
@@ -139,7 +139,11 @@ def find(sheet: Sheet, mapping: Mapping) -> Found | None:
         double = scan.double(row)
         if double is not None and double.score > max(found.score, scan.single(row + 1).score):
             found = double
-        if found.score >= least and found.columns.keys() & set(mapping.anchors) and (best is None or found.score > best.score):
+        if (
+            found.score >= least
+            and found.columns.keys() & set(mapping.anchors)
+            and (best is None or found.score > best.score)
+        ):
             best = found
     return best
 
@@ -208,9 +212,7 @@ class _Scan:
         return _assign(row + 1, row, feeds, texts)
 
 
-def _assign(
-    row: int, top: int, feeds: dict[int, tuple[tuple[str, int, bool], ...]], texts: dict[int, str]
-) -> Found:
+def _assign(row: int, top: int, feeds: dict[int, tuple[tuple[str, int, bool], ...]], texts: dict[int, str]) -> Found:
     """Which columns could feed which target; a column feeds one: its target of the mapping, else its auxiliary one."""
     wanted: dict[str, list[tuple[int, int]]] = {}
     for column, options in feeds.items():

@@ -75,7 +75,10 @@ def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: floa
     holdings = find_holdings(book, mapping)
     cells = tranche_cells | deal_cells
     if holdings is None:
-        notes = {"holdings_found": False, "message": "no sheet has a header that names par and two more fields of a loan"}
+        notes = {
+            "holdings_found": False,
+            "message": "no sheet has a header that names par and two more fields of a loan",
+        }
         return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
     reader = _Reader(book, holdings, mapping)
     loans = reader.loans()
@@ -284,7 +287,9 @@ class _Reader:
         texts = self._found.texts
         notes["holdings_found"] = True
         notes["header_row"] = self._found.row
-        notes["matched_columns"] = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
+        notes["matched_columns"] = {
+            target: " ".join(texts[column].split()) for target, column in sorted(columns.items())
+        }
         notes["missing_required"] = [target for target in self._required if target not in columns]
         notes["error_cells"] = sum(self._loans_at(column).error_count() for column in columns.values())
         if self._unreadable:
@@ -293,7 +298,9 @@ class _Reader:
         notes.setdefault("ignored_blank_par", 0)
         name = self._sheet.name.replace("'", "''")
         kept = self._rows
-        places = (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+        places = (
+            (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+        )
         low, high = (self._first + int(place) for place in places)
         if high >= low:
             loans.source_cells = {

@@ -21,7 +21,9 @@ from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-NULL_WORDS: Final = frozenset(("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE"))
+NULL_WORDS: Final = frozenset(
+    ("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
+)
 """What stands for nothing in a cell, in upper case."""
 
 NULL_BYTES_MAX: Final = 6
@@ -96,7 +98,7 @@ class Cells:
             present &= self.kinds != ERROR
         if self.pool.has_null and self.seen & bit(TEXT):
             present &= ~self.pool.null[self.codes]
-        return present
+        return np.asarray(present, np.bool_)
 
     def error_count(self) -> int:
         """Cells that hold an error."""
@@ -127,7 +129,7 @@ class Pool:
 
 def decoded(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
     """Some strings of a pool."""
-    data = memoryview(text.data)
+    data = memoryview(text.data)  # type: ignore[arg-type]  # an array is a buffer
     starts, ends = text.offsets[codes].tolist(), text.offsets[1:][codes].tolist()
     return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
@@ -173,7 +175,7 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     if cells.pool.has_percent:
         shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
         if shown.any():
-            values = np.where(shown, values * 100.0, values)
+            values = np.where(shown, np.round(values * 100.0, 9), values)
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
             marks[shown] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
@@ -181,7 +183,9 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
 
 def _numeric(cells: Cells) -> NDArray[np.bool_]:
     numeric = cells.kinds == NUMBER
-    return numeric | (cells.kinds == DATE) if cells.seen & bit(DATE) else numeric
+    if cells.seen & bit(DATE):
+        numeric |= cells.kinds == DATE
+    return np.asarray(numeric, np.bool_)
 
 
 def _with_text(
@@ -230,7 +234,7 @@ def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
     """Spreads in basis points. `unit` is what the header says: "bps", "%" or nothing.
 
     Cells with their own unit keep it; the unit of all others is one for the column: the header's, else by the median
-    (at most 0.25 a fraction, at most 25 percent, above basis points). A header's % over fractions still means fractions.
+    (at most 0.25 a fraction, at most 25 percent, above basis points). Fractions stay such under a header with a %.
     """
     rest = _unmarked(numbers)
     if unit == "bps":
@@ -263,9 +267,10 @@ def small_rate_percent(numbers: Numbers) -> NDArray[np.float64]:
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
+_MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS: Final = {
     name: number
-    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
+    for number, name in enumerate(_MONTH_NAMES, 1)
 }  # fmt: skip
 _ISO: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?")
 _COMPACT: Final = re.compile(r"((?:19|20|21)\d\d)(\d\d)(\d\d)")
@@ -330,7 +335,7 @@ def date_days(text: str, *, day_first: bool) -> float:
 
 # ---- flags ---------------------------------------------------------------------------------------------------------
 
-YES: Final = frozenset("y yes true t 1 x ✓ ✔".split())
+YES: Final = frozenset(("y", "yes", "true", "t", "1", "x", "✓", "✔"))
 FLAG_WORDS: Final = {
     "is_defaulted": frozenset(("default", "defaulted", "in default", "defaulted obligation", "d")),
     "cov_lite": frozenset(("cov lite", "covlite", "covenant lite")),
@@ -423,7 +428,7 @@ def plain(figure: float) -> str:
 
 
 def categories(column: TextColumn, meanings: list[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """A column under canonical names, one for each of its strings, "" for blank: (code of each row, the names, sorted)."""
+    """A column under canonical names, one for each of its strings, "" for blank: (code of each row, sorted names)."""
     names = tuple(sorted(set(meanings) - {""}))
     code_of = {name: code for code, name in enumerate(names)} | {"": -1}
     table = np.array([code_of[name] for name in meanings], np.int32)
@@ -464,7 +469,10 @@ def country(text: str) -> str:
 # In order: the first rule whose words stand in the text decides.
 _LIENS: Final = (
     (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
-    (re.compile(r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon senior secured\b|\bnon first lien\b"), Lien.SECOND_LIEN),
+    (
+        re.compile(r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon (senior secured|first lien)\b"),
+        Lien.SECOND_LIEN,
+    ),
     (re.compile(r"\b(unsecured|mezzanine|mezz|subordinated|sub debt)\b"), Lien.UNSECURED),
     (
         re.compile(
@@ -512,7 +520,7 @@ _YEAR: Final = re.compile(r"\b(?:1 ?y|1 ?yr|1 ?years?|12 months)\b")
 
 @lru_cache(maxsize=4096)
 def base_rate(text: str) -> str:
-    """The index of a reference rate as family and tenor ("SOFR-3M", "PRIME", "FIXED"); an unknown one as it is, in upper case."""
+    """The index of a reference rate as family and tenor ("SOFR-3M", "PRIME", "FIXED"); another one in upper case."""
     if len(text) > CATEGORY_LENGTH_MAX:
         return text
     words = key(text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Strings(Sequence[str]):
-    """Distinct strings that are decoded when they are asked for: a tuple of a million names would take 60 MB and 0.1 s."""
+    """Distinct strings that are decoded when they are asked for: a tuple of a million would take 60 MB and 0.1 s."""
 
     __slots__ = ("text",)
 
@@ -46,7 +46,11 @@ class Strings(Sequence[str]):
         return iter(self.text.strings())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return (
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and all(a == b for a, b in zip(self, other, strict=True))
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -56,7 +60,10 @@ class Strings(Sequence[str]):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A text column as dictionary codes: the name of row i is `values[codes[i]]`; -1 is blank. The values are distinct."""
+    """A text column as dictionary codes: the name of row i is `values[codes[i]]`; -1 is blank.
+
+    The values are distinct; some may be used by no row.
+    """
 
     codes: NDArray[np.int32]
     values: Sequence[str]
@@ -124,19 +131,21 @@ class Portfolio:
 
     row_count: int
     numbers: dict[str, NDArray[np.float64]]
-    """NaN is blank. par_value, purchase_price (% of par), price (% of par), spread (bps), floor, all_in_rate, recovery_rate,
-    base_rate_level (percent), facility_size, unfunded (currency), days_past_due, quote_depth, average_life (years);
-    maturity_date, default_date (days since 1970-01-01)."""
+    """NaN is blank. par_value, purchase_price (% of par), price (% of par; 0 on a performing loan is blank), spread (bps),
+    floor, all_in_rate, recovery_rate, base_rate_level (percent), facility_size, unfunded (currency), days_past_due,
+    quote_depth, average_life (years); maturity_date, default_date (days since 1970-01-01)."""
     names: dict[str, Names]
     """obligor (issuer_id, else the normalised borrower name: the key of the obligor tests), borrower_name, facility_name,
-    industry (canonical, domain page 4.3), country ("US" for the United States), currency, base_rate (index family and tenor),
-    cusip, loanx_id, isin, issuer_id, payment_frequency."""
+    industry (canonical, domain page 4.3), country ("US" for the United States), currency, base_rate (index family and
+    tenor), cusip, loanx_id, isin, issuer_id, payment_frequency."""
     flags: dict[str, NDArray[np.uint8]]
-    """0 or 1; a blank in an existing column is 0. is_defaulted, cov_lite, is_dip, is_current_pay, is_pik, is_long_dated, participation;
-    is_fixed where the coupon type could be told for the row (see `is_fixed` in the mapping)."""
+    """0 or 1; a blank in an existing column is 0. is_defaulted, cov_lite, is_dip, is_current_pay, is_pik, is_long_dated,
+    participation; is_fixed (by coupon type, else a base rate "Fixed", else a coupon without spread and index), absent
+    when no column can tell. is_defaulted is the column alone: `defaulted()` adds what ratings and dates say."""
     ranks: dict[str, NDArray[np.uint8]]
     """Rating ranks 1 (Aaa) to 22 (defaulted), 0 for no rating: rating_agency_a, rating_agency_b, rating_agency_c, rating
-    (the deal's own column, read on whichever scale fits)."""
+    (the deal's own column, read on whichever scale fits), facility_rating_agency_a (the loan's own rating, for the notch
+    difference of the recovery table)."""
     lien: NDArray[np.uint8] | None = None
     """`core.portfolio.fields.Lien` of each row; None without a lien column."""
     tranches: Tranches | None = None
@@ -144,9 +153,14 @@ class Portfolio:
     amortization: Amortization | None = None
     sheet_name: str = "Holdings"
     notes: dict[str, Any] = field(default_factory=dict)
-    """What the mapping saw and counted: ignored_blank_par, error_cells, negative_par_rows, conflicting_lots, matched columns, ..."""
+    """What the mapping saw. holdings_found (False: no sheet with loans, `message` says so), header_row (0-based),
+    matched_columns (field -> header), missing_required, and counts of rows: ignored_blank_par, negative_par_rows, lots,
+    conflicting_lots, rows_without_obligor, lien_blank_rows, lien_unrecognised_rows, zero_prices, total_rows,
+    subtotal_rows, section_rows, repeated_headers, unidentified_rows, filled_borrowers, rows_after_end; of cells:
+    error_cells, destroyed_identifiers, unreadable_cells (field -> count)."""
     source_cells: dict[str, str] = field(default_factory=dict)
-    """Field -> the A1 range of its source column with the sheet's name, for the explanation of a result."""
+    """Field -> the A1 range of its source column with the sheet's name, for the explanation of a result; fields of the
+    notes and the deal as tranches.current_balance, deal.principal_cash."""
 
     @classmethod
     def from_workbook(cls, book: Workbook, mapping: Mapping | None = None, *, as_of: float | None = None) -> Portfolio:

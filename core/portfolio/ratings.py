@@ -76,7 +76,10 @@ _SYMBOLS: Final[dict[Agency, dict[str, int]]] = {
 }
 
 NOT_RATED: Final = frozenset(
-    ("", "NR", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "***", "#N/A", "NONE", "NOT RATED", "UNRATED", "WITHDRAWN")
+    (
+        "", "NR", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "***", "#N/A", "NONE", "NOT RATED", "UNRATED",
+        "WITHDRAWN",
+    )
 )  # fmt: skip
 """What says that there is no rating, in upper case."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.grid.sheet import Sheet
 from core.portfolio import _parse
-from core.portfolio.parsing import TEXT, Cells, Pool
+from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
@@ -21,11 +21,13 @@ BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table."""
 
 _BARE: Final = re.compile(
-    r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*",
+    r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*"
+    r"|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*",
     re.IGNORECASE,
 )
 _MARKER: Final = re.compile(
-    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|weighted|footnote|note[s:]|\*|source|©)|.*\btotals?\s*:?\s*$",
+    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|weighted|footnote|note[s:]|\*|source|©)"
+    r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
 _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
@@ -44,8 +46,8 @@ class Loans:
     borrower: NDArray[np.int64] | None
     """The row that each loan takes its borrower from; None when each has its own."""
     counts: dict[str, int]
-    """ignored_blank_par, section_rows, total_rows, subtotal_rows, repeated_headers, unidentified_rows, filled_borrowers:
-    those that are not 0."""
+    """ignored_blank_par, section_rows, total_rows, subtotal_rows, repeated_headers, unidentified_rows,
+    filled_borrowers, rows_after_end: those that are not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,16 @@ def _start(text: Text, code: int) -> str:
     return text.data[begin : min(end, begin + TEXT_BYTES_MAX)].tobytes().decode(errors="replace")
 
 
+def _is_figure(cells: Cells) -> NDArray[np.bool_]:
+    """Cells whose text is a number."""
+    if not cells.seen & bit(TEXT):
+        return np.zeros(len(cells.kinds), np.bool_)
+    text = cells.pool.text
+    local, used = _parse.distinct(cells.codes, len(text))
+    values, _ = _parse.numbers(text.offsets, text.data, used, False)
+    return spread_out(~np.isnan(values), False, local)
+
+
 class _Odd:
     """The rows that are not plainly loans, and what all columns of the sheet say about them."""
 
@@ -132,7 +144,7 @@ class _Odd:
                 continue
             cells = Cells.of(stored, low, high, pool).take(rows - rows[0])
             present = cells.present()
-            is_text = present & (cells.kinds == TEXT)
+            is_text = present & (cells.kinds == TEXT) & ~_is_figure(cells)
             self.filled += present
             self.texts += is_text
             self.first_text = np.where((self.first_text < 0) & is_text, cells.codes, self.first_text)
@@ -162,8 +174,10 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     solid = ~(blank | header | marker | label)
     rest = par & solid
     ends = marker & ~odd.matches(_SUBTOTAL, whole=False)
-    stop = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], np.flatnonzero(has.plain | has.par & has.identifier))
-    # An id or a facility makes a nameless row a loan under a merged issuer; a date or a word makes it a loan without a name.
+    stop = _stop(
+        len(has.plain), rows[blank], rows[ends], rows[solid], np.flatnonzero(has.plain | has.par & has.identifier)
+    )
+    # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
     totals = _unlabelled_totals(columns, rows[nameless], rows[marker], has.plain)
     lone = rows[nameless & (odd.texts == 0)]
@@ -222,7 +236,7 @@ def _stop(
 def _unlabelled_totals(
     columns: Columns, nameless: NDArray[np.int64], markers: NDArray[np.int64], plain: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with nothing that names a loan and a par that is the sum of all loans above, or of those since the last total."""
+    """Rows with nothing that names a loan and a par that is the sum of the loans above, or of those since a total."""
     if columns.par is None or len(nameless) == 0:
         return nameless[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(plain, columns.par, 0.0))))
@@ -254,13 +268,14 @@ def _company_subtotals(columns: Columns, rows: NDArray[np.int64], has: _Has) -> 
     sums = np.concatenate(([0.0], np.cumsum(np.where(has.par & has.detail & ~is_sum, columns.par, 0.0))))
     run = np.searchsorted(starts, rows, side="right") - 1
     others = sums[starts[run + 1]] - sums[starts[run]]
-    return rows[(np.abs(columns.par[rows] - others) <= TOTAL_TOLERANCE) & (others != 0)]
+    is_subtotal = (np.abs(columns.par[rows] - others) <= TOTAL_TOLERANCE) & (others != 0)
+    return np.asarray(rows[is_subtotal], np.int64)
 
 
 def _borrowers(
     columns: Columns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64] | None, int]:
-    """The row that each loan takes its borrower from: its own, else the nearest above (merged issuer cells), and how many."""
+    """The row that each loan takes its borrower from: its own, else the nearest above (merged cells); and how many."""
     if columns.borrower is None:
         return None, 0
     named = columns.borrower.present()

@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date, datetime
 from datetime import time as clock_time
-from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -52,6 +51,16 @@ INLINE_ROWS_MAX: Final = 10_000
 
 EPOCH: Final = date(1970, 1, 1)
 
+
+class Profile(NamedTuple):
+    """A mapping, and its JSON for the evidence."""
+
+    mapping: Mapping
+    json: str
+
+
+_PROFILES: Final = {name: Profile(mapping, store.as_json(mapping)) for name, mapping in PROFILES.items()}
+
 Limits = MappingOf[str, engine.Threshold]
 
 
@@ -66,13 +75,13 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         raise WorkbookNotReady
     if not subject.is_alone:
         raise AlreadyRunning
-    mapping = PROFILES.get(subject.mapping_id or DEFAULT_PROFILE)
-    if mapping is None:
+    profile = _PROFILES.get(subject.mapping_id or DEFAULT_PROFILE)
+    if profile is None:
         raise MappingNotFound
     ctx.knows_email(subject.email)
     executed_at, started = ctx.now(), time.perf_counter()
     as_of = subject.created_at.astimezone(UTC).date()
-    portfolio = await _portfolio(ctx, subject, mapping, as_of)
+    portfolio = await _portfolio(ctx, subject, profile, as_of)
     of_workbook, of_tenant = _limits(subject.limits, of_workbook=True), _limits(subject.limits, of_workbook=False)
     results = await _results(ctx, portfolio, body, of_workbook, of_tenant)
     done = ComplianceRun(
@@ -87,7 +96,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         execution_time_ms=round((time.perf_counter() - started) * 1000, 3),
     )
     inputs = store.Inputs(
-        mapping=_mapping_json(mapping),
+        mapping=profile.json,
         thresholds=store.as_json({"workbook": of_workbook, "tenant": of_tenant}),
         options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options)}),
         engine_version=core.__version__,
@@ -127,16 +136,16 @@ def _limits(stored: list[store.Limit], *, of_workbook: bool) -> dict[str, engine
     }
 
 
-async def _portfolio(ctx: Context, subject: store.Subject, mapping: Mapping, as_of: date) -> Portfolio:
+async def _portfolio(ctx: Context, subject: store.Subject, profile: Profile, as_of: date) -> Portfolio:
     assert subject.book_key is not None, "a workbook that is ready has columns"
-    kept, key = recent(ctx.resources), Key(subject.book_key, mapping, as_of)
+    kept, key = recent(ctx.resources), Key(subject.book_key, profile.json, as_of)
     portfolio = kept.get(key)
     if portfolio is None:
         row = await workbooks.get(ctx, subject.id)
         if row.book_key != subject.book_key:  # it was changed since the run began
             raise WorkbookNotReady
         book = await open_book(ctx, row)
-        portfolio = await ctx.compute(Portfolio.from_workbook, book, mapping, as_of=float((as_of - EPOCH).days))
+        portfolio = await ctx.compute(Portfolio.from_workbook, book, profile.mapping, as_of=float((as_of - EPOCH).days))
         kept.keep(key, portfolio)
     return portfolio
 
@@ -157,11 +166,6 @@ async def _results(
         )
 
     return work() if portfolio.row_count <= INLINE_ROWS_MAX else await ctx.compute(work)
-
-
-@lru_cache(maxsize=64)
-def _mapping_json(mapping: Mapping) -> str:
-    return store.as_json(mapping)
 
 
 async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
-from core.portfolio.fields import Mapping
 from core.portfolio.portfolio import Portfolio, Strings
 from service.platform.context import Resources
 
@@ -27,7 +26,8 @@ class Key(NamedTuple):
 
     book_key: str
     """Of the stored columns: the same key, the same columns."""
-    mapping: Mapping
+    mapping: str
+    """JSON of the whole mapping: a string keeps its hash, where that of a Mapping is 200 strings' each time."""
     as_of: date
 
 

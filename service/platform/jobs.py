@@ -335,8 +335,11 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
             await asyncio.sleep(POLL_SECONDS)
 
 
-def workers(resources: Resources, queue: ArqRedis, table: JobTable) -> list[Worker]:
-    """One arq worker for each queue, all in this event loop."""
+def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worker]:
+    """One arq worker for each queue, all in this event loop.
+
+    Each has connections of its own: a worker that stops closes its pool, under the feet of any that shares it.
+    """
     settings = resources.settings
     run = func(
         cast(Any, Runner(resources, table).__call__),  # its hints want keywords that it does not pass
@@ -349,7 +352,7 @@ def workers(resources: Resources, queue: ArqRedis, table: JobTable) -> list[Work
         Worker(
             functions=[run],
             queue_name=_arq_name(name),
-            redis_pool=queue,
+            redis_pool=ArqRedis.from_url(redis_url, socket_timeout=10),
             handle_signals=False,
             max_jobs=settings.worker_jobs,
             poll_delay=0.1,

@@ -101,12 +101,12 @@ def contents(sheet: Sheet) -> Contents:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Names cut to their limit, none twice, none that a row of JSON needs for itself."""
+    """Names cut to their limit, none twice, none that a row of JSON needs for itself, no null characters to refuse."""
     used = {ROW_NUMBER, FORMULAS}
     count: dict[str, int] = {}
     found = []
     for name in names:
-        base = unique = name[:NAME_CHARACTERS_MAX]
+        base = unique = name.replace("\x00", "")[:NAME_CHARACTERS_MAX]
         while unique in used:
             count[base] = count.get(base, 1) + 1
             mark = f" ({count[base]})"

@@ -143,7 +143,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
     )
 
 
-class NewSheet(Struct, frozen=True, kw_only=True):
+class NewSheet(Struct, kw_only=True):
     """A sheet to be stored, before it is parsed or after."""
 
     id: UUID
@@ -157,6 +157,9 @@ class NewSheet(Struct, frozen=True, kw_only=True):
     headers: list[str] = []
     types: str = ""
     blob_key: str | None = None
+
+    def __post_init__(self) -> None:
+        self.name = self.name.replace("\x00", "")  # an .xls can hold them, a text of the database cannot
 
 
 async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) -> None:

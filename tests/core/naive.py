@@ -298,7 +298,9 @@ def groups(portfolio: Portfolio) -> list[dict[str, Any]]:
         due, coupon, spread = (finite(c[i]) for c in (notes.interest_due, notes.coupon, notes.spread))
         if due is None and coupon is None and base is not None and spread is not None:
             coupon = base + spread / 100
-        group["due"] += due if due is not None else balance * coupon / 100 * fraction  # type: ignore[operator]
+        if due is None and coupon is not None:
+            due = balance * coupon / 100 * fraction
+        group["due"] += due or 0.0
         for key, column in (("oc", notes.oc_trigger), ("ic", notes.ic_trigger)):
             trigger = finite(column[i])
             if trigger is not None:

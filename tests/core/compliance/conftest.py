@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
@@ -17,7 +17,7 @@ FLAGS = (
 )  # fmt: skip
 RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
 
-A = dict(zip("Ba3 B1 B2 B3 Caa1 Caa2 Caa3 Ca".split(), range(13, 21), strict=True))
+A = {symbol: rank for rank, symbol in enumerate(("Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca"), 13)}
 
 
 def names_of(values: Sequence[str | None]) -> Names:
@@ -28,7 +28,7 @@ def names_of(values: Sequence[str | None]) -> Names:
 
 
 def portfolio_of(
-    columns: dict[str, Sequence[Any]],
+    columns: Mapping[str, Sequence[Any]],
     *,
     tranches: Tranches | None = None,
     deal: Deal | None = None,
@@ -92,16 +92,17 @@ def g1_columns() -> dict[str, list[Any]]:
     """The worked pool of the domain page: 12 performing loans of 395m and a defaulted one."""
     million = 1e6
     par = [40, 40, 40, 40, 40, 30, 40, 40, 40, 20, 15, 10, 5]
-    names = "Alpha Bravo Charlie Delta Echo Foxtrot Golf Hotel India Juliet Kilo Lima Mike".split()
-    industries = (
-        "High Tech|Healthcare|Services|Banking|Hotel|Retail|Telecommunications|Chemicals|Construction|Media|Automotive"
-        "|Durable|Wholesale"
-    ).split("|")
-    ratings = "B1 B2 B2 Ba3 B3 B3 B1 B2 B2 Caa1 Caa2 Caa3 Ca".split()
+    ratings = ("B1", "B2", "B2", "Ba3", "B3", "B3", "B1", "B2", "B2", "Caa1", "Caa2", "Caa3", "Ca")
     return {
         "par_value": [amount * million for amount in par],
-        "obligor": names,
-        "industry": industries,
+        "obligor": [
+            "Alpha", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot", "Golf", "Hotel", "India", "Juliet", "Kilo", "Lima",
+            "Mike",
+        ],
+        "industry": [
+            "High Tech", "Healthcare", "Services", "Banking", "Hotel", "Retail", "Telecommunications", "Chemicals",
+            "Construction", "Media", "Automotive", "Durable", "Wholesale",
+        ],
         "price": [99.5, 98.75, 97.0, 99.0, 96.5, 85.0, 98.0, 97.5, 98.5, 85.0, 70.0, 55.0, 60.0],
         "rating_agency_a": [A[symbol] for symbol in ratings],
         "rating_agency_b": [14, 15, 15, 13, 16, 16, 14, 15, 14, 17, 18, 19, 22],
@@ -109,7 +110,7 @@ def g1_columns() -> dict[str, list[Any]]:
         "floor": [0.5, 0.5, 0.75, 0.0, 0.75, 0.5, 0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0],
         "purchase_price": [None] * 5 + [78.0] + [None] * 7,
         "recovery_rate": [None] * 12 + [45.0],
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

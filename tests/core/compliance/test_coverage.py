@@ -54,8 +54,8 @@ def test_a_is_tested_together_with_b(oc: dict[str, float], expected: list[tuple[
 def test_one_rank_is_one_group() -> None:
     """Pari passu classes share balance, interest and the stricter trigger, wherever they stand in the sheet."""
     notes = tranches_of(
-        (("A-1", 10.0), ("C", 5.0), ("A-2", 20.0)), rank=[1, 2, 1], coupon=[4.0, 8.0, 4.0], oc={"A-1": 110.0, "A-2": 112.0},
-        deferred_interest=[None, 1.0, None],
+        (("A-1", 10.0), ("C", 5.0), ("A-2", 20.0)), rank=[1, 2, 1], coupon=[4.0, 8.0, 4.0],
+        oc={"A-1": 110.0, "A-2": 112.0}, deferred_interest=[None, 1.0, None],
     )  # fmt: skip
     built = structure(notes, nan, 0.25)
     assert [(group.name, group.balance) for group in built.groups] == [("A-1/A-2", 30.0), ("C", 6.0)]

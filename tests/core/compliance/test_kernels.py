@@ -17,8 +17,8 @@ RECOVERY = np.full(8, 45.0)
 def tally(par: list[float], **more: Any) -> kernels.Tally:
     options: dict[str, Any] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": None} | more
     return kernels.tally(
-        len(par), {"par_value": np.array(par), **options["numbers"]}, options["names"], options["flags"], options["ranks"],
-        options["lien"], RECOVERY, as_of=nan, base_rate=nan, home=0,
+        len(par), {"par_value": np.array(par), **options["numbers"]}, options["names"], options["flags"],
+        options["ranks"], options["lien"], RECOVERY, as_of=nan, base_rate=nan, home=0,
     )  # fmt: skip
 
 

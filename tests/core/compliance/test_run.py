@@ -375,6 +375,21 @@ def test_nothing_to_divide_by(cash: float) -> None:
         assert reasons(ran)[test_id] == "collateral principal amount is zero or negative"
 
 
+def test_long_and_short_cancel() -> None:
+    """Performing par of exactly nothing beside cash: shares are of the cash, averages have nothing to stand on."""
+    columns = {
+        "par_value": [5.0, -5.0],
+        "obligor": ["Acme", "Beta"],
+        "rating_agency_a": [15, 17],
+        "price": [90.0, 90.0],
+    }
+    ran = run_suite(portfolio_of(columns, deal=Deal(principal_cash=100.0)), "enhanced")
+    assert {result.test_id: result.current_value for result in ran} == {
+        "single_obligor_concentration": 5.0, "top_5_concentration": 5.0, "ccc_bucket_pct": 0.0,
+    }  # fmt: skip
+    assert reasons(ran)["price_below_80_pct"] == "collateral principal amount is zero or negative"
+
+
 def test_everything_defaulted() -> None:
     """No performing par: the averages are skipped, and all of it counts as defaulted."""
     columns = {

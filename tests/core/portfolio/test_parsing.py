@@ -26,15 +26,48 @@ def same(values: Any, expected: list[float]) -> bool:
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("1,234.56", 1234.56), ("(1,234.56)", -1234.56), ("1,234.56-", -1234.56), ("-5", -5), ("−5", -5), ("+5", 5),
-        ("$1,000", 1000), ("$ (5.5)", -5.5), ("-$5", -5), ("USD 5", 5), ("5 EUR", 5), ("€5", 5), ("£ 7", 7), ("US$ 4", 4),
-        ("1 234.5", 1234.5), ("1\u00a0234,5", 1234.5), ("1\u202f234,5", 1234.5), ("1'234.5", 1234.5),
-        ("1.234,56", 1234.56), ("1,2", 1.2), ("1,25", 1.25), ("1,2345", 1.2345), ("1,234", 1234), ("0,125", 0.125),
-        ("1.234.567", 1234567), ("1,234,567", 1234567), ("1.234.567,8", 1234567.8), ("1.5MM", 1_500_000), ("2.0M", 2_000_000),
-        ("3mm", 3_000_000), ("1.2bn", 1_200_000_000), ("250k", 250_000), ("3.5%", 3.5), ("(3.5%)", -3.5), ("12 bps", 12),
-        ("5E+06", 5_000_000), ("1e-3", 0.001), (".5", 0.5), ("5.", 5), ("007", 7),
+        ("1,234.56", 1234.56),
+        ("(1,234.56)", -1234.56),
+        ("1,234.56-", -1234.56),
+        ("-5", -5),
+        ("−5", -5),
+        ("+5", 5),
+        ("$1,000", 1000),
+        ("$ (5.5)", -5.5),
+        ("-$5", -5),
+        ("USD 5", 5),
+        ("5 EUR", 5),
+        ("€5", 5),
+        ("£ 7", 7),
+        ("US$ 4", 4),
+        ("1 234.5", 1234.5),
+        ("1\u00a0234,5", 1234.5),
+        ("1\u202f234,5", 1234.5),
+        ("1'234.5", 1234.5),
+        ("1.234,56", 1234.56),
+        ("1,2", 1.2),
+        ("1,25", 1.25),
+        ("1,2345", 1.2345),
+        ("1,234", 1234),
+        ("0,125", 0.125),
+        ("1.234.567", 1234567),
+        ("1,234,567", 1234567),
+        ("1.234.567,8", 1234567.8),
+        ("1.5MM", 1_500_000),
+        ("2.0M", 2_000_000),
+        ("3mm", 3_000_000),
+        ("1.2bn", 1_200_000_000),
+        ("250k", 250_000),
+        ("3.5%", 3.5),
+        ("(3.5%)", -3.5),
+        ("12 bps", 12),
+        ("5E+06", 5_000_000),
+        ("1e-3", 0.001),
+        (".5", 0.5),
+        ("5.", 5),
+        ("007", 7),
     ],
-)  # fmt: skip
+)
 def test_numbers_in_text(make_cells: Callable[..., parsing.Cells], text: str, number: float) -> None:
     read = parsing.read_numbers(make_cells([text]))
     assert read.values[0] == pytest.approx(number, rel=1e-15)
@@ -48,7 +81,25 @@ def test_null_words_are_blank_and_not_unreadable(make_cells: Callable[..., parsi
     assert read.unreadable == 0
 
 
-@pytest.mark.parametrize("text", ["abc", "1-2", "1/2", "1.2.3,4,5", "1,2.3,4", "%", "()", "M", "1e", "1e9999", "12 34 x", "9" * 65, "$", "5 USD EUR x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abc",
+        "1-2",
+        "1/2",
+        "1.2.3,4,5",
+        "1,2.3,4",
+        "%",
+        "()",
+        "M",
+        "1e",
+        "1e9999",
+        "12 34 x",
+        "9" * 65,
+        "$",
+        "5 USD EUR x",
+    ],
+)
 def test_other_text_is_blank_and_counted(make_cells: Callable[..., parsing.Cells], text: str) -> None:
     read = parsing.read_numbers(make_cells([text, text, 1.0]))
     assert same(read.values, [NAN, NAN, 1.0])
@@ -139,7 +190,9 @@ def test_a_percent_format_shows_percent(make_cells: Callable[..., parsing.Cells]
     assert same(read.values, [3.5, 4.0, 5.0, 3.5, 7.0])
     assert read.marks is not None
     assert read.marks.tolist() == [PERCENT, 0, 0, PERCENT, BASIS_POINTS]
-    assert same(parsing.spread_bps(parsing.read_numbers(make_cells([shown(0.035, "0%"), shown(0.04, "0%")]))), [350, 400])
+    assert same(
+        parsing.spread_bps(parsing.read_numbers(make_cells([shown(0.035, "0%"), shown(0.04, "0%")]))), [350, 400]
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +221,9 @@ def test_rates_by_their_median_without_zeros(make_cells: Callable[..., parsing.C
     assert same(rates([0.1, 0.3]), [10, 30])
 
 
-def test_floors_are_fractions_only_when_all_are_small(make_cells: Callable[..., parsing.Cells], shown: Callable[..., Any]) -> None:
+def test_floors_are_fractions_only_when_all_are_small(
+    make_cells: Callable[..., parsing.Cells], shown: Callable[..., Any]
+) -> None:
     def floors(values: list[Any]) -> Any:
         return parsing.small_rate_percent(parsing.read_numbers(make_cells(values)))
 
@@ -187,9 +242,23 @@ def days(*when: int) -> float:
 
 @pytest.mark.parametrize(
     "text",
-    ["2032-09-29", "2032-09-29T00:00:00", "2032-09-29 12:30", "29-Sep-2032", "29 Sep 2032", "29-SEP-32", "29 September 2032",
-     "9/29/2032", "09/29/2032", "29.09.2032", "29.9.2032", "Sep 29, 2032", "20320929", " 29-Sep-2032 "],
-)  # fmt: skip
+    [
+        "2032-09-29",
+        "2032-09-29T00:00:00",
+        "2032-09-29 12:30",
+        "29-Sep-2032",
+        "29 Sep 2032",
+        "29-SEP-32",
+        "29 September 2032",
+        "9/29/2032",
+        "09/29/2032",
+        "29.09.2032",
+        "29.9.2032",
+        "Sep 29, 2032",
+        "20320929",
+        " 29-Sep-2032 ",
+    ],
+)
 def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> None:
     assert same(parsing.read_dates(make_cells([text])), [days(2032, 9, 29)])
 
@@ -199,7 +268,10 @@ def test_slashed_dates_are_read_alike_in_the_whole_column(make_cells: Callable[.
     assert same(parsing.read_dates(make_cells(["03/04/2030", "25/06/2031"])), [days(2030, 4, 3), days(2031, 6, 25)])
 
 
-@pytest.mark.parametrize("value", ["", "N/A", "31/02/2030", "2030-13-01", "soon", "0", "01-Jan-1900", 0, 1, 59.0, -5, 3e6, "#N/A", True, None])
+@pytest.mark.parametrize(
+    "value",
+    ["", "N/A", "31/02/2030", "2030-13-01", "soon", "0", "01-Jan-1900", 0, 1, 59.0, -5, 3e6, "#N/A", True, None],
+)
 def test_what_is_no_date_is_blank(make_cells: Callable[..., parsing.Cells], value: Any) -> None:
     assert same(parsing.read_dates(make_cells([value, date(2030, 1, 31)])), [NAN, days(2030, 1, 31)])
 
@@ -212,9 +284,12 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
     serial = to_serial(day, date_1904=is_1904)
     codes, text = parsing.pool_of(["x"])
     cells = parsing.Cells(
-        kinds, np.array([serial, serial + 0.75]), np.full(2, -1, np.int32), np.zeros(2, np.uint16),
+        kinds,
+        np.array([serial, serial + 0.75]),
+        np.full(2, -1, np.int32),
+        np.zeros(2, np.uint16),
         parsing.Pool(text, date_1904=is_1904),
-    )  # fmt: skip
+    )
     assert same(parsing.read_dates(cells), [days(day.year, day.month, day.day)] * 2)
 
 
@@ -239,16 +314,28 @@ def test_a_flag_column_may_say_its_own_word(make_cells: Callable[..., parsing.Ce
 @pytest.mark.parametrize(
     ("text", "lien"),
     [
-        ("First Lien", Lien.FIRST_LIEN), ("1L", Lien.FIRST_LIEN), ("1st Lien Term Loan", Lien.FIRST_LIEN),
-        ("Senior Secured", Lien.FIRST_LIEN), ("Senior Secured Loan", Lien.FIRST_LIEN), ("LOAN", Lien.FIRST_LIEN),
-        ("Moody’s Senior Secured loan", Lien.FIRST_LIEN), ("Moody's Senior Secured Loan", Lien.FIRST_LIEN),
-        ("Second Lien", Lien.SECOND_LIEN), ("2L", Lien.SECOND_LIEN), ("2nd lien", Lien.SECOND_LIEN),
+        ("First Lien", Lien.FIRST_LIEN),
+        ("1L", Lien.FIRST_LIEN),
+        ("1st Lien Term Loan", Lien.FIRST_LIEN),
+        ("Senior Secured", Lien.FIRST_LIEN),
+        ("Senior Secured Loan", Lien.FIRST_LIEN),
+        ("LOAN", Lien.FIRST_LIEN),
+        ("Moody’s Senior Secured loan", Lien.FIRST_LIEN),
+        ("Moody's Senior Secured Loan", Lien.FIRST_LIEN),
+        ("Second Lien", Lien.SECOND_LIEN),
+        ("2L", Lien.SECOND_LIEN),
+        ("2nd lien", Lien.SECOND_LIEN),
         ("Senior Unsecured Loan/Second Lien Loan", Lien.SECOND_LIEN),
-        ("Moody's Non-Senior Secured Loan", Lien.SECOND_LIEN), ("Senior Unsecured", Lien.UNSECURED),
-        ("Unsecured Loan", Lien.UNSECURED), ("Mezzanine", Lien.UNSECURED), ("Subordinated", Lien.UNSECURED),
-        ("Senior Secured Bond", Lien.BOND), ("Senior Unsecured Notes", Lien.BOND), ("Equity", Lien.OTHER),
+        ("Moody's Non-Senior Secured Loan", Lien.SECOND_LIEN),
+        ("Senior Unsecured", Lien.UNSECURED),
+        ("Unsecured Loan", Lien.UNSECURED),
+        ("Mezzanine", Lien.UNSECURED),
+        ("Subordinated", Lien.UNSECURED),
+        ("Senior Secured Bond", Lien.BOND),
+        ("Senior Unsecured Notes", Lien.BOND),
+        ("Equity", Lien.OTHER),
     ],
-)  # fmt: skip
+)
 def test_lien_words(text: str, lien: Lien) -> None:
     assert parsing.lien(text) is lien
 
@@ -259,14 +346,22 @@ def test_the_united_states_by_every_name(text: str) -> None:
 
 
 def test_other_countries() -> None:
-    assert [parsing.country(text) for text in ("UK", "Cayman Islands", "The Netherlands", "Atlantis")] == ["GB", "KY", "NL", "Atlantis"]
+    assert [parsing.country(text) for text in ("UK", "Cayman Islands", "The Netherlands", "Atlantis")] == [
+        "GB",
+        "KY",
+        "NL",
+        "Atlantis",
+    ]
 
 
 def test_industries_by_any_spelling() -> None:
     assert parsing.industries(INDUSTRIES) == list(INDUSTRIES)
-    assert parsing.industries(["Beverage, Food, & Tobacco", "beverage food and tobacco", "CORP - Beverage, Food & Tobacco"]) == [
-        "Beverage, Food & Tobacco"
-    ] * 3
+    assert (
+        parsing.industries(
+            ["Beverage, Food, & Tobacco", "beverage food and tobacco", "CORP - Beverage, Food & Tobacco"]
+        )
+        == ["Beverage, Food & Tobacco"] * 3
+    )
     assert parsing.industries(["CORP - High Tech Industries"]) == ["High Tech Industries"]
     # Unknown ones are one when they are alike, whichever spelling comes first.
     assert parsing.industries(["Space-Mining", "Space Mining"]) == parsing.industries(["Space Mining", "Space-Mining"])
@@ -275,10 +370,24 @@ def test_industries_by_any_spelling() -> None:
 
 @pytest.mark.parametrize(
     ("text", "index"),
-    [("SOFR", "SOFR"), ("TSFR3M", "SOFR-3M"), ("3M SOFR", "SOFR-3M"), ("Term SOFR 3M", "SOFR-3M"), ("3 Month Term SOFR", "SOFR-3M"),
-     ("3M Libor", "LIBOR-3M"), ("US0003M", "LIBOR-3M"), ("EUR003M", "EURIBOR-3M"), ("EURIBOR 6M", "EURIBOR-6M"), ("Prime", "PRIME"),
-     ("Fixed", "FIXED"), ("SONIA", "SONIA"), ("12M EURIBOR", "EURIBOR-12M"), ("1 Year LIBOR", "LIBOR-12M"), ("xyz  9", "XYZ 9")],
-)  # fmt: skip
+    [
+        ("SOFR", "SOFR"),
+        ("TSFR3M", "SOFR-3M"),
+        ("3M SOFR", "SOFR-3M"),
+        ("Term SOFR 3M", "SOFR-3M"),
+        ("3 Month Term SOFR", "SOFR-3M"),
+        ("3M Libor", "LIBOR-3M"),
+        ("US0003M", "LIBOR-3M"),
+        ("EUR003M", "EURIBOR-3M"),
+        ("EURIBOR 6M", "EURIBOR-6M"),
+        ("Prime", "PRIME"),
+        ("Fixed", "FIXED"),
+        ("SONIA", "SONIA"),
+        ("12M EURIBOR", "EURIBOR-12M"),
+        ("1 Year LIBOR", "LIBOR-12M"),
+        ("xyz  9", "XYZ 9"),
+    ],
+)
 def test_reference_rates(text: str, index: str) -> None:
     assert parsing.base_rate(text) == index
 
@@ -287,6 +396,16 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
     column = parsing.read_text(make_cells([" A ", "A", "A\u00a0", "b", 12.0, "12", 1.5, None, "N/A", "#N/A", "  "]))
     strings = column.text.strings()
     assert [strings[code] if code >= 0 else None for code in column.codes.tolist()] == [
-        "A", "A", "A", "b", "12", "12", "1.5", None, None, None, None,
-    ]  # fmt: skip
+        "A",
+        "A",
+        "A",
+        "b",
+        "12",
+        "12",
+        "1.5",
+        None,
+        None,
+        None,
+        None,
+    ]
     assert len(set(strings)) == len(strings)

@@ -54,9 +54,29 @@ def test_default_has_rank_22_and_the_unrated_factor_stands_at_0() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["B2", " b2 ", "(P)B2", "(P) B2", "B2*", "B2 *", "B2 *-", "B2*+", "B2/*-", "B2 (sf)", "B2sf", "B2 sf", "B2e", "B2u",
-     "B2 (Stable)", "B2 /Watch Neg", "B2 NEG", "B2 (CreditWatch Negative)", "B2 *- Negative Outlook", "B2\u00a0*-"],
-)  # fmt: skip
+    [
+        "B2",
+        " b2 ",
+        "(P)B2",
+        "(P) B2",
+        "B2*",
+        "B2 *",
+        "B2 *-",
+        "B2*+",
+        "B2/*-",
+        "B2 (sf)",
+        "B2sf",
+        "B2 sf",
+        "B2e",
+        "B2u",
+        "B2 (Stable)",
+        "B2 /Watch Neg",
+        "B2 NEG",
+        "B2 (CreditWatch Negative)",
+        "B2 *- Negative Outlook",
+        "B2\u00a0*-",
+    ],
+)
 def test_marks_about_a_symbol_are_dropped(text: str) -> None:
     assert ratings.rank(text, "a") == 15
 
@@ -67,7 +87,9 @@ def test_marks_about_the_signed_symbols_are_dropped_too() -> None:
     assert ratings.rank("BB-/Stable", "c") == 13
 
 
-@pytest.mark.parametrize("text", ["", "NR", "nr", "WR", "WD", "N/A", "-", "***", " Not Rated ", "NR*", "B4", "hello", "B2 B3", "B" * 99])
+@pytest.mark.parametrize(
+    "text", ["", "NR", "nr", "WR", "WD", "N/A", "-", "***", " Not Rated ", "NR*", "B4", "hello", "B2 B3", "B" * 99]
+)
 def test_what_is_no_rating_has_rank_0(text: str) -> None:
     assert ratings.rank(text) == 0
 

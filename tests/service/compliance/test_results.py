@@ -1,4 +1,4 @@
-"""GET /compliance/results/{result_id} and /compliance/history: what was run, narrowed, paged and kept apart by tenant."""
+"""GET /compliance/results/{result_id} and /compliance/history: what was run, narrowed, paged, kept to its tenant."""
 
 from __future__ import annotations
 

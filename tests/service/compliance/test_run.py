@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ GOLDEN = {
     # test_id: value, threshold, cushion, cushion_pct, status
     "oc_ratio": (106.753425, 104.2, 2.553425, 2.450504, "pass"),
     "oc_ratio_senior": (129.883333, 121.5, 8.383333, 6.899863, "pass"),
-    "ic_ratio": (135.000422, 110.0, 25.000422, 22.727656, "pass"),
+    "ic_ratio": (135.000422, 110.0, 25.000422, 22.727657, "pass"),
     "average_rating_factor": (3041.367089, 3000.0, -41.367089, -1.378903, "fail"),
     "ccc_bucket_pct": (11.25, 7.5, -3.75, -50.0, "fail"),
     "was": (3.993671, 3.25, 0.743671, 22.882181, "pass"),
@@ -353,6 +354,21 @@ def test_one_run_of_a_workbook_at_a_time(stack: Any, owner: Any, own_g1: dict[st
     run(owner, own_g1)
 
 
+def test_callers_at_once_run_or_are_refused(stack: Any, owner: Any, own_g1: dict[str, Any]) -> None:
+    """Every success left one run, and no lock stays behind."""
+
+    def call(_: int) -> int:
+        answer = httpx.post(stack.url + RUN, json={"workbook_id": own_g1["id"]}, headers=owner.http.headers, timeout=60)
+        return answer.status_code
+
+    with ThreadPoolExecutor(8) as callers:
+        statuses = list(callers.map(call, range(40)))
+    assert set(statuses) <= {200, 409}
+    [(stored,)] = stack.sql("SELECT count(*) FROM compliance_runs WHERE workbook_id = %s", [own_g1["id"]])
+    assert stored == statuses.count(200) > 0
+    run(owner, own_g1)
+
+
 def test_the_lock_is_of_tenant_and_workbook() -> None:
     tenant, workbook = uuid4(), uuid4()
     locks = {lock_of(tenant, workbook), lock_of(workbook, tenant), lock_of(tenant, uuid4()), lock_of(uuid4(), workbook)}
@@ -388,8 +404,8 @@ def test_the_evidence_reproduces_the_run(stack: Any, owner: Any, own_g1: dict[st
     answer = run(owner, own_g1, test_suite="enhanced", options={"include_cushion": False})
     [row] = stack.sql(
         """
-        SELECT results::text, skipped::text, workbook_hash, mapping::text, thresholds::text, options::text, engine_version,
-               as_of, stream_key, created_by, tenant_id::text, test_suite, status, summary
+        SELECT results::text, skipped::text, workbook_hash, mapping::text, thresholds::text, options::text,
+               engine_version, as_of, stream_key, created_by, tenant_id::text, test_suite, status, summary
         FROM compliance_runs WHERE id = %s
         """,
         [answer["id"]],

@@ -82,7 +82,14 @@ def test_filters(owner: Any, own_g1: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [{"category": "Rating"}, {"category": ""}, {"workbook_id": "x"}, {"test_id": "x" * 201}, {"limit": 1001}, {"offset": -1}],
+    [
+        {"category": "Rating"},
+        {"category": ""},
+        {"workbook_id": "x"},
+        {"test_id": "x" * 201},
+        {"limit": 1001},
+        {"offset": -1},
+    ],
 )
 def test_queries_that_cannot_be(shared_owner: Any, query: dict[str, Any]) -> None:
     assert shared_owner.get(PATH, params=query).status_code == 422

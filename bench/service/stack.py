@@ -1,0 +1,133 @@
+"""The real service for a benchmark: `cushion serve` on a fresh data folder, every setting at its default."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+START_SECONDS = 120.0
+PARSE_SECONDS = 120.0
+STOP_SECONDS = 60.0
+BOUNDARY = "cushion-bench"
+
+
+class RefusedError(RuntimeError):
+    """The service answered something else than success."""
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The service's URL, while it runs: limits, audit, logs and fsync as a user has them."""
+    folder = Path(tempfile.mkdtemp(prefix="cushion-bench-"))
+    folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
+    environment["CUSHION_DATA_DIR"] = str(folder / "data")
+    command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    log = folder / "log"
+    try:
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
+            try:
+                yield _announced(process, log)
+            finally:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(STOP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _announced(process: subprocess.Popen[bytes], log: Path) -> str:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        if found := re.search(r"^\D*(http://[\d.]+:\d+)\s*$", log.read_text(), re.MULTILINE):
+            return found[1]
+        time.sleep(0.05)
+    raise RuntimeError(f"the service did not start:\n{log.read_text()[-2000:]}")
+
+
+class Client:
+    """One tenant's owner on one kept-alive connection: bare, so that the service is timed and not the client."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+        self._connection.connect()
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._headers: dict[str, str] = {}
+        tokens = self.post(
+            "/api/v1/auth/register",
+            {
+                "email": f"bench-{os.getpid()}@example.com",
+                "password": "Correct-Horse-7",
+                "full_name": "Ben Chmark",
+                "organization_name": "Bench",
+            },
+        )
+        self._headers["Authorization"] = f"Bearer {tokens['access_token']}"
+
+    def exchange(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
+        """One request; the body of its answer.
+
+        Raises:
+            RefusedError: the status is no success.
+        """
+        headers = {**self._headers, "Content-Type": kind} if body is not None else self._headers
+        self._connection.request(method, path, body, headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status >= 300:
+            raise RefusedError(f"{method} {path}: {answer.status} {content[:500].decode()}")
+        return content
+
+    def get(self, path: str) -> Any:
+        return json.loads(self.exchange("GET", path))
+
+    def post(self, path: str, body: Any) -> Any:
+        return json.loads(self.exchange("POST", path, json.dumps(body).encode()))
+
+    def uploaded(self, path: Path) -> str:
+        """Upload a workbook and wait until it is ready; its identifier."""
+        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n\r\n'
+        body = head.encode() + path.read_bytes() + f"\r\n--{BOUNDARY}--\r\n".encode()
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        workbook = json.loads(self.exchange("POST", "/api/v1/workbooks/upload", body, kind))
+        end = time.monotonic() + PARSE_SECONDS
+        while workbook["status"] == "processing" and time.monotonic() < end:
+            time.sleep(0.2)
+            workbook = self.get(f"/api/v1/workbooks/{workbook['id']}")
+        if workbook["status"] != "ready":
+            raise RuntimeError(f"the workbook is {workbook['status']}: {workbook['error_message']}")
+        return str(workbook["id"])
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Spread(NamedTuple):
+    """How long calls took, in seconds."""
+
+    median: float
+    p95: float
+
+
+def spread_of(seconds: Sequence[float]) -> Spread:
+    """Median and 95th percentile."""
+    return Spread(statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1])

@@ -1,0 +1,536 @@
+"""Workbooks to portfolios: the sheet that is chosen, units of whole columns, and the quirks of three trustees."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.files.read import read
+from core.grid.sheet import Workbook
+from core.portfolio.fields import Field, Lien, Mapping
+from core.portfolio.portfolio import Portfolio
+
+MapRows = Callable[..., Portfolio]
+MakeBook = Callable[..., Workbook]
+HEADER = ["LoanX ID", "Issuer", "Par", "Price"]
+
+
+def days(*when: int) -> float:
+    return float((date(*when) - date(1970, 1, 1)).days)
+
+
+def named(portfolio: Portfolio, target: str) -> list[str | None]:
+    names = portfolio.names[target]
+    return [names.values[code] if code >= 0 else None for code in names.codes.tolist()]
+
+
+def test_the_sheet_with_the_best_header_is_chosen_then_the_first(make_book: MakeBook) -> None:
+    few = [["Issuer", "Par", "Price"], ["Few", 1.0, 2.0]]
+    many = [[*HEADER, "Spread"], ["LX100001", "Many", 1.0, 99.0, 300.0]]
+    book = make_book({"Deal": [["Principal Cash", 5.0]], "First": few, "Second": many, "Third": many})
+    portfolio = Portfolio.from_workbook(book)
+    assert portfolio.sheet_name == "Second"
+    assert portfolio.source_cells["par_value"] == "'Second'!C2"
+
+
+def test_a_sheet_of_notes_is_not_taken_for_holdings(make_book: MakeBook) -> None:
+    tranches = [["Class", "CUSIP", "Current Balance", "Spread", "Rating", "Coupon"], ["A", "x", 5.0, 130, "AAA", 6.0]]
+    book = make_book({"Tranches": tranches, "Loans": [["Issuer", "Par", "Price"], ["A", 1.0, 2.0]]})
+    portfolio = Portfolio.from_workbook(book)
+    assert portfolio.sheet_name == "Loans"
+    assert portfolio.tranches is not None
+    assert Portfolio.from_workbook(make_book({"Tranches": tranches})).row_count == 0
+    # Holdings may stand in a sheet named like one for accounts, too.
+    assert Portfolio.from_workbook(make_book({"Summary": [["Issuer", "Par", "Price"], ["A", 1.0, 2.0]]})).row_count == 1
+
+
+def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBook) -> None:
+    for sheets in ({}, {"Sheet1": []}, {"Sheet1": [["hello"], ["world"]]}):
+        portfolio = Portfolio.from_workbook(make_book(sheets), as_of=7.0)
+        assert portfolio.row_count == 0
+        assert portfolio.notes["holdings_found"] is False
+        assert portfolio.deal.as_of == 7.0
+
+
+def test_a_missing_required_column_is_told(map_rows: MapRows) -> None:
+    portfolio = map_rows([["LoanX ID", "Issuer", "Price"], ["LX100001", "A", 99.0]])
+    assert portfolio.notes["missing_required"] == ["par_value"]
+    assert portfolio.row_count == 1
+    assert "par_value" not in portfolio.numbers
+
+
+def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any]) -> None:
+    header = [
+        "CUSIP",
+        "Issuer",
+        "Par",
+        "Price",
+        "Purchase Price",
+        "Coupon Spread",
+        "SOFR Floor",
+        "All In Rate",
+        "Recovery Rate",
+        "Index",
+        "Facility Size",
+        "DPD",
+        "# Quotes",
+        "WAL",
+        "Maturity",
+        "Date of Defaulted",
+        "Currency",
+    ]
+    row = [
+        "037833100",
+        "A",
+        "1.5MM",
+        0.99,
+        0.98,
+        0.0375,
+        0.0075,
+        0.085,
+        0.45,
+        "3M SOFR",
+        "900,000,000",
+        0,
+        3,
+        4.5,
+        "29-Sep-2032",
+        None,
+        "usd",
+    ]
+    other = [
+        "594918104",
+        "B",
+        "(2,000)",
+        1.01,
+        1.0,
+        0.04,
+        0.0,
+        0.09,
+        0.3,
+        0.043,
+        1e9,
+        "45",
+        "-",
+        "5.5",
+        48_000.0,
+        "01-Jan-2026",
+        "EUR",
+    ]
+    portfolio = map_rows([header, row, other])
+    expected = {
+        "par_value": [1_500_000, -2_000],
+        "price": [99, 101],
+        "purchase_price": [98, 100],
+        "spread": [375, 400],
+        "floor": [0.75, 0],
+        "all_in_rate": [8.5, 9],
+        "recovery_rate": [45, 30],
+        "facility_size": [9e8, 1e9],
+        "days_past_due": [0, 45],
+        "average_life": [4.5, 5.5],
+        "quote_depth": [3, np.nan],
+        "base_rate_level": [np.nan, 4.3],
+        "maturity_date": [days(2032, 9, 29), days(2031, 6, 1)],
+        "default_date": [np.nan, days(2026, 1, 1)],
+    }
+    assert portfolio.numbers.keys() == expected.keys()
+    for target, values in expected.items():
+        assert np.allclose(portfolio.numbers[target], values, rtol=0, atol=1e-9, equal_nan=True), target
+    assert named(portfolio, "base_rate") == ["SOFR-3M", None]
+    assert named(portfolio, "currency") == ["USD", "EUR"]
+    assert portfolio.notes["negative_par_rows"] == 1
+
+
+def test_a_header_says_the_unit(map_rows: MapRows) -> None:
+    assert map_rows([["Issuer", "Par", "Spread (bps)"], ["A", 1.0, 12.5]]).numbers["spread"].tolist() == [12.5]
+    assert map_rows([["Issuer", "Par", "Spread (%)"], ["A", 1.0, 30.0]]).numbers["spread"].tolist() == [3000]
+    assert map_rows([["Issuer", "Par", "Spread"], ["A", 1.0, 12.5]]).numbers["spread"].tolist() == [1250]
+
+
+def test_market_values_in_currency_become_prices(map_rows: MapRows) -> None:
+    rows = [["Issuer", "Par", "Market Value"], ["A", 1_000.0, 990.0], ["B", 2_000.0, 1_000.0], ["C", 0.0, 500.0]]
+    assert np.array_equal(map_rows(rows).numbers["price"], [99, 50, np.nan], equal_nan=True)
+    # A column of prices, when there is one, is better.
+    rows = [["Issuer", "Par", "Market Value", "Price"], ["A", 1_000.0, 990.0, 98.0]]
+    assert map_rows(rows).numbers["price"].tolist() == [98]
+    rows = [["Issuer", "Par", "Market Value", "Price"], ["A", 1_000.0, 99.0, 98.0]]
+    assert map_rows(rows).numbers["price"].tolist() == [99]
+
+
+def test_a_price_of_zero_is_none_unless_defaulted(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [
+            ["Issuer", "Par", "Price", "Default Status"],
+            ["A", 1.0, 0.0, "No"],
+            ["B", 1.0, 0.0, "Yes"],
+            ["C", 1.0, 95.0, ""],
+        ]
+    )
+    assert np.array_equal(portfolio.numbers["price"], [np.nan, 0, 95], equal_nan=True)
+    assert portfolio.flags["is_defaulted"].tolist() == [0, 1, 0]
+    assert portfolio.notes["zero_prices"] == 1
+
+
+def test_error_cells_are_blank_and_counted(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [HEADER, ["LX100001", "A", 1.0, "#N/A"], ["LX100002", "#REF!", 2.0, 99.0], ["LX100003", "C", "#VALUE!", 99.0]]
+    )
+    assert portfolio.numbers["par_value"].tolist() == [1, 2]
+    assert portfolio.notes["error_cells"] == 2
+    assert portfolio.notes["ignored_blank_par"] == 1
+
+
+def test_ratings_flags_and_liens(map_rows: MapRows) -> None:
+    header = [
+        "Issuer",
+        "Par",
+        "Rating",
+        "Moody's Rating WARF",
+        "S&P Rating",
+        "Fitch Rating",
+        "Lien Type",
+        "Cov-Lite",
+        "DIP",
+        "Moody Facility Rating",
+    ]
+    rows = [
+        ["A", 1.0, "BB-", "B2 *-", "SD", "RD", "First Lien", "Y", 1, "B1"],
+        ["B", 1.0, "Caa1", "***", "NR", None, None, "-", 0, None],
+        ["C", 1.0, "what", "B4", "CCC+", "B", "2nd Lien", "", None, "Ba3"],
+    ]
+    portfolio = map_rows([header, *rows])
+    assert {name: ranks.tolist() for name, ranks in portfolio.ranks.items()} == {
+        "rating": [13, 17, 0],
+        "rating_agency_a": [15, 0, 0],
+        "rating_agency_b": [22, 0, 17],
+        "rating_agency_c": [22, 0, 15],
+        "facility_rating_agency_a": [14, 0, 13],
+    }
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == [Lien.FIRST_LIEN, Lien.FIRST_LIEN, Lien.SECOND_LIEN]
+    assert portfolio.notes["lien_blank_rows"] == 1
+    assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
+    assert portfolio.flags["is_dip"].tolist() == [1, 0, 0]
+    assert portfolio.notes["unreadable_cells"] == {"rating": 1, "rating_agency_a": 1}
+    assert portfolio.defaulted().tolist() == [True, False, False]
+
+
+def test_a_second_lien_flag(map_rows: MapRows) -> None:
+    portfolio = map_rows([["Issuer", "Par", "Is_Second_Lein"], ["A", 1.0, "Y"], ["B", 1.0, "N"], ["C", 1.0, 1]])
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.SECOND_LIEN]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "fixed"),
+    [
+        (["Coupon Type"], [["Fixed"], ["FLOAT"], ["Floating"], [None]], [1, 0, 0, 0]),
+        (["Index"], [["Fixed"], ["SOFR"], [None]], [1, 0, 0]),
+        (["Spread", "Coupon"], [[300.0, 8.0], [None, 8.0], [None, None]], [0, 1, 0]),
+        (["Spread", "Coupon", "Index"], [[None, 8.0, "SOFR"], [None, 8.0, None]], [0, 1]),
+        (["Coupon Type", "Index"], [["Float", "Fixed"], [None, "Fixed"]], [0, 1]),
+        (["Price"], [[99.0]], None),
+        (["Coupon"], [[8.0]], None),
+    ],
+)
+def test_fixed_coupons(map_rows: MapRows, header: list[str], rows: list[list[Any]], fixed: list[int] | None) -> None:
+    portfolio = map_rows(
+        [
+            ["CUSIP", "Issuer", "Par", *header],
+            *(["x", "A", 1.0, *row] if at < 0 else [None, f"A{at}", 1.0, *row] for at, row in enumerate(rows)),
+        ]
+    )
+    assert (portfolio.flags["is_fixed"].tolist() if "is_fixed" in portfolio.flags else None) == fixed
+
+
+def test_text_dates_and_the_1904_system(make_book: MakeBook) -> None:
+    rows = [
+        ["Issuer", "Par", "Maturity", "As Of Date"],
+        ["A", 1.0, date(2030, 6, 30), date(2026, 3, 31)],
+        ["B", 1.0, "31.12.2031", None],
+    ]
+    for is_1904 in (False, True):
+        portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}, date_1904=is_1904), as_of=1.0)
+        assert portfolio.numbers["maturity_date"].tolist() == [days(2030, 6, 30), days(2031, 12, 31)]
+        assert portfolio.deal.as_of == days(2026, 3, 31)
+
+
+def test_trustee_a_monthly_report(map_rows: MapRows) -> None:
+    """Titles, a header in two lines, identifiers of several kinds in one column, page footers, a total."""
+    rows = [
+        ["Monthly Report"],
+        ["Deal XV"],
+        ["31-Mar-2026"],
+        [],
+        ["Issuer", "Issue/Facility", "Principal", "Moody's DP", "Stated", "Default", "Cov"],
+        ["Name", "Identifier", "Balance", "Rating - WARF", "Maturity", "Status", "Lite"],
+        ["Alpha S.à r.l.", "LX28443T7", "1,000,000.00", "B2 *-", "29-Sep-2032", "-", "Yes"],
+        ["Beta AG", "US0378331005", "2,000,000.00", "***", "30-Sep-2031", "-", "-"],
+        ["© 2026 Trustee", None, None, None, None, None, None],
+        ["Alpha S.a.r.l.", "594918104", "500,000.00", "B2", "29-Sep-2032", "-", "-"],
+        ["Total Balance", None, "3,500,000.00", None, None, None, None],
+    ]
+    portfolio = map_rows(rows)
+    assert portfolio.numbers["par_value"].tolist() == [1e6, 2e6, 5e5]
+    assert named(portfolio, "loanx_id") == ["LX28443T7", None, None]
+    assert named(portfolio, "isin") == [None, "US0378331005", None]
+    assert named(portfolio, "cusip") == [None, None, "594918104"]
+    assert named(portfolio, "obligor") == ["ALPHA", "BETA", "ALPHA"]
+    assert portfolio.ranks["rating_agency_a"].tolist() == [15, 0, 15]
+    assert portfolio.numbers["maturity_date"].tolist() == [days(2032, 9, 29), days(2031, 9, 30), days(2032, 9, 29)]
+    assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
+
+
+def test_trustee_b_flat_file(map_rows: MapRows) -> None:
+    """Underscores, padded text, funded balances of zero for bonds, several slices of a facility, two date styles."""
+    header = [
+        "Deal_Name",
+        "Issuer_Name",
+        "LoanX_ID",
+        "CUSIP",
+        "Principal_Funded_Balance",
+        "Commitment",
+        "Current_Spread",
+        "Security_Level",
+        "Moodys_Rating_Final",
+        "Maturity_Date",
+        "Is_Default",
+    ]
+    rows = [
+        ["XV", "Alpha  ", "LX131555  ", None, 600.0, 0, 3.75, "Senior Secured", "B2   ", "30.09.2031", "N"],
+        ["XV", "Alpha", "LX131555", None, 400.0, 0, 3.5, "Senior Secured", "B3", "30-SEP-2031", "N"],
+        ["XV", "Beta ", None, "037833100", 0.0, 700.0, None, "Senior Secured Bond", "NR", "15.01.2030", "N"],
+        ["XV", "Gamma", "LX131556", None, 0.0, 900.0, 4.0, "Senior Secured", "B1", "15.01.2030", "False"],
+    ]
+    portfolio = map_rows([header, *rows])
+    assert portfolio.numbers["par_value"].tolist() == [1000, 700, 0]
+    assert portfolio.numbers["spread"][0] == pytest.approx((600 * 375 + 400 * 350) / 1000)
+    assert portfolio.ranks["rating_agency_a"].tolist() == [15, 0, 14]
+    assert (portfolio.notes["lots"], portfolio.notes["conflicting_lots"]) == (2, 1)
+
+
+def test_trustee_c_portal_export(map_rows: MapRows) -> None:
+    """Very long headers, deal currency before issue currency, 1/0 flags, American dates."""
+    header = [
+        "Issuer/Borrower Name",
+        "LoanX ID",
+        "CUSIP",
+        "Current Par Amount (Issue Currency) - Settled",
+        "Par Amount (Deal Currency)",
+        "Deal Issue (Derived) Rating - Moody's",
+        "Deal Issue (Derived) Rating - S&P",
+        "Is Cov-Lite",
+        "Maturity Date",
+        "Country of Domicile",
+    ]
+    rows = [
+        ["Alpha", "LX131555", None, 90.0, 100.0, "B2", "B", 1, "12/31/2031", "United States of America"],
+        ["Beta", "LX131556", None, 80.0, 200.0, "B3", "B-", 0, "01/02/2030", "UK"],
+    ]
+    portfolio = map_rows([header, *rows])
+    assert portfolio.numbers["par_value"].tolist() == [100, 200]
+    assert named(portfolio, "country") == ["US", "GB"]
+    assert portfolio.flags["cov_lite"].tolist() == [1, 0]
+    assert portfolio.numbers["maturity_date"].tolist() == [days(2031, 12, 31), days(2030, 1, 2)]
+
+
+def test_a_mapping_of_ones_own(make_book: MakeBook) -> None:
+    mapping = Mapping(
+        "own",
+        "Own",
+        "custom",
+        (
+            Field("par_value", "number", True, ("Betrag",)),
+            Field("borrower_name", "string", True, ("Schuldner",)),
+            Field("price", "number", False, ("Kurs",)),
+        ),
+    )
+    book = make_book(
+        {"Bestand": [["Schuldner", "Betrag", "Kurs"], ["Müller GmbH", "1.000,50", 99.0], ["MULLER", 2.0, 98.0]]}
+    )
+    portfolio = Portfolio.from_workbook(book, mapping)
+    assert portfolio.numbers["par_value"].tolist() == [1000.5, 2]
+    assert named(portfolio, "obligor") == ["MULLER", "MULLER"]
+    assert Portfolio.from_workbook(book).row_count == 0
+
+
+BOOK_HEADER = [
+    "LoanX ID",
+    "Issuer Name",
+    "Par Amount",
+    "Price",
+    "Spread",
+    "Moody's Rating",
+    "Industry",
+    "Maturity",
+    "Cov-Lite",
+    "Country",
+]
+
+
+def loan_rows(draw: Callable[..., Any]) -> list[list[Any]]:
+    count = draw(st.integers(1, 12))
+    return [
+        [
+            f"LX{100_000 + draw(st.integers(0, 7))}",
+            draw(st.sampled_from(["Acme Corp.", "ACME CORP", "Beta LLC", "Gämma S.A."])),
+            float(draw(st.integers(1, 10_000))) + at / 128,
+            draw(st.sampled_from([None, 99.5, "98.25", 101.0])),
+            draw(st.sampled_from([350.0, 425.0, None])),
+            draw(st.sampled_from(["B2", "B3 *-", "NR", None])),
+            draw(st.sampled_from(["Retail", "RETAIL", "Space Mining", None])),
+            draw(st.sampled_from([date(2030, 1, 31), "31-Jan-2031", None])),
+            draw(st.sampled_from(["Y", "N", None])),
+            draw(st.sampled_from(["USA", "U.S.", "France"])),
+        ]
+        for at in range(count)
+    ]
+
+
+def summary(portfolio: Portfolio) -> dict[str, Any]:
+    """What does not depend on the order of rows: positions by identifier."""
+    found: dict[str, Any] = {}
+    for row, identifier in enumerate(named(portfolio, "loanx_id")):
+        found[str(identifier)] = (
+            {name: repr(round(float(values[row]), 6)) for name, values in portfolio.numbers.items()},
+            {
+                name: named(portfolio, name)[row]
+                for name in ("obligor", "industry", "country")
+                if name in portfolio.names
+            },
+            {name: int(ranks[row]) for name, ranks in portfolio.ranks.items()},
+            {name: int(flags[row]) for name, flags in portfolio.flags.items()},
+        )
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_the_order_of_rows_and_of_the_text_pool_does_not_matter(make_book: MakeBook, data: st.DataObject) -> None:
+    rows = loan_rows(data.draw)
+    seed = data.draw(st.integers(0, 99))
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    straight = Portfolio.from_workbook(make_book({"Holdings": [BOOK_HEADER, *rows]}))
+    turned = Portfolio.from_workbook(
+        make_book({"Holdings": [BOOK_HEADER, *shuffled]}, order=lambda pool: sorted(pool, reverse=True))
+    )
+    assert summary(straight) == summary(turned)
+    assert straight.notes["conflicting_lots"] == turned.notes["conflicting_lots"]
+
+
+MESS = ["titles", "two rows", "total", "merged", "errors", "text", "percent", "trailing", "lots", "negative"]
+
+
+@pytest.mark.parametrize("mess", MESS)
+def test_each_kind_of_mess_gives_the_clean_answer(make_book: MakeBook, mess: str) -> None:
+    clean = [
+        [
+            f"LX{100_001 + at}",
+            f"Company {at // 2} Inc",
+            1_000.0 + at,
+            99.0,
+            350.0 + 25 * (at % 3),
+            "B2",
+            date(2031, 1, 31),
+        ]
+        for at in range(12)
+    ]
+    header = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Coupon Spread", "Moody's Rating", "Maturity"]
+    rows: list[list[Any]] = [header, *(list(row) for row in clean)]
+    if mess == "titles":
+        rows = [["Deal"], ["As of today"], [], *rows]
+    elif mess == "two rows":
+        rows = [
+            ["LoanX", "Issuer", "Par", None, "Coupon", "Moody's", None],
+            ["ID", "Name", "Amount", "Price", "Spread", "Rating", "Maturity"],
+            *rows[1:],
+        ]
+    elif mess == "total":
+        rows += [["Total", None, sum(row[2] for row in clean)], [], ["Source: desk"]]
+    elif mess == "merged":
+        for at in range(2, 13, 2):
+            rows[at][1] = None
+    elif mess == "errors":
+        rows.insert(5, ["LX200000", "Broken", "#N/A", 99.0, 350.0, "B2", None])
+    elif mess == "text":
+        for row in rows[1:]:
+            row[2], row[3], row[4] = f"{row[2]:,.2f}", f" {row[3]} ", f"S+{row[4]:.0f}"
+    elif mess == "percent":
+        for row in rows[1:]:
+            row[3], row[4] = row[3] / 100, row[4] / 10_000
+    elif mess == "trailing":
+        rows[0] = [f"{name}  " for name in header]
+    elif mess == "lots":
+        rows = [
+            header,
+            *(
+                half
+                for row in clean
+                for half in ([*row[:2], row[2] * 0.25, *row[3:]], [*row[:2], row[2] * 0.75, *row[3:]])
+            ),
+        ]
+    elif mess == "negative":
+        rows = [
+            header,
+            *(half for row in clean for half in ([*row[:2], row[2] + 50, *row[3:]], [*row[:2], -50.0, *row[3:]])),
+        ]
+    expected = Portfolio.from_workbook(make_book({"Holdings": [header, *clean]}))
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    assert summary(portfolio).keys() == summary(expected).keys()
+    assert summary(portfolio) == summary(expected)
+
+
+MAG17 = Path(__file__).parents[3] / "../shared/data/mag17.xlsx"
+
+
+@pytest.mark.parametrize("path", [MAG17] if MAG17.exists() else [])
+def test_a_real_deal(path: Path) -> None:
+    """The figures that the deal itself reported, from its columns by the default mapping."""
+    portfolio = Portfolio.from_workbook(read(path))
+    par = portfolio.numbers["par_value"]
+    assert portfolio.row_count == 195
+    assert par.sum() == pytest.approx(431_157_604.92, abs=0.005)
+    assert portfolio.deal.principal_cash == pytest.approx(68_842_395.08471012)
+    assert portfolio.deal.base_rate == 0.542
+    assert portfolio.deal.as_of == days(2016, 3, 23)
+    cpa = par.sum() + portfolio.deal.principal_cash
+
+    def share(rows: Any) -> float:
+        return float(par[rows].sum() / cpa * 100)
+
+    from core.portfolio import ratings
+
+    assert (par * ratings.FACTOR[portfolio.ranks["rating_agency_a"]]).sum() / par.sum() == pytest.approx(
+        2575.698435, abs=1e-6
+    )
+    assert (par * portfolio.numbers["recovery_rate"]).sum() / par.sum() == pytest.approx(50.137, abs=5e-4)
+    assert (par * portfolio.numbers["average_life"]).sum() / par.sum() == pytest.approx(5.05, abs=5e-3)
+    credit = np.maximum(0, portfolio.numbers["floor"] - 0.542) * 100
+    assert (par * (portfolio.numbers["spread"] + credit)).sum() / par.sum() / 100 == pytest.approx(4.024, abs=5e-4)
+    obligors = np.bincount(portfolio.names["obligor"].codes, par)
+    assert obligors.max() / cpa * 100 == pytest.approx(1.796, abs=5e-4)
+    assert np.sort(obligors)[-5:].sum() / cpa * 100 == pytest.approx(8.0235703, abs=1e-6)
+    industries = np.sort(np.bincount(portfolio.names["industry"].codes, par)) / cpa * 100
+    assert industries[-2:].tolist() == pytest.approx([11.923, 12.796], abs=5e-4)
+    assert share(portfolio.flags["cov_lite"] == 1) == pytest.approx(20.466, abs=5e-4)
+    assert share(portfolio.flags["is_dip"] == 1) == pytest.approx(2.5, abs=5e-4)
+    country = portfolio.names["country"]
+    assert share(country.codes != list(country.values).index("US")) == pytest.approx(10.925, abs=5e-4)
+    assert share(portfolio.lien != Lien.FIRST_LIEN) == pytest.approx(2.836, abs=5e-4)
+    assert share(portfolio.ranks["rating_agency_b"] >= ratings.CCC) == pytest.approx(3.236, abs=5e-4)
+    assert share(portfolio.flags["is_fixed"] == 1) == 0
+    assert portfolio.tranches is not None
+    assert portfolio.tranches.classes[0] == "Class X"
+    assert portfolio.tranches.current_balance[~portfolio.tranches.is_income].sum() == 462_400_000
+    assert np.array_equal(portfolio.tranches.oc_trigger[3:7], [124.3, 115.2, 108.9, 104.2])
+    assert portfolio.notes["total_rows"] == 1
+    assert portfolio.notes["header_row"] == 4

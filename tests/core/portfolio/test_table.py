@@ -1,0 +1,203 @@
+"""Which rows are loans: totals, subtotals, labels, repeated headers, merged issuers, the end of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.portfolio.portfolio import Portfolio
+
+MapRows = Callable[..., Portfolio]
+HEADER = ["LoanX ID", "Issuer", "Facility", "Par", "Price", "Maturity"]
+A = ["LX100001", "Alpha Inc", "TL", 1_000.0, 99.0, "2030-01-31"]
+B = ["LX100002", "Beta Inc", "TL", 2_000.0, 98.0, "2031-01-31"]
+C = ["LX100003", "Gamma Inc", "TL", 3_000.0, 97.0, "2032-01-31"]
+
+
+def pars(portfolio: Portfolio) -> list[float]:
+    return portfolio.numbers["par_value"].tolist()
+
+
+def borrowers(portfolio: Portfolio) -> list[str | None]:
+    names = portfolio.names["borrower_name"]
+    return [names.values[code] if code >= 0 else None for code in names.codes.tolist()]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Total",
+        "TOTAL",
+        "Grand Total",
+        "Totals:",
+        "Total Par",
+        "Sum",
+        "Count: 3",
+        "Average",
+        "Weighted Average",
+        "Subtotal",
+    ],
+)
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_a_total_ends_the_table(map_rows: MapRows, word: str, column: int) -> None:
+    total: list[Any] = [None, None, None, 6_000.0, 98.0, None]
+    total[column] = word
+    portfolio = map_rows([HEADER, A, B, C, total, [None, None, None, 77.0], ["Prepared by"]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["total_rows"] == 1
+
+
+@pytest.mark.parametrize(
+    "footer", ["Footnote 1", "Notes: as reported", "* estimate", "Source: trustee", "© 2026 Trustee", "weighted by par"]
+)
+def test_footers_are_no_loans(map_rows: MapRows, footer: str) -> None:
+    assert pars(map_rows([HEADER, A, B, [], [footer], ["continued"]])) == [1_000, 2_000]
+
+
+def test_three_blank_rows_end_the_table_and_two_do_not(map_rows: MapRows) -> None:
+    assert pars(map_rows([HEADER, A, [], [None, " "], B, [], [], [], C])) == [1_000, 2_000]
+    assert map_rows([HEADER, A, [], [], [], C]).notes["rows_after_end"] == 1
+
+
+def test_a_company_named_like_a_total_is_a_loan(map_rows: MapRows) -> None:
+    rows = [
+        ["LX100004", "Total Safety US, Inc.", "TL", 5.0, 99.0, "2030-01-31"],
+        ["LX100005", "Source Photonics", "TL", 6.0, 99.0, "2030-01-31"],
+        [None, "Average Joe's Gym", "Term Loan", 7.0, 99.0, "2030-01-31"],
+        ["LX100006", "Summit Partners", "TL", 8.0, 99.0, "2030-01-31"],
+        ["LX100007", "Country Fresh", "Total Term Loan", 9.0, 99.0, "2030-01-31"],
+    ]
+    assert pars(map_rows([HEADER, *rows, A])) == [5, 6, 7, 8, 9, 1_000]
+
+
+def test_subtotals_between_loans_are_skipped(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [
+            HEADER,
+            ["First lien"],
+            A,
+            B,
+            [None, "Subtotal first lien", None, 3_000.0],
+            [],
+            ["Second lien"],
+            C,
+            ["Total second lien", None, None, 3_000.0],
+            ["Total", None, None, 6_000.0],
+        ]
+    )
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["section_rows"] == 2
+    assert portfolio.notes["total_rows"] == 2  # the last of the two at the end is past it
+
+
+def test_a_total_without_the_word_is_known_by_its_sum(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [HEADER, A, B, [None, None, None, 3_000.01], C, [None, None, None, 3_000.0], [None, None, None, 6_000.0]]
+    )
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["total_rows"] == 3
+    # Another figure alone is no total, and no loan either.
+    other = map_rows([HEADER, A, B, [None, None, None, 2_500.0], C])
+    assert pars(other) == [1_000, 2_000, 3_000]
+    assert other.notes["unidentified_rows"] == 1
+
+
+def test_company_subtotals_with_a_blank_investment_type(map_rows: MapRows) -> None:
+    header = ["Company", "Facility", "Par", "Spread"]
+    portfolio = map_rows(
+        [
+            header,
+            ["Alpha", "First lien", 10.0, 500],
+            ["Alpha", "Second lien", 5.0, 800],
+            ["Alpha", None, 15.0, None],
+            ["Beta", None, 7.0, None],
+            ["Beta", "Revolver", 7.0, 500],
+            ["Delta", None, 3.0, 400],
+            ["Epsilon", "TL", 4.0, 1],
+        ]
+    )
+    assert list(zip(borrowers(portfolio), pars(portfolio), strict=True)) == [
+        ("Alpha", 10),
+        ("Alpha", 5),
+        ("Beta", 7),
+        ("Delta", 3),
+        ("Epsilon", 4),
+    ]
+    assert portfolio.notes["subtotal_rows"] == 2
+
+
+def test_merged_issuer_cells_are_filled_downwards(map_rows: MapRows) -> None:
+    rows = [
+        HEADER,
+        A,
+        ["LX100008", None, "TL B", 5.0, 99.0, "2030-01-31"],
+        [None, None, "Revolver", 6.0, 99.0, None],
+        C,
+    ]
+    portfolio = map_rows(rows)
+    assert borrowers(portfolio) == ["Alpha Inc", "Alpha Inc", "Alpha Inc", "Gamma Inc"]
+    assert portfolio.notes["filled_borrowers"] == 2
+
+
+def test_a_company_label_above_its_facilities_names_them(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [
+            ["Company", "Facility", "Par", "Spread"],
+            ["Alpha"],
+            [None, "TL", 5.0, 300],
+            [None, "RCF", 6.0, 300],
+            ["Beta"],
+            [None, "TL", 7.0, 300],
+        ]
+    )
+    assert borrowers(portfolio) == ["Alpha", "Alpha", "Beta"]
+
+
+def test_a_header_repeated_after_a_page_break_is_skipped(map_rows: MapRows) -> None:
+    portfolio = map_rows([HEADER, A, B, HEADER, C, ["Total", None, None, 6_000.0]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["repeated_headers"] == 1
+    # With page totals and titles about it, too.
+    portfolio = map_rows(
+        [
+            HEADER,
+            A,
+            B,
+            ["Total", None, None, 3_000.0],
+            ["Trustee report"],
+            [],
+            HEADER,
+            C,
+            ["Total", None, None, 3_000.0],
+        ]
+    )
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+
+
+def test_blank_and_broken_par_is_ignored_and_counted(map_rows: MapRows) -> None:
+    blank = ["LX100009", "Delta", "TL", None, 99.0, "2030-01-31"]
+    broken = ["LX100010", "Epsilon", "TL", "#REF!", 99.0, "2030-01-31"]
+    words = ["LX100011", "Zeta", "TL", "N/A", 99.0, "2030-01-31"]
+    portfolio = map_rows([HEADER, A, blank, broken, words, B])
+    assert pars(portfolio) == [1_000, 2_000]
+    assert portfolio.notes["ignored_blank_par"] == 3
+
+
+def test_names_and_par_alone_are_enough(map_rows: MapRows) -> None:
+    rows = [
+        ["Borrower", "Par", "Price"],
+        ["Alpha", 5.0, 99.0],
+        ["Alpha", 5.0, 98.0],
+        ["Total Wine", 7.0, 99.0],
+        ["Total", 17.0, None],
+        ["Cash", 3.0],
+    ]
+    assert pars(map_rows(rows)) == [5, 5, 7]
+
+
+def test_a_sheet_of_a_header_alone(map_rows: MapRows) -> None:
+    portfolio = map_rows([HEADER])
+    assert portfolio.row_count == 0
+    assert portfolio.notes["holdings_found"] is True

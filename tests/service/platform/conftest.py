@@ -1,0 +1,91 @@
+"""A database and a Redis of its own beside the running service, for tests that use the platform's parts in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from redis import Redis
+
+from service.platform import config
+from service.platform.config import Settings
+from service.platform.context import Resources
+from service.platform.database import migrate
+from service.platform.process import resources
+from tests.conftest import Stack
+
+T = TypeVar("T")
+
+
+@dataclass
+class Apart:
+    """Servers that no API and no worker looks at."""
+
+    settings: Settings
+    redis: Redis
+
+    @property
+    def database_url(self) -> str:
+        assert self.settings.database_url is not None
+        return self.settings.database_url
+
+    def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """Ask the database as its owner."""
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, what: Callable[[Resources], Awaitable[T]], **changed: Any) -> T:
+        """Run a coroutine function with open resources, and with some settings changed."""
+        values = {name: getattr(self.settings, name) for name in self.settings.__struct_fields__} | changed
+
+        async def main() -> T:
+            async with resources(Settings(**values)) as shared:
+                return await what(shared)
+
+        return asyncio.run(main())
+
+    def tenant(self, *, tier: str = "enterprise", status: str = "active") -> UUID:
+        """A tenant with nobody in it."""
+        tenant_id = uuid4()
+        self.sql(
+            "INSERT INTO tenants (id, name, slug, subscription_tier, status) VALUES (%s, %s, %s, %s, %s)",
+            [tenant_id, "Tenant", f"tenant-{tenant_id.hex}", tier, status],
+        )
+        return tenant_id
+
+    def user(self, tenant_id: UUID, *, role: str = "owner", status: str = "active") -> UUID:
+        """A user who cannot log in."""
+        user_id = uuid4()
+        self.sql(
+            "INSERT INTO users (tenant_id, id, email, full_name, role, status) VALUES (%s, %s, %s, %s, %s, %s)",
+            [tenant_id, user_id, f"{user_id.hex}@example.com", "Una User", role, status],
+        )
+        return user_id
+
+
+@pytest.fixture(scope="session")
+def apart(stack: Stack) -> Iterator[Apart]:
+    """A fresh database on the test's PostgreSQL, and the second database of its Redis."""
+    name = f"apart_{uuid4().hex[:12]}"
+    stack.sql(f"CREATE DATABASE {name}")
+    database_url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+    redis_url = stack.redis_url + "?db=1"
+    migrate(database_url)
+    settings = config.load({**stack.environment, "CUSHION_DATABASE_URL": database_url, "CUSHION_REDIS_URL": redis_url})
+    with Redis.from_url(redis_url) as redis:
+        yield Apart(settings, redis)
+    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def clean(apart: Apart) -> Apart:
+    """The same with nothing in its Redis."""
+    apart.redis.flushdb()
+    return apart
