@@ -9,23 +9,19 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 RUN python -m venv /opt/cushion
 WORKDIR /source
-COPY pyproject.toml setup.py README.md LICENSE ./
+COPY pyproject.toml setup.py .constraints.txt README.md LICENSE ./
 COPY core core
 COPY service service
-RUN /opt/cushion/bin/pip install --no-cache-dir .
+RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt .
 
 FROM python:3.12-slim-bookworm
 # A name, because PostgreSQL's initdb asks for the one of its user.
 RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin cushion \
-    && install --directory --owner=cushion --group=cushion --mode=0700 /data \
-    && install --directory --owner=cushion --group=cushion --mode=0755 /opt/kernels
+    && install --directory --owner=cushion --group=cushion --mode=0700 /data
 COPY --from=build /opt/cushion /opt/cushion
 ENV PATH=/opt/cushion/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
-    # Machine code for any processor of the architecture: what is compiled here is found again wherever the image runs.
-    NUMBA_CPU_NAME=generic \
-    NUMBA_CACHE_DIR=/opt/kernels \
     CUSHION_HOST=0.0.0.0 \
     CUSHION_PORT=8000 \
     CUSHION_DATA_DIR=/data

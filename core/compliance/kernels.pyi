@@ -43,8 +43,8 @@ class Tally:
     """23 sums, by the rank that gives the rating factor; 0 is unrated."""
     par_by_bucket: tuple[float, float, float, float]
     """Par rated Caa1/CCC+ or lower by agency A, B, C; then par whose rank is B's or C's."""
-    par_by_lien: NDArray[np.float64]
-    """(8,): by `core.portfolio.fields.Lien`."""
+    par_by_lien: tuple[float, ...]
+    """8 sums, by `core.portfolio.fields.Lien`."""
     par_by_flag: tuple[float, float, float, float, float, float, float]
     """In the order of FLAGS."""
     recovery_sum: float

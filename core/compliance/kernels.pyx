@@ -15,57 +15,76 @@ from libc.stdlib cimport free, malloc
 
 cdef extern from *:
     """
+    #include <string.h>
     #define PREFETCH(address) __builtin_prefetch((address), 1, 1)
     #define LARGEST 1.7976931348623157e308
 
-    /* Sums in four lanes: one lane waits four cycles for each addition before the next. The lanes are fixed, so that a
-       sum does not depend on the width of the machine's vectors. */
-    typedef double lanes __attribute__((vector_size(32), aligned(8)));
-    typedef int64_t masks __attribute__((vector_size(32), aligned(8)));
+    /* Sums in four lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
+       that a sum does not depend on the width of the machine's vectors. */
+    typedef double pair __attribute__((vector_size(16), aligned(8)));
+    typedef int64_t masks __attribute__((vector_size(16), aligned(8)));
 
-    static inline lanes where(masks mask, lanes value) { return (lanes)(mask & (masks)value); }
-    static inline masks given(lanes value) { return (value <= LARGEST) & (value >= -LARGEST); }
-    static inline double total(lanes sum) { return (sum[0] + sum[1]) + (sum[2] + sum[3]); }
+    static inline pair load(const double* from) { return *(const pair*)from; }
+    static inline masks is_given(pair value) { return (value <= LARGEST) & (value >= -LARGEST); }
+    static inline pair where(masks mask, pair value) { return (pair)(mask & (masks)value); }
 
-    /* Weight of the rows whose value is given, and the sum of weight x value over them. `rows` is a multiple of 4. */
+    /* Adds the weight of the rows whose value is given, and the sum of weight x value over them. */
     static void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* sum) {
-        lanes known = {0}, product = {0};
-        for (Py_ssize_t i = 0; i < rows; i += 4) {
-            lanes w = *(const lanes*)(weight + i), v = *(const lanes*)(value + i);
-            masks mask = given(v);
-            w = where(mask, w);
-            known += w;
-            product += w * where(mask, v);
+        pair known = {0, 0}, known_too = {0, 0}, product = {0, 0}, product_too = {0, 0};
+        Py_ssize_t i = 0;
+        for (; i + 4 <= rows; i += 4) {
+            pair one = load(value + i), two = load(value + i + 2);
+            pair heavy = where(is_given(one), load(weight + i)), heavy_too = where(is_given(two), load(weight + i + 2));
+            known += heavy;
+            known_too += heavy_too;
+            product += heavy * where(is_given(one), one);
+            product_too += heavy_too * where(is_given(two), two);
         }
-        *par += total(known);
-        *sum += total(product);
+        for (; i < rows; i++)
+            if (fabs(value[i]) <= LARGEST) {
+                known[0] += weight[i];
+                product[0] += weight[i] * value[i];
+            }
+        *par += (known[0] + known[1]) + (known_too[0] + known_too[1]);
+        *sum += (product[0] + product[1]) + (product_too[0] + product_too[1]);
     }
 
-    /* Weight of the rows whose value is given, and of those whose value is below the row's line. */
+    /* Adds the weight of the rows whose value is given, and of those whose value is below the line. */
     static void add_below(
-        const double* weight, const double* value, const double* line, Py_ssize_t rows, double* par, double* below
+        const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
     ) {
-        lanes known = {0}, under = {0};
-        for (Py_ssize_t i = 0; i < rows; i += 4) {
-            lanes v = *(const lanes*)(value + i), w = where(given(v), *(const lanes*)(weight + i));
-            known += w;
-            under += where(v < *(const lanes*)(line + i), w);
+        pair known = {0, 0}, known_too = {0, 0}, under = {0, 0}, under_too = {0, 0};
+        Py_ssize_t i = 0;
+        for (; i + 4 <= rows; i += 4) {
+            pair one = load(value + i), two = load(value + i + 2);
+            pair heavy = where(is_given(one), load(weight + i)), heavy_too = where(is_given(two), load(weight + i + 2));
+            known += heavy;
+            known_too += heavy_too;
+            under += where(one < line, heavy);
+            under_too += where(two < line, heavy_too);
         }
-        *par += total(known);
-        *below += total(under);
+        for (; i < rows; i++)
+            if (fabs(value[i]) <= LARGEST) {
+                known[0] += weight[i];
+                under[0] += value[i] < line ? weight[i] : 0.0;
+            }
+        *par += (known[0] + known[1]) + (known_too[0] + known_too[1]);
+        *below += (under[0] + under[1]) + (under_too[0] + under_too[1]);
     }
     """
+    const double LARGEST
     void PREFETCH(const void* address) noexcept nogil
-    void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* sum) noexcept nogil
+    void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* total) noexcept nogil
     void add_below(
-        const double* weight, const double* value, const double* line, Py_ssize_t rows, double* par, double* below
+        const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
     ) noexcept nogil
 
 cdef enum:
     BLOCK = 1024
-    LOOKAHEAD = 128  # rows between the prefetch of an obligor's sum and its use; 16 to 64 measured alike, none 2x slower
+    LOOKAHEAD = 64  # rows between the prefetch of an obligor's sum and its use; 16 to 64 measured alike, none 2x slower
     TOP = 10
     LIENS = 8
+    SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
     # Rating ranks, domain page 1.5.
     CCC_RANK = 17
     DEFAULTED_RANK = 22
@@ -78,21 +97,23 @@ cdef enum:
     LONG_DATED = 32
     PARTICIPATION = 64
 
-cdef double LARGEST = 1.7976931348623157e308
 cdef double DAYS_A_YEAR = 365.25
 cdef double DEFAULTED_DAYS = 90.0  # past due for so long is defaulted
-cdef double PAST_DUE_DAYS = 30.0
+cdef double OVER_30_DAYS = 30.000000000000004  # the least number of days that is more than 30
 cdef double WORTHLESS_YEARS = 3.0  # a default older than that is carried at nothing
 cdef double DIP_RECOVERY = 50.0
 cdef double SMALL_US = 150e6
 cdef double SMALL_ELSEWHERE = 250e6
+cdef double QUOTES = 2.0
 cdef double UNQUOTED_CCC_PRICE = 70.0
 
 FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation")
 BUCKETS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 
-# What a column without a source reads as: blank ranks and flags.
+# What a column without a source reads as: blank ranks, liens, numbers.
 cdef uint8_t NOTHING[BLOCK]
+cdef double BLANK[BLOCK]
+BLANK[:] = [NAN] * 1024
 
 
 cdef struct Columns:
@@ -131,6 +152,9 @@ cdef struct Block:
     Py_ssize_t start
     Py_ssize_t rows
     double weight[BLOCK]
+    double floating[BLOCK]
+    double value[BLOCK]
+    double other[BLOCK]
     uint8_t is_default[BLOCK]
     uint8_t flags[BLOCK]
     uint16_t cell[BLOCK]
@@ -162,7 +186,7 @@ cdef class Tally:
     cdef readonly object industry_par  # float64, the last for blank
     cdef readonly tuple par_by_rank  # 23 sums, by the rank that gives the rating factor
     cdef readonly tuple par_by_bucket  # 4 sums: the CCC buckets of A, B, C; par whose rank is another agency's than A's
-    cdef readonly object par_by_lien  # float64 (8,)
+    cdef readonly tuple par_by_lien  # 8 sums
     cdef readonly tuple par_by_flag  # 7 sums
     cdef readonly double recovery_sum, recovery_given
     cdef readonly double priced_par, price_sum, par_below_80, par_below_90
@@ -172,6 +196,7 @@ cdef class Tally:
     cdef readonly double life_par, life_sum
     cdef readonly double foreign_par, country_par, small_par, sized_par, quoted_par, depth_par
     cdef readonly double past_due_par, aged_par
+    cdef double _unquoted_par, _timely_par
     cdef readonly Py_ssize_t candidate_count
     cdef object _candidates  # int32: rows of any CCC bucket
     cdef object _candidate_bits  # uint8
@@ -179,9 +204,10 @@ cdef class Tally:
     cdef uint8_t* _candidate_mask
     cdef double[:, ::1] _obligor_table
     cdef double[::1] _industry_table
-    cdef double[::1] _lien_table
-    cdef double _rating_table[256][16]  # by rank and the bits of `_add_ratings`
-    cdef double _flag_table[128]  # by the bits of FLAGS
+    cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
+    cdef double _category_table[SHARES][LIENS][4]  # by lien, and whether cov-lite and fixed
+    cdef double _rare_flags[7]
+    cdef uint8_t _worst_rank
     cdef Py_ssize_t _conflicts
     cdef list _held  # what keeps the columns' memory alive
     cdef Columns _columns
@@ -280,6 +306,8 @@ def tally(
     if not in_range:
         raise ValueError("a name's code is not below the number of names")
     _read_tables(self)
+    self.quoted_par = self.depth_par - self._unquoted_par
+    self.past_due_par = self.aged_par - self._timely_par
     if self._conflicts:
         _settle_industries(self)
     return self
@@ -297,8 +325,7 @@ cdef const int32_t* _names(_Source source, dict names, str name, int32_t* count)
 cdef int _make_room(Tally self) except -1:
     self.obligors = np.zeros((self._columns.obligors, 2))
     self.industry_par = np.zeros(self._columns.industries + 1)
-    self.par_by_lien = np.zeros(LIENS)
-    self._obligor_table, self._industry_table, self._lien_table = self.obligors, self.industry_par, self.par_by_lien
+    self._obligor_table, self._industry_table = self.obligors, self.industry_par
     self._candidates = np.empty(self.row_count, np.int32)
     self._candidate_bits = np.empty(self.row_count, np.uint8)
     cdef int32_t[::1] rows = self._candidates
@@ -311,27 +338,32 @@ cdef int _read_tables(Tally self) except -1:
     """The margins of the two tables by category."""
     cdef double ranks[DEFAULTED_RANK + 1]
     cdef double bucket[4]
-    cdef double flag[7]
-    cdef int rank, bits, at
+    cdef double lien[LIENS]
+    cdef double par
+    cdef int share, rank, bits, at
+    if self._worst_rank > DEFAULTED_RANK:
+        raise ValueError("a rating rank is above 22")
     ranks[:] = [0.0] * 23
     bucket[:] = [0.0] * 4
-    flag[:] = [0.0] * 7
-    for rank in range(256):
-        for bits in range(16):
-            if self._rating_table[rank][bits] != 0.0:
-                if rank > DEFAULTED_RANK:
-                    raise ValueError("a rating rank is above 22")
-                ranks[rank] += self._rating_table[rank][bits]
-                for at in range(4):
-                    if bits >> at & 1:
-                        bucket[at] += self._rating_table[rank][bits]
-    for bits in range(128):
-        for at in range(7):
-            if bits >> at & 1:
-                flag[at] += self._flag_table[bits]
+    lien[:] = [0.0] * 8
+    for share in range(SHARES):
+        for rank in range(DEFAULTED_RANK + 1):
+            for bits in range(16):
+                par = self._rating_table[share][rank][bits]
+                if par != 0.0:
+                    ranks[rank] += par
+                    for at in range(4):
+                        bucket[at] += par if bits >> at & 1 else 0.0
+        for at in range(LIENS):
+            for bits in range(4):
+                par = self._category_table[share][at][bits]
+                lien[at] += par
+                self._rare_flags[0] += par if bits & COV_LITE else 0.0
+                self._rare_flags[1] += par if bits & FIXED else 0.0
     self.par_by_rank = tuple(ranks)
     self.par_by_bucket = tuple(bucket)
-    self.par_by_flag = tuple(flag)
+    self.par_by_lien = tuple(lien)
+    self.par_by_flag = tuple(self._rare_flags)
     return 0
 
 
@@ -503,19 +535,20 @@ cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcep
     cdef const uint8_t* c = columns.rank[2] + block.start if columns.rank[2] != NULL else NOTHING
     cdef const uint8_t* own = columns.rank[3] + block.start if columns.rank[3] != NULL else NOTHING
     cdef uint16_t* cell = block.cell
-    cdef double* table = &self._rating_table[0][0]
     cdef Py_ssize_t i, count = self.candidate_count
-    cdef uint8_t rank, agencies, bits, low
+    cdef uint8_t rank, agencies, bits, low, worst = self._worst_rank
     for i in range(block.rows):
         agencies = a[i] | b[i] | c[i]
         rank = a[i] if a[i] else (b[i] if b[i] else (c[i] if c[i] else own[i]))
+        worst = max(worst, max(max(a[i], b[i]), max(c[i], own[i])))
         low = (own[i] == 0) | (own[i] >= CCC_RANK)
         bits = (a[i] >= CCC_RANK) | ((b[i] >= CCC_RANK) << 1) | ((c[i] >= CCC_RANK) << 2)
         bits = bits if agencies else (7 if low else 0)
         bits |= ((a[i] == 0) & (agencies != 0)) << 3
-        cell[i] = <uint16_t>((rank << 4) | bits)
+        cell[i] = <uint16_t>(((rank & 31) << 4) | bits)
+    self._worst_rank = worst
     for i in range(block.rows):
-        table[cell[i]] += block.weight[i]
+        (&self._rating_table[i & (SHARES - 1)][0][0])[cell[i]] += block.weight[i]
     for i in range(block.rows):
         if cell[i] & 7 and block.weight[i] > 0.0:
             self._candidate_rows[count] = <int32_t>(block.start + i)
@@ -525,32 +558,24 @@ cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcep
 
 
 cdef void _add_categories(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    cdef double* by_flags = &self._flag_table[0]
-    cdef double* by_lien = &self._lien_table[0]
-    cdef const uint8_t* lien
+    """Par by lien, cov-lite and fixed; by the other flags, which few rows have."""
+    cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
     cdef Py_ssize_t i
+    cdef int at
     for i in range(block.rows):
-        by_flags[block.flags[i]] += block.weight[i]
-    if columns.lien != NULL:
-        lien = columns.lien + block.start
-        for i in range(block.rows):
-            by_lien[lien[i] & (LIENS - 1)] += block.weight[i]
+        self._category_table[i & (SHARES - 1)][lien[i] & (LIENS - 1)][block.flags[i] & 3] += block.weight[i]
+        if block.flags[i] > 3:
+            for at in range(2, 7):
+                if block.flags[i] >> at & 1:
+                    self._rare_flags[at] += block.weight[i]
 
 
 cdef void _add_prices(Tally self, Block* block, const Columns* columns) noexcept nogil:
     cdef const double* price = columns.price + block.start
-    cdef double weight, priced = 0.0, total = 0.0, below_80 = 0.0, below_90 = 0.0
-    cdef Py_ssize_t i
-    for i in range(block.rows):
-        weight = block.weight[i] if fabs(price[i]) <= LARGEST else 0.0
-        priced += weight
-        total += weight * price[i] if fabs(price[i]) <= LARGEST else 0.0
-        below_80 += weight if price[i] < 80.0 else 0.0
-        below_90 += weight if price[i] < 90.0 else 0.0
-    self.priced_par += priced
-    self.price_sum += total
-    self.par_below_80 += below_80
-    self.par_below_90 += below_90
+    cdef double again = 0.0
+    add_products(block.weight, price, block.rows, &self.priced_par, &self.price_sum)
+    add_below(block.weight, price, 80.0, block.rows, &again, &self.par_below_80)
+    add_below(block.weight, price, 90.0, block.rows, &again, &self.par_below_90)
 
 
 cdef inline bint _is_discount(Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
@@ -598,142 +623,109 @@ cdef void _add_carrying(Tally self, Block* block, const Columns* columns) noexce
                 self.deferring_haircut += haircut
 
 
+cdef inline const double* _numbers(const double* column, Block* block) noexcept nogil:
+    """A column's part in the block; blanks for an absent one."""
+    return column + block.start if column != NULL else BLANK
+
+
 cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Recovery of each row: its own, else that of its kind."""
-    cdef const double* recovery = columns.recovery + block.start if columns.recovery != NULL else NULL
+    cdef const double* recovery = _numbers(columns.recovery, block)
     cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
-    cdef const double* by_lien = columns.recovery_by_lien
-    cdef double kind, weight, total = 0.0, given = 0.0
+    cdef double kind, again = 0.0
     cdef Py_ssize_t i
     for i in range(block.rows):
-        weight = block.weight[i]
-        kind = DIP_RECOVERY if block.flags[i] & DIP else by_lien[lien[i] & (LIENS - 1)]
-        if recovery != NULL and fabs(recovery[i]) <= LARGEST:
-            kind = recovery[i]
-            given += weight
-        total += weight * kind
-    self.recovery_sum += total
-    self.recovery_given += given
+        kind = DIP_RECOVERY if block.flags[i] & DIP else columns.recovery_by_lien[lien[i] & (LIENS - 1)]
+        block.value[i] = recovery[i] if fabs(recovery[i]) <= LARGEST else kind
+    add_products(block.weight, block.value, block.rows, &again, &self.recovery_sum)
+    if columns.recovery != NULL:
+        add_products(block.weight, recovery, block.rows, &self.recovery_given, &again)
 
 
 cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Spread with floor credit of floating rows, coupon of fixed ones, and a year's interest of all; domain page 1.8."""
-    cdef Py_ssize_t i, start = block.start
-    cdef double weight, spread, floor_rate, base, coupon, rate, effective, contractual
-    cdef double coupon_par = 0.0, coupon_sum = 0.0, spread_par = 0.0, spread_sum = 0.0, contractual_sum = 0.0
-    cdef double interest_par = 0.0, interest_sum = 0.0
+    cdef const double* spread = _numbers(columns.spread, block)
+    cdef const double* floor_rate = _numbers(columns.floor_rate, block)
+    cdef const double* base_rate = _numbers(columns.base_rate, block)
+    cdef const double* coupon = _numbers(columns.all_in_rate, block)
+    cdef double base, bottom, index, rate, again = 0.0, deal_base = columns.deal_base_rate
+    cdef Py_ssize_t i
     if columns.spread == NULL and columns.all_in_rate == NULL:
         return
     for i in range(block.rows):
-        weight = block.weight[i]
-        spread = columns.spread[start + i] if columns.spread != NULL else NAN
-        floor_rate = columns.floor_rate[start + i] if columns.floor_rate != NULL else NAN
-        base = columns.base_rate[start + i] if columns.base_rate != NULL else NAN
-        coupon = columns.all_in_rate[start + i] if columns.all_in_rate != NULL else NAN
-        if not fabs(base) <= LARGEST:
-            base = columns.deal_base_rate
-        if not fabs(floor_rate) <= LARGEST:
-            floor_rate = base
+        base = base_rate[i] if fabs(base_rate[i]) <= LARGEST else deal_base
+        bottom = floor_rate[i] if fabs(floor_rate[i]) <= LARGEST else base
         # What the index earns: the greater of base and floor; a missing one leaves the other.
-        rate = base if base >= floor_rate else floor_rate
-        if fabs(coupon) <= LARGEST:
-            interest_par += weight
-            interest_sum += 0.0 if block.flags[i] & DEFERRING else weight * coupon
-        elif fabs(spread) <= LARGEST and fabs(rate) <= LARGEST:
-            interest_par += weight
-            interest_sum += 0.0 if block.flags[i] & DEFERRING else weight * (rate + spread / 100.0)
-        if block.flags[i] & FIXED:
-            if fabs(coupon) <= LARGEST:
-                coupon_par += weight
-                coupon_sum += weight * coupon
-            continue
-        if fabs(spread) <= LARGEST:
-            contractual = spread
-            effective = spread + ((floor_rate - base) * 100.0 if floor_rate > base else 0.0)
-        else:
-            # A coupon less its index has the floor's credit in it already.
-            contractual = effective = (coupon - base) * 100.0
-        if fabs(effective) <= LARGEST:
-            spread_par += weight
-            spread_sum += weight * effective
-            contractual_sum += weight * contractual
-    self.coupon_par += coupon_par
-    self.coupon_sum += coupon_sum
-    self.spread_par += spread_par
-    self.spread_sum += spread_sum
-    self.contractual_sum += contractual_sum
-    self.interest_par += interest_par
-    self.interest_sum += interest_sum
+        index = base if base >= bottom else bottom
+        rate = coupon[i] if fabs(coupon[i]) <= LARGEST else index + spread[i] / 100.0
+        block.value[i] = 0.0 if block.flags[i] & DEFERRING else rate
+        # A coupon less its index has the floor's credit in it already.
+        block.other[i] = spread[i] if fabs(spread[i]) <= LARGEST else (coupon[i] - base) * 100.0
+    add_products(block.weight, block.value, block.rows, &self.interest_par, &self.interest_sum)
+    for i in range(block.rows):
+        block.floating[i] = 0.0 if block.flags[i] & FIXED else block.weight[i]
+    add_products(block.floating, block.other, block.rows, &self.spread_par, &self.contractual_sum)
+    for i in range(block.rows):
+        base = base_rate[i] if fabs(base_rate[i]) <= LARGEST else deal_base
+        block.other[i] += (floor_rate[i] - base) * 100.0 if (
+            (floor_rate[i] > base) & (fabs(floor_rate[i]) <= LARGEST) & (fabs(spread[i]) <= LARGEST)
+        ) else 0.0
+    add_products(block.floating, block.other, block.rows, &again, &self.spread_sum)
+    for i in range(block.rows):
+        if block.flags[i] & FIXED and fabs(coupon[i]) <= LARGEST:  # few rows
+            self.coupon_par += block.weight[i]
+            self.coupon_sum += block.weight[i] * coupon[i]
 
 
 cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Years of each row: its average life, else that of its schedule, else until its maturity; domain page 1.8."""
-    cdef const double* average = columns.average_life + block.start if columns.average_life != NULL else NULL
-    cdef const double* scheduled = columns.scheduled_life + block.start if columns.scheduled_life != NULL else NULL
-    cdef const double* maturity = columns.maturity + block.start if columns.maturity != NULL else NULL
-    cdef double years, bullet, total = 0.0, par = 0.0
+    cdef const double* average = _numbers(columns.average_life, block)
+    cdef const double* scheduled = _numbers(columns.scheduled_life, block)
+    cdef const double* maturity = _numbers(columns.maturity, block)
+    cdef double years, bullet, as_of = columns.as_of
     cdef Py_ssize_t i, matured = 0
-    if average == NULL and scheduled == NULL and maturity == NULL:
+    if columns.average_life == NULL and columns.scheduled_life == NULL and columns.maturity == NULL:
         return
     for i in range(block.rows):
-        bullet = maturity[i] - columns.as_of if maturity != NULL else NAN
+        bullet = (maturity[i] - as_of) / DAYS_A_YEAR
         matured += (bullet < 0.0) & (bullet >= -LARGEST) & (block.weight[i] != 0.0)
-        years = bullet / DAYS_A_YEAR
-        if scheduled != NULL and fabs(scheduled[i]) <= LARGEST:
-            years = scheduled[i]
-        if average != NULL and fabs(average[i]) <= LARGEST:
-            years = average[i]
-        if fabs(years) <= LARGEST:
-            par += block.weight[i]
-            total += block.weight[i] * (years if years > 0.0 else 0.0)
-    self.life_par += par
-    self.life_sum += total
+        years = scheduled[i] if fabs(scheduled[i]) <= LARGEST else bullet
+        years = average[i] if fabs(average[i]) <= LARGEST else years
+        block.value[i] = 0.0 if (years < 0.0) & (years >= -LARGEST) else years
+    add_products(block.weight, block.value, block.rows, &self.life_par, &self.life_sum)
     self.past_maturity += matured
 
 
 cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Country, facility size, quotes and days past due."""
-    cdef const int32_t* country = columns.country + block.start if columns.country != NULL else NULL
-    cdef const double* number
-    cdef double weight, first = 0.0, second = 0.0
+    cdef const double* size
     cdef Py_ssize_t i
-    cdef int32_t home = columns.home
-    if country != NULL:
-        for i in range(block.rows):
-            weight = block.weight[i]
-            first += weight if country[i] >= 0 else 0.0
-            second += weight if (country[i] >= 0) & (country[i] != home) else 0.0
-        self.country_par += first
-        self.foreign_par += second
-    if country != NULL and columns.facility_size != NULL:
-        number = columns.facility_size + block.start
-        first = second = 0.0
-        for i in range(block.rows):
-            weight = block.weight[i] if fabs(number[i]) <= LARGEST else 0.0
-            first += weight
-            second += weight if number[i] < (
-                SMALL_ELSEWHERE if (country[i] >= 0) & (country[i] != home) else SMALL_US
-            ) else 0.0
-        self.sized_par += first
-        self.small_par += second
+    if columns.country != NULL:
+        _add_countries(self, block, columns.country + block.start, columns.home)
+        if columns.facility_size != NULL:
+            # `other` says how much higher the line is outside the US.
+            size = columns.facility_size + block.start
+            for i in range(block.rows):
+                block.value[i] = size[i] - block.other[i]
+            add_below(block.weight, block.value, SMALL_US, block.rows, &self.sized_par, &self.small_par)
     if columns.quote_depth != NULL:
-        number = columns.quote_depth + block.start
-        first = second = 0.0
-        for i in range(block.rows):
-            weight = block.weight[i] if fabs(number[i]) <= LARGEST else 0.0
-            first += weight
-            second += weight if number[i] >= 2.0 else 0.0
-        self.depth_par += first
-        self.quoted_par += second
+        add_below(
+            block.weight, columns.quote_depth + block.start, QUOTES, block.rows, &self.depth_par, &self._unquoted_par
+        )
     if columns.days_past_due != NULL:
-        number = columns.days_past_due + block.start
-        first = second = 0.0
-        for i in range(block.rows):
-            weight = block.weight[i] if fabs(number[i]) <= LARGEST else 0.0
-            first += weight
-            second += weight if number[i] > PAST_DUE_DAYS else 0.0
-        self.aged_par += first
-        self.past_due_par += second
+        add_below(
+            block.weight, columns.days_past_due + block.start, OVER_30_DAYS, block.rows, &self.aged_par, &self._timely_par
+        )
+
+
+cdef void _add_countries(Tally self, Block* block, const int32_t* country, int32_t home) noexcept nogil:
+    cdef double abroad
+    cdef Py_ssize_t i
+    for i in range(block.rows):
+        abroad = 1.0 if (country[i] >= 0) & (country[i] != home) else 0.0
+        block.value[i] = NAN if country[i] < 0 else abroad
+        block.other[i] = (SMALL_ELSEWHERE - SMALL_US) * abroad
+    add_products(block.weight, block.value, block.rows, &self.country_par, &self.foreign_par)
 
 
 def _settle_industries(Tally self not None):

@@ -290,7 +290,7 @@ def second_industry(pool: Pool) -> Measured:
 
 
 def non_senior_secured(pool: Pool) -> Measured:
-    by_lien = pool.tally.par_by_lien.tolist()
+    by_lien = pool.tally.par_by_lien
     par = max(0.0, sum(by_lien[Lien.SECOND_LIEN :]))
     extra = {
         "second_lien_pct": rounded(pool.share(by_lien[Lien.SECOND_LIEN])),

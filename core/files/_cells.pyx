@@ -1,9 +1,9 @@
 """The hot loop over the XML of a sheet's cells and of the shared strings: bytes in, flat columns out, in one pass.
 
 The contract of the boundary. `feed` takes UTF-8 chunks of any size and keeps the tail that does not yet make a whole
-piece (a tag, a comment, a whole <c> or <si> element), so memory is bounded by the columns themselves. Nothing here trusts the
-file: every pointer is checked against the chunk's end, every row, column and index against its limit, and a file that
-breaks a rule raises ParseFailed. Element prefixes are ignored (x:row is row); elements that are not ours are skipped.
+piece (a tag, a comment, a whole <c> or <si> element), so memory is bounded by the columns themselves. Nothing here
+trusts the file: every pointer is checked against the chunk's end, every row, column and index against its limit, and a
+file that breaks a rule raises ParseFailed. Element prefixes are ignored (x:row is row); elements that are not ours are skipped.
 
 Three states of a reader function: a pointer past what it read; NULL with `problem` 0 when the chunk ends too early
 (the piece is read again with the next chunk); NULL with `problem` set when the file is refused.
@@ -42,8 +42,8 @@ cdef extern from *:
 
     /* digits * 10^power, correctly rounded; 0 when this way cannot promise that.
        Up to 2^53 and 10^22 both factors are exact doubles and one operation rounds once (Clinger 1990). Seventeen
-       digits, as Excel writes them, take the 80-bit road: both factors are exact there too, and rounding twice differs from
-       rounding once only when the 80-bit result is next to the middle of two doubles, which is looked at. */
+       digits, as Excel writes them, take the 80-bit road: both factors are exact there too, and rounding twice differs
+       from rounding once only when the 80-bit result is next to the middle of two doubles, which is looked at. */
     static inline int cushion_scale(uint64_t digits, int power, double *out) {
         if (digits <= 9007199254740992ull && power >= -22 && power <= 22) {
             *out = power < 0 ? (double)digits / cushion_tens[-power] : (double)digits * cushion_tens[power];
@@ -948,7 +948,9 @@ cdef class SheetScanner(_Scanner):
         if self.spans == NULL or pool_open(&self.formula_pool, self.pool.seed, TEXT_BYTES_MAX) < 0:
             raise MemoryError
 
-    def __init__(self, part, *, shared, style_formats, style_dates, slots_max, slots_used, date_1904, iso_serial, store):
+    def __init__(
+        self, part, *, shared, style_formats, style_dates, slots_max, slots_used, date_1904, iso_serial, store
+    ):
         self.part = part
         self.shared = shared
         self.style_formats = style_formats

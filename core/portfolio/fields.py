@@ -1,4 +1,4 @@
-"""The standard fields of a loan, a note and a deal, with the headers that name them in managers' and trustees' files."""
+"""The standard fields of a loan, a note and a deal, with the headers that name them in the market's files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Field:
     type: FieldType
     required: bool = False
     aliases: tuple[str, ...] = ()
-    """Headers in order of preference, compared by `core.portfolio.parsing.key`; the target's own name is always the last."""
+    """Headers in order of preference, compared by `core.portfolio.parsing.key`; the target's own name is the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ TRANCHE_SHEETS: Final = frozenset(
         "classes",
         "debt",
         "noteclasssummary",
-    )  # fmt: skip
+    )
 )
 """Names of the sheet with the notes: letters only, lower case."""
 

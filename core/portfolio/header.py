@@ -192,7 +192,7 @@ class _Scan:
     def double(self, row: int) -> Found | None:
         """Row and the next one read as one header: groups over fields, or wrapped words."""
         upper, lower = self._cells.get(row, {}), self._cells.get(row + 1)
-        if lower is None or row + 1 in self._numeric:
+        if lower is None or row + 1 in self._numeric or not (self.single(row).columns or self.single(row + 1).columns):
             return None
         upper = dict(upper)
         for first_row, first_column, last_row, last_column in self._sheet.merged:

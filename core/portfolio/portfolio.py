@@ -131,21 +131,22 @@ class Portfolio:
 
     row_count: int
     numbers: dict[str, NDArray[np.float64]]
-    """NaN is blank. par_value, purchase_price (% of par), price (% of par; 0 on a performing loan is blank), spread (bps),
-    floor, all_in_rate, recovery_rate, base_rate_level (percent), facility_size, unfunded (currency), days_past_due,
-    quote_depth, average_life (years); maturity_date, default_date (days since 1970-01-01)."""
+    """NaN is blank. par_value, purchase_price (% of par), price (% of par; 0 on a performing loan is blank), spread
+    (bps), floor, all_in_rate, recovery_rate, base_rate_level (percent), facility_size, unfunded (currency),
+    days_past_due, quote_depth, average_life (years); maturity_date, default_date (days since 1970-01-01)."""
     names: dict[str, Names]
-    """obligor (issuer_id, else the normalised borrower name: the key of the obligor tests), borrower_name, facility_name,
-    industry (canonical, domain page 4.3), country ("US" for the United States), currency, base_rate (index family and
-    tenor), cusip, loanx_id, isin, issuer_id, payment_frequency."""
+    """obligor (issuer_id, else the normalised borrower name: the key of the obligor tests), borrower_name,
+    facility_name, industry (canonical, as in `fields.INDUSTRIES`), country ("US" for the United States), currency,
+    base_rate (index family and tenor), cusip, loanx_id, isin, issuer_id, payment_frequency."""
     flags: dict[str, NDArray[np.uint8]]
-    """0 or 1; a blank in an existing column is 0. is_defaulted, cov_lite, is_dip, is_current_pay, is_pik, is_long_dated,
-    participation; is_fixed (by coupon type, else a base rate "Fixed", else a coupon without spread and index), absent
-    when no column can tell. is_defaulted is the column alone: `defaulted()` adds what ratings and dates say."""
+    """0 or 1; a blank in an existing column is 0. is_defaulted, cov_lite, is_dip, is_current_pay, is_pik,
+    is_long_dated, participation; is_fixed (by coupon type, else a base rate "Fixed", else a coupon without spread and
+    index), absent when no column can tell. is_defaulted is the column alone: `defaulted()` adds what ratings and dates
+    say."""
     ranks: dict[str, NDArray[np.uint8]]
-    """Rating ranks 1 (Aaa) to 22 (defaulted), 0 for no rating: rating_agency_a, rating_agency_b, rating_agency_c, rating
-    (the deal's own column, read on whichever scale fits), facility_rating_agency_a (the loan's own rating, for the notch
-    difference of the recovery table)."""
+    """Rating ranks 1 (Aaa) to 22 (defaulted), 0 for no rating: rating_agency_a, rating_agency_b, rating_agency_c,
+    rating (the deal's own column, read on whichever scale fits), facility_rating_agency_a (the loan's own rating, for
+    the notch difference of the recovery table)."""
     lien: NDArray[np.uint8] | None = None
     """`core.portfolio.fields.Lien` of each row; None without a lien column."""
     tranches: Tranches | None = None

@@ -6,17 +6,20 @@ import asyncio
 import hashlib
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError
+from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
 from service.platform.problem import Unavailable
 
 CHUNK_BYTES = 1 << 20
+RETRY_SECONDS = 20  # a remote store that does not answer for this long is unavailable
+FAILURES = (BaseError, OSError)  # obstore raises the builtin exceptions for what has one
 
 
 class BlobMissing(Exception):
@@ -45,7 +48,7 @@ class Blobs:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._store: Any = LocalStore(self._folder)
         else:
-            self._store = from_url(url)
+            self._store = from_url(url, retry_config={"retry_timeout": timedelta(seconds=RETRY_SECONDS)})
         self._scratch = scratch
         scratch.mkdir(parents=True, exist_ok=True)
 
@@ -55,7 +58,7 @@ class Blobs:
             key = await asyncio.to_thread(_hash_path, path)
         try:
             await obstore.put_async(self._store, _place(key), path, use_multipart=path.stat().st_size > 8 * CHUNK_BYTES)
-        except BaseError as error:
+        except FAILURES as error:
             raise Unavailable from error
         return key
 
@@ -79,9 +82,9 @@ class Blobs:
         """Remove a blob; one that is not there is fine."""
         try:
             await obstore.delete_async(self._store, _place(key))
-        except (NotFoundError, FileNotFoundError):
+        except FileNotFoundError:
             return
-        except BaseError as error:
+        except FAILURES as error:
             raise Unavailable from error
 
     async def _fetch(self, key: str, path: Path) -> None:
@@ -92,9 +95,9 @@ class Blobs:
                 async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
                     file.write(chunk)
             os.replace(temporary, path)
-        except (NotFoundError, FileNotFoundError) as error:
+        except FileNotFoundError as error:
             raise BlobMissing(key) from error
-        except BaseError as error:
+        except FAILURES as error:
             raise Unavailable from error
         finally:
             Path(temporary).unlink(missing_ok=True)

@@ -10,11 +10,33 @@ from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELD
 from core.portfolio.header import matcher
 from core.portfolio.parsing import key
 
-TARGETS = (
-    "cusip loanx_id isin borrower_name issuer_id facility_name par_value price purchase_price spread base_rate floor "
-    "all_in_rate coupon_type rating rating_agency_a rating_agency_b rating_agency_c recovery_rate industry country "
-    "maturity_date lien_type is_defaulted cov_lite"
-).split()
+TARGETS = [
+    "cusip",
+    "loanx_id",
+    "isin",
+    "borrower_name",
+    "issuer_id",
+    "facility_name",
+    "par_value",
+    "price",
+    "purchase_price",
+    "spread",
+    "base_rate",
+    "floor",
+    "all_in_rate",
+    "coupon_type",
+    "rating",
+    "rating_agency_a",
+    "rating_agency_b",
+    "rating_agency_c",
+    "recovery_rate",
+    "industry",
+    "country",
+    "maturity_date",
+    "lien_type",
+    "is_defaulted",
+    "cov_lite",
+]
 
 
 def test_standard_clo_has_its_25_fields_and_two_are_required() -> None:

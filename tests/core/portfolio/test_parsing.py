@@ -282,7 +282,7 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
 
     kinds = np.array([5, 1], np.uint8)
     serial = to_serial(day, date_1904=is_1904)
-    codes, text = parsing.pool_of(["x"])
+    _, text = parsing.pool_of(["x"])
     cells = parsing.Cells(
         kinds,
         np.array([serial, serial + 0.75]),

@@ -435,7 +435,9 @@ def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) ->
 
     async def run(shared: Resources, queue: ArqRedis) -> list[str]:
         jobs = [await accept(shared, tenant, queue=name, queue_name=name) for name in QUEUES]
-        running = [asyncio.create_task(worker.async_run()) for worker in workers(shared, queue, table(seen))]
+        assert shared.settings.redis_url is not None
+        arq = workers(shared, shared.settings.redis_url, table(seen))
+        running = [asyncio.create_task(worker.async_run()) for worker in arq]
         await hand_over(shared, queue)
         for _ in range(200):
             if len(seen.runs) == len(QUEUES):
@@ -445,6 +447,7 @@ def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) ->
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*(worker.close() for worker in arq))
         return jobs
 
     jobs = act(alone, run)

@@ -13,7 +13,7 @@ import xlsxwriter
 
 from tests.conftest import Member, Stack
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"

@@ -109,8 +109,8 @@ def test_what_a_detail_includes(shared_owner: Member, workbook: dict[str, Any]) 
     place = f"{LIST}/{workbook['id']}"
     bare = shared_owner.get(place, params={"include_sheets": "false", "include_stats": "true"}).json()
     assert "sheets" not in bare
-    # title 1, headings 7, 5 + 6 + 3 loan cells and 3 formulas, footer 3; notes 4; numbers 10
-    assert bare["stats"] == {"total_cells": 41, "formula_cells": 3, "last_calculation": None, "calculation_count": 0}
+    # title 1, headings 7, loans 6 + 6 + 3 and 3 formulas, footer 3; notes 4; numbers 10
+    assert bare["stats"] == {"total_cells": 43, "formula_cells": 3, "last_calculation": None, "calculation_count": 0}
     wrong = shared_owner.get(place, params={"include_sheets": "maybe"})
     assert (wrong.status_code, wrong.json()["errors"][0]["loc"]) == (422, ["query", "include_sheets"])
 

@@ -1,0 +1,124 @@
+"""Settings: a default and a description for each, values parsed to their types, bad ones refused in words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.platform import config
+from service.platform.config import ByTier, ConfigError, Settings, documentation, load, unknown, variable
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+def test_every_setting_has_a_default_and_a_description() -> None:
+    assert load({}) == Settings()
+    rows = documentation()
+    assert [name for name, _, _ in rows] == [variable(field) for field in Settings.__struct_fields__]
+    assert [name for name, _, text in rows if len(text) < 10] == []
+
+
+@pytest.mark.parametrize("field", Settings.__struct_fields__)
+def test_what_the_documentation_gives_as_default_loads_as_the_default(field: str) -> None:
+    shown = next(default for name, default, _ in documentation() if name == variable(field))
+    assert getattr(load({variable(field): shown}), field) == getattr(Settings(), field)
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value"),
+    [
+        ("port", " 9000 ", 9000),
+        ("rate_limits", "off", "off"),
+        ("embedded", "1", True),
+        ("embedded", "off", False),
+        ("embedded", "YES", True),
+        ("data_dir", "relative", Path("relative").absolute()),
+        ("operator_tenants", "a, b,,c ", ("a", "b", "c")),
+        ("trusted_proxies", "10.0.0.1/8, ::1", ("10.0.0.0/8", "::1/128")),
+        ("requests_per_minute", "1 2 3 4", ByTier(1, 2, 3, 4)),
+        ("requests_per_day", "1,2,3,-1", ByTier(1, 2, 3, -1)),
+        ("default_tier", "premium", "premium"),
+        ("secret_key", "s" * 32, "s" * 32),
+        ("log_level", "", "info"),
+    ],
+)
+def test_values_are_parsed(name: str, raw: str, value: Any) -> None:
+    assert getattr(load({variable(name): raw}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "says"),
+    [
+        ("port", "eight", "Expected `int`"),
+        ("port", "65536", "<= 65535"),
+        ("port", "-1", ">= 0"),
+        ("workers", "0", ">= 1"),
+        ("default_tier", "gold", "gold"),
+        ("rate_limits", "maybe", "maybe"),
+        ("embedded", "perhaps", "bool"),
+        ("requests_per_minute", "1 2 3", "four whole numbers"),
+        ("requests_per_minute", "1 2 3 many", "four whole numbers"),
+        ("requests_per_minute", "60 300 1000 -1", "at least 1"),
+        ("request_burst", "0 1 1 1", "at least 1"),
+        ("requests_per_day", "1 1 1 -2", "four whole numbers"),
+        ("requests_per_day", "１ 1 1 1", "four whole numbers"),
+        ("trusted_proxies", "10.0.0.1/8, proxy", "proxy"),
+        ("trusted_proxies", "10.0.0.1/99", "10.0.0.1/99"),
+        ("data_dir", "~nobody-has-this-name/x", "home"),
+        ("statement_seconds", "1.5", "int"),
+    ],
+)
+def test_a_bad_value_is_refused_with_its_name_the_value_and_the_reason(name: str, raw: str, says: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load({variable(name): raw})
+    assert variable(name) in str(refusal.value)
+    assert repr(raw) in str(refusal.value)
+    assert says in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["secret_key"])
+def test_a_secret_is_not_told(name: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load({variable(name): "too-short-secret"})
+    assert "too-short-secret" not in str(refusal.value)
+    assert "32" in str(refusal.value)
+
+
+def test_misspelt_variables_are_found() -> None:
+    assert unknown({"CUSHION_PORTS": "1", "CUSHION_PORT": "2", "PATH": "/"}) == ["CUSHION_PORTS"]
+
+
+def test_a_new_tenants_tier() -> None:
+    assert load({}).tier_of_new_tenant == "free"
+    assert load({"CUSHION_EMBEDDED": "1"}).tier_of_new_tenant == "enterprise"
+    assert load({"CUSHION_EMBEDDED": "1", "CUSHION_DEFAULT_TIER": "standard"}).tier_of_new_tenant == "standard"
+
+
+def test_the_readme_lists_every_setting_as_it_is() -> None:
+    table = README.read_text(encoding="utf-8").partition("<!-- settings -->")[2].partition("<!-- /settings -->")[0]
+    rows = [tuple(cell.strip().strip("`") for cell in line.strip("|").split("|")) for line in table.strip().splitlines()]
+    told = [tuple(row) for row in rows if re.match(r"CUSHION_", row[0])]
+    assert told == [(name, default, text.replace("|", "\\|")) for name, default, text in documentation()]
+
+
+def test_figures_by_tier_are_the_specifications() -> None:
+    """Document 3 and the decisions page."""
+    settings = Settings()
+    told = {name: tuple(getattr(settings, name)) for name in Settings.__struct_fields__ if isinstance(getattr(settings, name), ByTier)}
+    assert told == {
+        "requests_per_minute": (60, 300, 1_000, 10_000),
+        "request_burst": (10, 50, 100, 500),
+        "requests_per_day": (1_000, 10_000, 50_000, -1),
+        "uploads_per_hour": (30, 120, 600, 6_000),
+        "max_workbooks": (5, 25, 100, -1),
+        "max_users": (2, 10, 25, -1),
+        "max_api_keys": (2, 10, 50, -1),
+        "max_storage_gb": (1, 10, 100, -1),
+    }
+    assert (settings.register_per_hour, settings.login_per_minute, settings.refresh_per_minute, settings.logout_per_minute) == (5, 10, 30, 10)
+    assert (settings.access_token_seconds, settings.refresh_token_seconds) == (15 * 60, 7 * 86_400)
+    assert (settings.max_upload_mb, settings.max_sheets, settings.max_sheet_rows, settings.max_sheet_columns) == (100, 50, 1_000_000, 16_384)
+    assert set(config.TIERS) == set(ByTier._fields)

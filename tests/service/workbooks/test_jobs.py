@@ -1,0 +1,107 @@
+"""Parsing in the worker: what a bad file ends as, and that a second run does no harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import Member, Stack, wait_until
+from tests.service.workbooks.conftest import PackFile, scratch_files, sheet_xml, stored_blobs
+
+BROKEN_FOR_THE_PARSER = {
+    # What the look at the upload does not read: shared strings and styles.
+    "a string that is not there": ('<row r="1"><c r="A1" t="s"><v>7</v></c></row>', {}),
+    "broken shared strings": (
+        '<row r="1"><c r="A1" t="s"><v>0</v></c></row>',
+        {"xl/sharedStrings.xml": "<sst><si><t>"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_FOR_THE_PARSER)
+def test_what_the_parser_finds_wrong_is_told(stack: Stack, owner: Member, pack: PackFile, kind: str) -> None:
+    rows, extra = BROKEN_FOR_THE_PARSER[kind]
+    answer = owner.upload(pack([sheet_xml(rows)], extra=extra))
+    assert (answer.status_code, answer.json()["status"]) == (201, "processing")
+    found = owner.parsed(answer.json()["id"])
+    assert found["status"] == "error"
+    assert found["error_message"].endswith(".")
+    answer = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/S1/data")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
+    assert stack.sql("SELECT status FROM jobs WHERE tenant_id = %s", [owner.tenant_id]) == [("completed",)]
+    assert stack.sql("SELECT count(*) FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]
+    wait_until(lambda: not scratch_files(stack), what="an empty scratch folder")
+
+
+def test_what_parsing_leaves(stack: Stack, owner: Member, loans: Path) -> None:
+    found = owner.uploaded(loans)
+    keys = [
+        key for (key,) in stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s ORDER BY index", [found["id"]])
+    ]
+    assert len(keys) == 4
+    assert set(keys) <= stored_blobs(stack)
+    ((book,),) = stack.sql("SELECT book FROM workbooks WHERE id = %s", [found["id"]])
+    assert [sheet["file"] for sheet in json.loads(book)["sheets"]] == keys
+    wait_until(lambda: not scratch_files(stack), what="an empty scratch folder")
+
+
+def run_again(stack: Stack, member: Member, workbook_id: str) -> None:
+    """Hand the workbook's job over once more, and wait for its end."""
+    job_id = f"task_{uuid4().hex}"
+    stack.sql(
+        "INSERT INTO jobs (tenant_id, id, queue, name, arguments) VALUES (%s, %s, 'parse', 'workbooks.parse', %s)",
+        [member.tenant_id, job_id, json.dumps({"workbook_id": workbook_id})],
+    )
+
+    def ended() -> bool:
+        return stack.sql("SELECT status FROM jobs WHERE id = %s", [job_id]) == [("completed",)]
+
+    wait_until(ended, what="the end of the second run")
+
+
+def test_a_second_run_changes_nothing(stack: Stack, owner: Member, loans: Path) -> None:
+    found = owner.uploaded(loans)
+    run_again(stack, owner, found["id"])
+    assert owner.get(f"/api/v1/workbooks/{found['id']}").json() == found
+
+
+def test_a_second_parse_gives_the_same(stack: Stack, owner: Member, loans: Path) -> None:
+    """As after a crash between the storing of the columns and the commit."""
+    found = owner.uploaded(loans)
+    before = stack.sql("SELECT book_key, total_cells FROM workbooks WHERE id = %s", [found["id"]])
+    stack.sql("UPDATE workbooks SET status = 'processing', book = NULL, book_key = NULL WHERE id = %s", [found["id"]])
+    run_again(stack, owner, found["id"])
+    again = owner.get(f"/api/v1/workbooks/{found['id']}").json()
+    assert again | {"updated_at": 0} == found | {"updated_at": 0}  # the sheets kept their identifiers
+    assert stack.sql("SELECT book_key, total_cells FROM workbooks WHERE id = %s", [found["id"]]) == before
+
+
+def test_the_job_of_a_deleted_workbook_ends(stack: Stack, owner: Member, loans: Path) -> None:
+    found = owner.uploaded(loans)
+    assert owner.delete(f"/api/v1/workbooks/{found['id']}").status_code == 204
+    stack.sql("UPDATE workbooks SET status = 'processing' WHERE id = %s", [found["id"]])
+    run_again(stack, owner, found["id"])
+    assert stack.sql("SELECT status FROM workbooks WHERE id = %s", [found["id"]]) == [("processing",)]
+
+
+def test_the_job_of_an_unknown_workbook_ends(stack: Stack, owner: Member) -> None:
+    run_again(stack, owner, str(uuid4()))
+
+
+def test_a_fault_of_the_service_ends_in_error_and_in_a_dead_letter(stack: Stack, owner: Member, loans: Path) -> None:
+    """The stored file is gone: no retry helps. The workbook says so readably, the dead letter says what happened."""
+    found = owner.uploaded(loans)
+    stack.sql("UPDATE workbooks SET status = 'processing', content_hash = %s WHERE id = %s", ["0" * 64, found["id"]])
+    stack.sql(
+        "INSERT INTO jobs (tenant_id, id, queue, name, arguments) VALUES (%s, %s, 'parse', 'workbooks.parse', %s)",
+        [owner.tenant_id, f"task_{uuid4().hex}", json.dumps({"workbook_id": found["id"]})],
+    )
+    failed = owner.parsed(found["id"])
+    assert (failed["status"], "fault in the service" in failed["error_message"]) == ("error", True)
+    letters = stack.sql(
+        "SELECT task_name, exception_type, status FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]
+    )
+    assert letters == [("workbooks.parse", "BlobMissing", "pending_review")]

@@ -1,0 +1,93 @@
+"""Opened workbooks: mapped once, shared, bounded, and only when ready."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import numpy as np
+import pytest
+
+from core.grid.sheet import Workbook
+from service.platform import config
+from service.platform.context import Unit
+from service.platform.process import resources
+from service.workbooks import library, store
+from service.workbooks.library import Shelf
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+from tests.conftest import Member, Stack
+
+
+def test_a_shelf_forgets_what_was_not_used_for_longest() -> None:
+    shelf = Shelf(2)
+    books = [Workbook(()) for _ in range(3)]
+    shelf.keep("a", books[0])
+    shelf.keep("b", books[1])
+    assert shelf.get("a") is books[0]
+    shelf.keep("c", books[2])
+    assert (shelf.get("a"), shelf.get("b"), shelf.get("c")) == (books[0], None, books[2])
+    shelf.keep("a", books[1])
+    assert (shelf.get("a"), len(shelf)) == (books[1], 2)
+
+
+def in_a_unit(stack: Stack, tenant_id: str, ask: Any) -> Any:
+    """Run `await ask(unit)` as a job of the tenant would, in this process, with room for two workbooks."""
+
+    async def run() -> Any:
+        settings = config.load({**stack.environment, "CUSHION_MAPPED_WORKBOOKS": "2"})
+        async with resources(settings) as shared:
+            unit = Unit(shared, UUID(tenant_id), request_id="test")
+            answer = await ask(unit)
+            await unit.commit()
+            return answer
+
+    return asyncio.run(run())
+
+
+def test_a_book_is_mapped_once_and_read_only(stack: Stack, owner: Member, loans: Path) -> None:
+    first, second = (UUID(owner.uploaded(loans, name=name)["id"]) for name in "ab")
+
+    async def ask(unit: Unit) -> None:
+        row = await store.get(unit, first)
+        book = await library.open_book(unit, row)
+        assert [sheet.name for sheet in book.sheets] == ["Loans", "Notes / hidden", "Numbers", "Empty"]
+        assert book["Loans"].value(2, 0) == "LX000001"
+        assert await library.open_book(unit, row) is book
+        assert await library.open_book(unit, await store.get(unit, second)) is book  # the same bytes
+        numbers = book["Numbers"].columns[0]
+        assert numbers is not None
+        assert not numbers.numbers.flags.writeable
+        base = numbers.numbers
+        while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+            assert base.base is not None, "a copy"
+            base = base.base if isinstance(base.base, np.ndarray) else np.memmap.__new__(np.memmap, loans, mode="r")
+        shelf = vars(unit.resources)["workbook_shelf"]
+        for key in ("x", "y"):
+            shelf.keep(key, book)
+        assert await library.open_book(unit, row) is not book
+        assert len(shelf) == 2
+
+    in_a_unit(stack, owner.tenant_id, ask)
+
+
+@pytest.mark.parametrize("status", ["uploading", "processing", "error", "recalculating"])
+def test_only_a_ready_workbook_is_opened(
+    stack: Stack, shared_owner: Member, workbook: dict[str, Any], status: str
+) -> None:
+    async def ask(unit: Unit) -> None:
+        row = await store.get(unit, UUID(workbook["id"]))
+        with pytest.raises(WorkbookNotReady):
+            await library.open_book(unit, msgspec.structs.replace(row, status=status))
+
+    in_a_unit(stack, shared_owner.tenant_id, ask)
+
+
+def test_another_tenants_workbook_is_not_found(stack: Stack, stranger: Member, workbook: dict[str, Any]) -> None:
+    async def ask(unit: Unit) -> None:
+        with pytest.raises(WorkbookNotFound):
+            await store.get(unit, UUID(workbook["id"]))
+
+    in_a_unit(stack, stranger.tenant_id, ask)
