@@ -19,57 +19,106 @@ cdef extern from *:
     #define PREFETCH(address) __builtin_prefetch((address), 1, 1)
     #define LARGEST 1.7976931348623157e308
 
-    /* Sums in four lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
-       that a sum does not depend on the width of the machine's vectors. */
-    typedef double pair __attribute__((vector_size(16), aligned(8)));
-    typedef int64_t masks __attribute__((vector_size(16), aligned(8)));
+    /* Compiled a second time for processors with 256-bit vectors, chosen when the module is loaded. */
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #define WIDE __attribute__((target_clones("avx2", "default")))
+    #pragma GCC diagnostic ignored "-Wpsabi"
+    #else
+    #define WIDE
+    #endif
 
-    static inline pair load(const double* from) { return *(const pair*)from; }
-    static inline masks is_given(pair value) { return (value <= LARGEST) & (value >= -LARGEST); }
-    static inline pair where(masks mask, pair value) { return (pair)(mask & (masks)value); }
+    /* Sums in eight lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
+       that a sum does not depend on the width of the processor's vectors. */
+    typedef double four __attribute__((vector_size(32), aligned(8)));
+    typedef int64_t mask __attribute__((vector_size(32), aligned(8)));
+    #define LOAD(from) (*(const four*)(from))
+    #define GIVEN(value) (((value) <= LARGEST) & ((value) >= -LARGEST))
+    #define WHERE(condition, value) ((four)((condition) & (mask)(value)))
+    #define TOTAL(one, two) ((((one)[0] + (two)[0]) + ((one)[1] + (two)[1])) + (((one)[2] + (two)[2]) + ((one)[3] + (two)[3])))
 
     /* Adds the weight of the rows whose value is given, and the sum of weight x value over them. */
-    static void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* sum) {
-        pair known = {0, 0}, known_too = {0, 0}, product = {0, 0}, product_too = {0, 0};
+    WIDE static void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* sum) {
+        four known = {0}, known_too = {0}, product = {0}, product_too = {0};
         Py_ssize_t i = 0;
-        for (; i + 4 <= rows; i += 4) {
-            pair one = load(value + i), two = load(value + i + 2);
-            pair heavy = where(is_given(one), load(weight + i)), heavy_too = where(is_given(two), load(weight + i + 2));
+        for (; i + 8 <= rows; i += 8) {
+            four one = LOAD(value + i), two = LOAD(value + i + 4);
+            four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
             known += heavy;
             known_too += heavy_too;
-            product += heavy * where(is_given(one), one);
-            product_too += heavy_too * where(is_given(two), two);
+            product += heavy * WHERE(GIVEN(one), one);
+            product_too += heavy_too * WHERE(GIVEN(two), two);
         }
         for (; i < rows; i++)
             if (fabs(value[i]) <= LARGEST) {
                 known[0] += weight[i];
                 product[0] += weight[i] * value[i];
             }
-        *par += (known[0] + known[1]) + (known_too[0] + known_too[1]);
-        *sum += (product[0] + product[1]) + (product_too[0] + product_too[1]);
+        *par += TOTAL(known, known_too);
+        *sum += TOTAL(product, product_too);
     }
 
     /* Adds the weight of the rows whose value is given, and of those whose value is below the line. */
-    static void add_below(
+    WIDE static void add_below(
         const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
     ) {
-        pair known = {0, 0}, known_too = {0, 0}, under = {0, 0}, under_too = {0, 0};
+        four known = {0}, known_too = {0}, under = {0}, under_too = {0};
         Py_ssize_t i = 0;
-        for (; i + 4 <= rows; i += 4) {
-            pair one = load(value + i), two = load(value + i + 2);
-            pair heavy = where(is_given(one), load(weight + i)), heavy_too = where(is_given(two), load(weight + i + 2));
+        for (; i + 8 <= rows; i += 8) {
+            four one = LOAD(value + i), two = LOAD(value + i + 4);
+            four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
             known += heavy;
             known_too += heavy_too;
-            under += where(one < line, heavy);
-            under_too += where(two < line, heavy_too);
+            under += WHERE(one < line, heavy);
+            under_too += WHERE(two < line, heavy_too);
         }
         for (; i < rows; i++)
             if (fabs(value[i]) <= LARGEST) {
                 known[0] += weight[i];
                 under[0] += value[i] < line ? weight[i] : 0.0;
             }
-        *par += (known[0] + known[1]) + (known_too[0] + known_too[1]);
-        *below += (under[0] + under[1]) + (under_too[0] + under_too[1]);
+        *par += TOTAL(known, known_too);
+        *below += TOTAL(under, under_too);
+    }
+
+    static inline double either(double first, double second) { return fabs(first) <= LARGEST ? first : second; }
+
+    /* Row by row: percent that the loan pays a year; its spread in basis points, without and with its floor's credit. */
+    WIDE static void find_rates(
+        const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
+        Py_ssize_t rows, double* rate, double* contractual, double* effective
+    ) {
+        for (Py_ssize_t i = 0; i < rows; i++) {
+            double base = either(base_rate[i], deal_base);
+            double bottom = either(floor_rate[i], base);
+            /* What the index earns: the greater of base and floor; a missing one leaves the other. */
+            double index = base >= bottom ? base : bottom;
+            double credit = bottom > base ? (bottom - base) * 100.0 : 0.0;
+            /* A coupon less its index has the floor's credit in it already. */
+            double implied = (coupon[i] - base) * 100.0;
+            rate[i] = either(coupon[i], index + spread[i] / 100.0);
+            contractual[i] = either(spread[i], implied);
+            effective[i] = either(spread[i] + credit, implied);
+        }
+    }
+
+    /* Row by row: the average life, else that of the schedule, else the years to maturity; never less than none. */
+    WIDE static void find_lives(
+        const double* average, const double* scheduled, const double* maturity, double as_of, Py_ssize_t rows, double* years
+    ) {
+        for (Py_ssize_t i = 0; i < rows; i++) {
+            double life = either(average[i], either(scheduled[i], (maturity[i] - as_of) * (1.0 / 365.25)));
+            years[i] = (life < 0.0) & (life >= -LARGEST) ? 0.0 : life;
+        }
+    }
+
+    /* Row by row: par, 0.0 where it is not given. Returns how many are not. */
+    WIDE static Py_ssize_t find_weights(const double* par, Py_ssize_t rows, double* weight) {
+        Py_ssize_t blank = 0;
+        for (Py_ssize_t i = 0; i < rows; i++) {
+            weight[i] = either(par[i], 0.0);
+            blank += !(fabs(par[i]) <= LARGEST);
+        }
+        return blank;
     }
     """
     const double LARGEST
@@ -78,6 +127,15 @@ cdef extern from *:
     void add_below(
         const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
     ) noexcept nogil
+    void find_rates(
+        const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
+        Py_ssize_t rows, double* rate, double* contractual, double* effective
+    ) noexcept nogil
+    void find_lives(
+        const double* average, const double* scheduled, const double* maturity, double as_of, Py_ssize_t rows,
+        double* years
+    ) noexcept nogil
+    Py_ssize_t find_weights(const double* par, Py_ssize_t rows, double* weight) noexcept nogil
 
 cdef enum:
     BLOCK = 1024
@@ -155,6 +213,7 @@ cdef struct Block:
     double floating[BLOCK]
     double value[BLOCK]
     double other[BLOCK]
+    double third[BLOCK]
     uint8_t is_default[BLOCK]
     uint8_t flags[BLOCK]
     uint16_t cell[BLOCK]
@@ -388,6 +447,7 @@ cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
         _add_income(self, &block, columns)
         _add_life(self, &block, columns)
         _add_liquidity(self, &block, columns)
+        _add_defaults(self, &block, columns)
         block.start += block.rows
     return True
 
@@ -421,47 +481,48 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
     if columns.days_past_due != NULL:
         number = columns.days_past_due + start
         for i in range(rows):
-            bad[i] |= (number[i] >= DEFAULTED_DAYS) & (number[i] <= LARGEST)
+            if number[i] >= DEFAULTED_DAYS and number[i] <= LARGEST:
+                bad[i] = 1
     if columns.default_date != NULL:
         number = columns.default_date + start
         for i in range(rows):
             # Without a day to compare with (NaN), a default date is one that has come.
-            bad[i] |= (fabs(number[i]) <= LARGEST) & (not number[i] > as_of)
+            if fabs(number[i]) <= LARGEST and not number[i] > as_of:
+                bad[i] = 1
     if columns.flag[3] != NULL:
         for i in range(rows):
             bad[i] &= (bits[i] & CURRENT_PAY) == 0
 
 
 cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """What each row weighs: its par where it performs, else 0.0. Defaulted rows are finished here."""
-    cdef Py_ssize_t i, row, blank = 0, negative = 0, bad = 0
+    """What each row weighs: its par where it performs, else 0.0."""
     cdef const double* par = columns.par + block.start
-    cdef double weight, total = 0.0
+    cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.rows, block.weight)
+    cdef double short = 0.0
     for i in range(block.rows):
-        weight = par[i] if fabs(par[i]) <= LARGEST else 0.0
-        blank += not fabs(par[i]) <= LARGEST
-        negative += weight < 0.0
-        bad += block.is_default[i]
-        weight = 0.0 if block.is_default[i] else weight
-        block.weight[i] = weight
-        total += weight
-    self.par += total
-    self.blank_rows += blank
-    self.negative_rows += negative
-    self.performing_rows += block.rows - blank - bad
-    if bad:
+        if block.is_default[i]:
+            block.weight[i] = 0.0
+            bad += fabs(par[i]) <= LARGEST
+    add_below(block.weight, block.weight, 0.0, block.rows, &self.par, &short)
+    if short < 0.0:
         for i in range(block.rows):
-            if block.is_default[i]:
-                _add_default(self, block.start + i, columns, block.flags[i])
+            self.negative_rows += block.weight[i] < 0.0
+    self.blank_rows += blank
+    self.defaulted_rows += bad
+    self.performing_rows += block.rows - blank - bad
+
+
+cdef void _add_defaults(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    """The defaulted rows; after the other families, when their columns are in the cache."""
+    cdef Py_ssize_t i
+    for i in range(block.rows):
+        if block.is_default[i] and _given(columns.par[block.start + i]):
+            _add_default(self, block.start + i, columns, block.flags[i])
 
 
 cdef void _add_default(Tally self, Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
     cdef double par = columns.par[row]
     cdef double dated = columns.default_date[row] if columns.default_date != NULL else NAN
-    if not _given(par):
-        self.performing_rows += 1  # taken off twice: as blank and as defaulted
-        return
-    self.defaulted_rows += 1
     self.defaulted_par += par
     if _given(dated) and (columns.as_of - dated) / DAYS_A_YEAR > WORTHLESS_YEARS:
         return
@@ -648,29 +709,24 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
     cdef const double* floor_rate = _numbers(columns.floor_rate, block)
     cdef const double* base_rate = _numbers(columns.base_rate, block)
     cdef const double* coupon = _numbers(columns.all_in_rate, block)
-    cdef double base, bottom, index, rate, again = 0.0, deal_base = columns.deal_base_rate
+    cdef double again = 0.0
     cdef Py_ssize_t i
     if columns.spread == NULL and columns.all_in_rate == NULL:
         return
+    find_rates(
+        spread, floor_rate, base_rate, coupon, columns.deal_base_rate, block.rows, block.value, block.other, block.third
+    )
     for i in range(block.rows):
-        base = base_rate[i] if fabs(base_rate[i]) <= LARGEST else deal_base
-        bottom = floor_rate[i] if fabs(floor_rate[i]) <= LARGEST else base
-        # What the index earns: the greater of base and floor; a missing one leaves the other.
-        index = base if base >= bottom else bottom
-        rate = coupon[i] if fabs(coupon[i]) <= LARGEST else index + spread[i] / 100.0
-        block.value[i] = 0.0 if block.flags[i] & DEFERRING else rate
-        # A coupon less its index has the floor's credit in it already.
-        block.other[i] = spread[i] if fabs(spread[i]) <= LARGEST else (coupon[i] - base) * 100.0
+        block.floating[i] = block.weight[i]
+    for i in range(block.rows):
+        if block.flags[i] & (DEFERRING | FIXED):  # few rows
+            if block.flags[i] & DEFERRING:
+                block.value[i] = 0.0
+            if block.flags[i] & FIXED:
+                block.floating[i] = 0.0
     add_products(block.weight, block.value, block.rows, &self.interest_par, &self.interest_sum)
-    for i in range(block.rows):
-        block.floating[i] = 0.0 if block.flags[i] & FIXED else block.weight[i]
     add_products(block.floating, block.other, block.rows, &self.spread_par, &self.contractual_sum)
-    for i in range(block.rows):
-        base = base_rate[i] if fabs(base_rate[i]) <= LARGEST else deal_base
-        block.other[i] += (floor_rate[i] - base) * 100.0 if (
-            (floor_rate[i] > base) & (fabs(floor_rate[i]) <= LARGEST) & (fabs(spread[i]) <= LARGEST)
-        ) else 0.0
-    add_products(block.floating, block.other, block.rows, &again, &self.spread_sum)
+    add_products(block.floating, block.third, block.rows, &again, &self.spread_sum)
     for i in range(block.rows):
         if block.flags[i] & FIXED and fabs(coupon[i]) <= LARGEST:  # few rows
             self.coupon_par += block.weight[i]
@@ -682,16 +738,14 @@ cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept n
     cdef const double* average = _numbers(columns.average_life, block)
     cdef const double* scheduled = _numbers(columns.scheduled_life, block)
     cdef const double* maturity = _numbers(columns.maturity, block)
-    cdef double years, bullet, as_of = columns.as_of
+    cdef double as_of = columns.as_of
     cdef Py_ssize_t i, matured = 0
     if columns.average_life == NULL and columns.scheduled_life == NULL and columns.maturity == NULL:
         return
     for i in range(block.rows):
-        bullet = (maturity[i] - as_of) / DAYS_A_YEAR
-        matured += (bullet < 0.0) & (bullet >= -LARGEST) & (block.weight[i] != 0.0)
-        years = scheduled[i] if fabs(scheduled[i]) <= LARGEST else bullet
-        years = average[i] if fabs(average[i]) <= LARGEST else years
-        block.value[i] = 0.0 if (years < 0.0) & (years >= -LARGEST) else years
+        if maturity[i] < as_of and maturity[i] >= -LARGEST and block.weight[i] != 0.0:
+            matured += 1
+    find_lives(average, scheduled, maturity, as_of, block.rows, block.value)
     add_products(block.weight, block.value, block.rows, &self.life_par, &self.life_sum)
     self.past_maturity += matured
 
@@ -802,21 +856,19 @@ def diversity(Tally tallied not None, double average_par, const double[::1] scor
     if not average_par > 0.0:
         raise ValueError("the average par of an obligor must be positive")
     cdef const double[:, ::1] table = tallied.obligors
-    units_array = np.zeros(tallied._columns.industries + 1)
-    cdef double[::1] units = units_array
+    sums = np.zeros(tallied._columns.industries + 2)  # the first for obligors without par
+    cdef double[::1] units = sums
     cdef Py_ssize_t name, step
-    cdef double par, score = 0.0
+    cdef double score = 0.0, inverse = 1.0 / average_par
     with nogil:
         for name in range(table.shape[0]):
-            par = table[name, 0]
-            if par > 0.0:
-                units[<Py_ssize_t>table[name, 1] - 1] += 1.0 if par >= average_par else par / average_par
-        for name in range(units.shape[0]):
+            units[<Py_ssize_t>table[name, 1]] += max(0.0, min(1.0, table[name, 0] * inverse))
+        for name in range(1, units.shape[0]):
             # The lower of the two neighbours in steps of 0.1 that start at 0.05; the tolerance lets a sum that is
             # exactly a step, but for its rounding, reach it.
             step = <Py_ssize_t>floor((min(units[name], 20.0) + 0.05 + 1e-9) * 10.0)
             score += scores[min(max(step, 0), 200)]
-    return score, units_array
+    return score, sums[1:]
 
 
 def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
@@ -880,43 +932,52 @@ cdef void _sift(double* price, int32_t* row, Py_ssize_t at, Py_ssize_t count) no
     row[at] = own
 
 
-cdef uint8_t _row_flags(Py_ssize_t row, const Columns* columns) noexcept nogil:
+cdef double _fill(Tally tallied, double* price, int32_t* row, Py_ssize_t count, double excess, identifier) except? -1.0:
+    """Fill the excess from the heap; what is taken off it stands behind it, in the order of being taken."""
+    cdef const Columns* columns = &tallied._columns
+    cdef Py_ssize_t at, end
+    cdef double mark, par, haircut = 0.0
+    cdef bint lower
+    while count and excess > 0.0:
+        with nogil:
+            mark, end, par, lower = price[0], count, 0.0, False
+            while count and price[0] == mark:  # all rows of one price
+                par += columns.par[row[0]]
+                lower |= _value_of(row[0], columns) < 100.0
+                count = _take(price, row, count)
+        if lower and par > excess:  # the order of these rows matters
+            ordered = sorted([row[at] for at in range(count, end)], key=identifier)
+            for at in range(count, end):
+                row[at] = ordered[at - count]
+        with nogil:
+            for at in range(count, end):
+                par = min(columns.par[row[at]], excess)
+                excess -= par
+                haircut += par * max(0.0, _value_of(row[at], columns) - max(0.0, mark)) / 100.0
+    return haircut
+
+
+cdef Py_ssize_t _take(double* price, int32_t* row, Py_ssize_t count) noexcept nogil:
+    """Move the heap's lowest entry behind it; the heap's new size."""
+    cdef int32_t lowest = row[0]
+    count -= 1
+    price[0] = price[count]
+    row[0] = row[count]
+    row[count] = lowest
+    if count:
+        _sift(price, row, 0, count)
+    return count
+
+
+cdef double _value_of(Py_ssize_t row, const Columns* columns) noexcept nogil:
+    """`_value` of a row outside a block."""
     cdef uint8_t bits = 0
+    cdef bint is_discount
     cdef int at
     for at in range(7):
         if columns.flag[at] != NULL and columns.flag[at][row] != 0:
             bits |= <uint8_t>(1 << at)
-    return bits
-
-
-cdef double _fill(Tally tallied, double* price, int32_t* row, Py_ssize_t count, double excess, identifier) except? -1.0:
-    cdef const Columns* columns = &tallied._columns
-    cdef double mark, par, value, haircut = 0.0
-    cdef bint is_discount, matters
-    cdef Py_ssize_t tied_count
-    cdef list tied
-    while count and excess > 0.0:
-        mark = price[0]
-        tied = []
-        par = 0.0
-        matters = False
-        while count and price[0] == mark:  # all rows of one price
-            value = _value(row[0], columns, _row_flags(row[0], columns), &is_discount)
-            matters |= value < 100.0
-            tied.append((row[0], value))
-            par += columns.par[row[0]]
-            count -= 1
-            price[0] = price[count]
-            row[0] = row[count]
-            if count:
-                _sift(price, row, 0, count)
-        if matters and par > excess:
-            tied.sort(key=lambda pair: identifier(pair[0]))
-        for at, value in tied:
-            par = min(columns.par[<Py_ssize_t>at], excess)
-            excess -= par
-            haircut += par * max(0.0, value - max(0.0, mark)) / 100.0
-    return haircut
+    return _value(row, columns, bits, &is_discount)
 
 
 def scheduled_life(

@@ -103,9 +103,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     invitation_seconds: Annotated[int, Meta(ge=1, description="life of an invitation")] = 604_800
 
     max_body_bytes: Annotated[int, Meta(ge=1024, description="size of a JSON request body")] = 1_048_576
-    max_upload_mb: Annotated[int, Meta(ge=1, le=1024, description="size of an uploaded file")] = 100
-    max_sheets: Annotated[int, Meta(ge=1, le=10_000, description="sheets of a workbook")] = 50
-    max_sheet_rows: Annotated[int, Meta(ge=1, le=1_048_576, description="rows of a sheet")] = 1_000_000
+    max_upload_mb: Annotated[int, Meta(ge=1, le=100, description="size of an uploaded file")] = 100
+    max_sheets: Annotated[int, Meta(ge=1, le=50, description="sheets of a workbook")] = 50
+    max_sheet_rows: Annotated[int, Meta(ge=1, le=1_000_000, description="rows of a sheet")] = 1_000_000
     max_sheet_columns: Annotated[int, Meta(ge=1, le=16_384, description="columns of a sheet")] = 16_384
     parse_memory_mb: Annotated[int, Meta(ge=256, description="memory of the process that parses a file")] = 4_096
     parse_seconds: Annotated[int, Meta(ge=1, description="time in which a file must be parsed")] = 120

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as StarletteRoute
 
 from service.platform import problem as problems
@@ -373,7 +373,7 @@ def build(routes: list[Route], lifespan: Any) -> Starlette:
         place = mounted.setdefault(prefix, []) if inner else top
         place.append(_OwnMethods(inner or path, resource, methods=resource.methods))
     order = list(dict.fromkeys(_prefix(route.path) for route in routes))
-    mounts = [Mount(prefix, routes=mounted[prefix]) for prefix in order if prefix in mounted]
+    mounts = [Mount(prefix, Router(mounted[prefix], redirect_slashes=False)) for prefix in order if prefix in mounted]
     app = Starlette(
         routes=[*mounts, *top], lifespan=lifespan, exception_handlers={HTTPException: _http_exception, Exception: _http_exception}
     )

@@ -219,7 +219,6 @@ class Gate:
     async def copy_revocations(self) -> None:
         """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
         async with self._database.transaction() as tx:
-            await tx.value("SELECT forget_revocations()")
             rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
         async with self._redis.pipeline(transaction=True) as pipe:  # a flush in the midst must not spare the marker alone
             for row in rows:

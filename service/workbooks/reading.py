@@ -19,7 +19,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from core.grid.address import cell_name, column_name
-from core.grid.column import Column
+from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.header import detect
 from core.values import ERRORS, Kind, from_serial
@@ -216,13 +216,15 @@ def _check_size(chosen: _Chosen) -> None:
     height = chosen.stop - chosen.first
     if height * len(chosen.columns) > CELLS_MAX:
         raise _too_large(f"{height} rows of {len(chosen.columns)} columns are more than {CELLS_MAX:,} cells")
-    lengths = np.diff(chosen.sheet.text.offsets)
     text_bytes = height * sum(map(len, chosen.names))
     for _, column in _stored(chosen):
-        codes = column.codes[column.codes >= 0]
-        text_bytes += int(lengths[codes].sum())
+        text_bytes += _text_bytes(chosen.sheet.text, column.codes[column.codes >= 0])
     if text_bytes > TEXT_BYTES_MAX:
         raise _too_large(f"the text of these rows is more than {TEXT_BYTES_MAX:,} bytes")
+
+
+def _text_bytes(text: Text, codes: NDArray[np.int32]) -> int:
+    return int((text.offsets[codes + 1] - text.offsets[codes]).sum())
 
 
 def _too_large(why: str) -> ValidationFailed:
@@ -283,23 +285,28 @@ def _values(chosen: _Chosen) -> list[list[Value]]:
 
 
 def _column_values(sheet: Sheet, column: Column, date_1904: bool) -> list[Value]:
-    numbers: list[Value] = column.numbers.tolist()
+    numbers = column.numbers.tolist()
+    values: list[Value] = numbers
     kinds = column.kinds
-    if (kinds == Kind.NUMBER).all():
-        return numbers
-    for at in np.flatnonzero(kinds != Kind.NUMBER).tolist():
-        match kinds[at]:
-            case Kind.BLANK:
-                numbers[at] = None
-            case Kind.TEXT:
-                numbers[at] = sheet.text[int(column.codes[at])]
-            case Kind.BOOLEAN:
-                numbers[at] = bool(numbers[at])
-            case Kind.ERROR:
-                numbers[at] = ERRORS[int(column.numbers[at])]
-            case Kind.DATE:
-                numbers[at] = iso_date(float(column.numbers[at]), date_1904)
-    return numbers
+    for at in np.flatnonzero(kinds == Kind.BLANK).tolist():
+        values[at] = None
+    for at in np.flatnonzero(kinds == Kind.BOOLEAN).tolist():
+        values[at] = numbers[at] != 0
+    for at in np.flatnonzero(kinds == Kind.ERROR).tolist():
+        values[at] = ERRORS[int(numbers[at])]
+    for at in np.flatnonzero(kinds == Kind.DATE).tolist():
+        values[at] = iso_date(numbers[at], date_1904)
+    places = np.flatnonzero(kinds == Kind.TEXT)
+    for at, string in zip(places.tolist(), _strings(sheet.text, column.codes[places]), strict=True):
+        values[at] = string
+    return values
+
+
+def _strings(text: Text, codes: NDArray[np.int32]) -> list[str]:
+    """The strings of these codes, without the small arrays that `Text` would make for each."""
+    data = text.data.data
+    bounds = zip(text.offsets[codes].tolist(), text.offsets[codes + 1].tolist(), strict=True)
+    return [str(data[start:stop], "utf-8") for start, stop in bounds]
 
 
 def iso_date(serial: float, date_1904: bool) -> str | float:
@@ -334,8 +341,8 @@ def _formulas(chosen: _Chosen) -> list[dict[str, str]]:
 def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:
     if len(wanted) > FORMULAS_MAX:
         raise _too_large(f"{len(wanted)} formulas are more than {FORMULAS_MAX:,}")
-    lengths = np.diff(sheet.formulas.text.offsets)
-    if lengths[sheet.formulas.texts[sheet.formulas.origins[wanted]]].sum() > TEXT_BYTES_MAX:
+    texts = sheet.formulas.texts[sheet.formulas.origins[wanted]]
+    if _text_bytes(sheet.formulas.text, texts) > TEXT_BYTES_MAX:
         raise _too_large(f"the formulas of these rows are more than {TEXT_BYTES_MAX:,} bytes")
 
 

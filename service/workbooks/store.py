@@ -25,8 +25,8 @@ from service.workbooks.schema import (
 
 _ROW = """
     id, name, description, file_name, file_size, content_hash, status, error_message, sheet_count, total_cells,
-    formula_cells, book_key, mapping_id, stream_key, last_calculation, calculation_count, created_by, version, created_at,
-    updated_at
+    formula_cells, book_key, mapping_id, stream_key, last_calculation, calculation_count, created_by, version,
+    created_at, updated_at
 """
 
 _HEAD = """
@@ -132,8 +132,8 @@ async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
     return await ctx.one(
         WorkbookRow,
         f"""
-        INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status, sheet_count,
-                               mapping_id, stream_key, created_by)
+        INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status,
+                               sheet_count, mapping_id, stream_key, created_by)
         VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
                 'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(created_by)s)
         RETURNING {_ROW}

@@ -222,14 +222,25 @@ def test_a_withdrawn_revocation_gives_way_to_what_postgresql_says(clean: Apart) 
     assert clean.run(withdraw) == ["revoked", "ok", "revoked"]
 
 
-def test_revocations_that_ran_out_are_forgotten(clean: Apart) -> None:
-    tenant, session = clean.tenant(), uuid4()
-    clean.sql(
-        "INSERT INTO revocations (tenant_id, kind, subject, expires_at) VALUES (%s, 'session', %s, now() - interval '2 hours')",
-        [tenant, session],
-    )
-    assert clean.run(lambda shared: as_user(shared.gate, tenant, session=session)).outcome == "ok"
-    assert clean.sql("SELECT 1 FROM revocations WHERE subject = %s", [session]) == []
+def test_the_worker_mends_a_lost_copy_and_forgets_what_ran_out(clean: Apart) -> None:
+    tenant, lost, over = clean.tenant(), uuid4(), uuid4()
+
+    async def keep(shared: Resources) -> list[str]:
+        await as_user(shared.gate, tenant)
+        async with shared.database.transaction(tenant) as tx:
+            await record_revocation(tx, shared.settings, tenant, "session", lost)  # and its copy never arrived
+        clean.sql(
+            "INSERT INTO revocations (tenant_id, kind, subject, expires_at) VALUES (%s, 'session', %s, now() - interval '2 hours')",
+            [tenant, over],
+        )
+        before = (await as_user(shared.gate, tenant, session=lost)).outcome
+        stopping = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.3, stopping.set)
+        await shared.gate.keep_copies(stopping)
+        return [before, *[(await as_user(shared.gate, tenant, session=session)).outcome for session in (lost, over)]]
+
+    assert clean.run(keep) == ["ok", "revoked", "ok"]
+    assert clean.sql("SELECT subject FROM revocations WHERE tenant_id = %s", [tenant]) == [(lost,)]
 
 
 def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> None:

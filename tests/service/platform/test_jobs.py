@@ -447,7 +447,7 @@ def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) ->
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await asyncio.gather(*(worker.close() for worker in arq))
+        await asyncio.gather(*(worker.pool.aclose() for worker in arq))
         return jobs
 
     jobs = act(alone, run)

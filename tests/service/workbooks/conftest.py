@@ -98,7 +98,7 @@ def pack(tmp_path: Path) -> PackFile:
         path = tmp_path / name
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for part, content in {**parts, **(extra or {})}.items():
-                archive.writestr(part, content)
+                archive.writestr(part, content, zipfile.ZIP_STORED if isinstance(content, bytes) else None)
         return path
 
     return make

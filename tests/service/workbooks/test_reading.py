@@ -257,7 +257,7 @@ def test_awkward_headers(owner: Member, pack: PackFile) -> None:
         "x" * 255,
         "x" * 251 + " (2)",
     ]
-    body = data(owner, found, include_formulas="true")
+    body = data(owner, found, "S1", include_formulas="true")
     assert body["rows"][0]["_row_number"] == 2
     assert body["rows"][0]["_row_number (2)"] == 1.0
 

@@ -1,0 +1,395 @@
+"""One request through its row, over rows of the test's own on the real database and Redis: what commits, what undoes, what is said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from msgspec import Struct
+
+from service.auth.actions import _tokens
+from service.platform import dispatch
+from service.platform.api import Area, Raw
+from service.platform.context import Context, Resources, Unit
+from service.platform.dispatch import address_of
+from service.platform.gate import Window
+from service.platform.jobs import QUEUES
+from service.platform.problem import Problem
+from service.platform.stream import STREAM
+from tests.service.platform.conftest import Apart
+
+
+class Teapot(Problem, status=409):
+    """Short and stout"""
+
+
+class Unlisted(Problem, status=409):
+    """Nobody lists this"""
+
+
+class Late(Problem, status=409, constraint="jobs_pkey"):
+    """Twice the same"""
+
+
+class Echo(Struct, frozen=True):
+    """What was understood."""
+
+    tags: list[str] = []
+    count: int = 0
+
+
+DONE: list[str] = []
+area = Area("/api/v1/tests", tag="tests", scope="workbooks")
+
+
+async def _leave_a_trace(ctx: Context) -> None:
+    await ctx.execute("UPDATE tenants SET name = name || '+' WHERE id = %s", [ctx.tenant])
+    ctx.concerns("thing", "7", "Seven", colour="red")
+
+    async def committed() -> None:
+        DONE.append("committed")
+
+    async def undone() -> None:
+        DONE.append("undone")
+
+    ctx.after_commit(committed)
+    ctx.on_rollback(undone)
+
+
+@area.post("/good", status=201, event="thing.made")
+async def good(ctx: Context) -> Echo:
+    """Do it."""
+    await _leave_a_trace(ctx)
+    return Echo(count=1)
+
+
+@area.post("/refused", event="thing.made", errors=(Teapot,))
+async def refused(ctx: Context) -> None:
+    """Do it, then refuse."""
+    await _leave_a_trace(ctx)
+    raise Teapot.at(["body"], "full")
+
+
+@area.post("/broken", event="thing.made")
+async def broken(ctx: Context) -> None:
+    """Do it, then fail."""
+    await _leave_a_trace(ctx)
+    raise RuntimeError("svc_live_verysecretkey")
+
+
+@area.post("/unlisted", event="thing.made")
+async def unlisted(ctx: Context) -> None:
+    """Do it, then refuse in a way that the row does not know."""
+    await _leave_a_trace(ctx)
+    raise Unlisted
+
+
+@area.post("/late", event="thing.made", errors=(Late,))
+async def late(ctx: Context) -> None:
+    """Do it, and let the commit find what is wrong."""
+    await _leave_a_trace(ctx)
+    sql = "INSERT INTO jobs (tenant_id, id, queue, name, arguments, status) VALUES (%s, 'task_twice', 'default', '-', '{}', 'completed')"
+    await (await ctx.begin()).post(sql, [ctx.tenant])
+    await (await ctx.begin()).post(sql, [ctx.tenant])
+
+
+@area.post("/streamed", event="thing.counted", streamed=True, errors=(Teapot,))
+async def streamed(ctx: Context, body: Echo) -> Echo:
+    """An event that goes out through the stream."""
+    if body.count:
+        raise Teapot
+    ctx.concerns("thing", "8")
+    return body
+
+
+@area.get("/query")
+async def query(ctx: Context, query: Echo) -> Echo:
+    """What the query says."""
+    return query
+
+
+@area.get("/raw", media_type="text/plain")
+async def raw(ctx: Context) -> Raw:
+    """Text."""
+    ctx.tag(3)
+    return Raw(b"text", "text/plain", [("X-Own", "1")], status=203)
+
+
+@area.patch("/versioned")
+async def versioned(ctx: Context) -> None:
+    """A record in its version 4."""
+    ctx.match(4)
+
+
+@area.post("/limited", windows=lambda settings, address, user: [Window(f"limited:{user}", 1, 3600)])
+async def limited(ctx: Context) -> None:
+    """Once an hour."""
+
+
+@area.get("/first/{step}")
+async def by_parameter(ctx: Context, step: str) -> Echo:
+    """Any step."""
+    return Echo([step])
+
+
+@area.get("/first/summary")
+async def by_name(ctx: Context) -> Echo:
+    """The literal one."""
+    return Echo(["literal"])
+
+
+@dataclass
+class Here:
+    """A client of the rows above, in this process."""
+
+    apart: Apart
+    tenant: UUID
+    call: Callable[..., httpx.Response]
+
+    @property
+    def name(self) -> str:
+        return str(self.apart.sql("SELECT name FROM tenants WHERE id = %s", [self.tenant])[0][0])
+
+    @property
+    def audited(self) -> list[tuple[Any, ...]]:
+        return self.apart.sql(
+            "SELECT action, resource_type, resource_id, resource_name, details, request_id, ip_address, user_agent, user_email LIKE '%%@%%'"
+            " FROM audit_log WHERE tenant_id = %s",
+            [self.tenant],
+        )
+
+
+@pytest.fixture
+def here(clean: Apart) -> Iterator[Here]:
+    DONE.clear()
+    tenant = clean.tenant()
+    user = clean.user(tenant)
+    app = dispatch.build(area.routes, None)
+
+    def call(method: str, path: str, **options: Any) -> httpx.Response:
+        settings = options.pop("settings", {})
+
+        async def main(shared: Resources) -> httpx.Response:
+            app.state.resources = shared
+            ctx = Context(shared, request_id="-", ip_address="-", headers={})
+            ctx.tenant_id = tenant
+            token = _tokens(ctx, user, "owner", UUID(int=1), 0, UUID(int=2)).access_token
+            transport = httpx.ASGITransport(app, raise_app_exceptions=True, client=("192.0.2.9", 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}) as http:
+                answer = await http.request(method, "/api/v1/tests" + path, **options)
+            return answer
+
+        return clean.run(main, **settings)
+
+    yield Here(clean, tenant, call)
+
+
+def test_a_success_commits_its_effect_and_its_event_together(here: Here) -> None:
+    answer = here.call("POST", "/good", headers={"x-request-id": "r-1", "user-agent": "curl/8"})
+    assert (answer.status_code, answer.json()) == (201, {"tags": [], "count": 1})
+    assert here.name == "Tenant+"
+    assert here.audited == [("thing.made", "thing", "7", "Seven", {"colour": "red"}, "r-1", "192.0.2.9", "curl/8", True)]
+    assert DONE == ["committed"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "detail"),
+    [
+        ("/refused", 409, "Short and stout"),
+        ("/broken", 500, "Internal server error"),
+        ("/unlisted", 500, "Internal server error"),
+        ("/late", 409, "Twice the same"),
+    ],
+)
+def test_a_failing_handler_leaves_neither_effect_nor_event(here: Here, path: str, status: int, detail: str) -> None:
+    answer = here.call("POST", path)
+    assert (answer.status_code, answer.json()["detail"]) == (status, detail)
+    assert here.name == "Tenant"
+    assert here.audited == []
+    assert DONE == ["undone"]
+
+
+def test_a_failure_tells_the_caller_nothing(here: Here) -> None:
+    answer = here.call("POST", "/broken", headers={"x-request-id": "r-500"})
+    assert answer.json() == {"detail": "Internal server error", "error_code": "INTERNAL_ERROR", "request_id": "r-500"}
+    assert answer.headers["x-request-id"] == "r-500"
+    assert {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"} <= set(answer.headers)
+
+
+def test_an_unlisted_refusal_passes_where_nothing_is_strict(here: Here) -> None:
+    answer = here.call("POST", "/unlisted", settings={"strict": False})
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Nobody lists this")
+    assert here.name == "Tenant"
+
+
+def test_a_streamed_event_follows_a_success_only(here: Here) -> None:
+    assert here.call("POST", "/streamed", json={"count": 1}).status_code == 409
+    assert here.apart.redis.xlen(STREAM) == 0
+    assert here.call("POST", "/streamed", json={}).status_code == 200
+    assert here.apart.redis.xlen(STREAM) == 1
+    assert here.audited == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "understood"),
+    [
+        ("", {"tags": [], "count": 0}),
+        ("?tags=a,b&count=3", {"tags": ["a", "b"], "count": 3}),
+        ("?tags=a&tags=b,%20c", {"tags": ["a", "b", "c"], "count": 0}),
+        ("?tags=&other=1", {"tags": [], "count": 0}),
+        ("?tags=%C3%A4%2Cb", {"tags": ["ä", "b"], "count": 0}),
+        ("?count=1&count=2", {"tags": [], "count": 2}),
+    ],
+)
+def test_a_query_is_understood(here: Here, asked: str, understood: dict[str, Any]) -> None:
+    assert here.call("GET", "/query" + asked).json() == understood
+
+
+@pytest.mark.parametrize("asked", ["?count=x", "?count=1.5", "?count=", "?tags=%00", "?tags=%ff", "?" + "&".join(["a=1"] * 100)])
+def test_a_query_that_cannot_be_understood_is_refused(here: Here, asked: str) -> None:
+    answer = here.call("GET", "/query" + asked)
+    assert (answer.status_code, answer.json()["error_code"]) == (422, "VALIDATION_ERROR")
+    assert answer.json()["errors"][0]["loc"][0] == "query"
+
+
+def test_an_answer_that_is_not_json(here: Here) -> None:
+    answer = here.call("GET", "/raw")
+    assert (answer.status_code, answer.text, answer.headers["content-type"]) == (203, "text", "text/plain")
+    assert (answer.headers["x-own"], answer.headers["etag"]) == ("1", '"3"')
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status"),
+    [(None, 204), ("*", 204), ('"4"', 204), ('W/"4"', 204), ('"3", "4"', 204), ('"3"', 409), ("", 409), ('"44"', 409)],
+)
+def test_a_stale_version_is_refused(here: Here, wanted: str | None, status: int) -> None:
+    answer = here.call("PATCH", "/versioned", headers={} if wanted is None else {"if-match": wanted})
+    assert answer.status_code == status
+    assert status == 204 or answer.json()["detail"] == "Concurrent modification"
+
+
+def test_a_route_may_have_a_limit_of_its_own(here: Here) -> None:
+    assert here.call("POST", "/limited").status_code == 204
+    answer = here.call("POST", "/limited", headers={"x-request-id": "r-429"})
+    seconds = int(answer.headers["retry-after"])
+    assert 0 < seconds <= 3600
+    assert answer.json() == {
+        "error": "rate_limit_exceeded",
+        "message": f"Rate limit exceeded. Try again in {seconds} seconds.",
+        "retry_after": seconds,
+        "detail": "Rate limit exceeded",
+        "error_code": "RATE_LIMIT_EXCEEDED",
+        "request_id": "r-429",
+    }
+    assert here.call("POST", "/limited", settings={"rate_limits": "off"}).status_code == 204
+
+
+def test_a_literal_step_goes_before_a_parameter(here: Here) -> None:
+    assert here.call("GET", "/first/summary").json()["tags"] == ["literal"]
+    assert here.call("GET", "/first/other").json()["tags"] == ["other"]
+
+
+@pytest.mark.parametrize("path", ["", "/", "/good/", "//good", "/Good", "/good%00", "/first/", "/first/a/b"])
+def test_other_paths_are_unknown(here: Here, path: str) -> None:
+    answer = here.call("GET", path)
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Not found")
+
+
+def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
+    async def undescribed(ctx: Context) -> None: ...
+
+    async def other_name(ctx: Context, thing: str) -> None:
+        """A handler."""
+
+    async def surplus(ctx: Context, surprise: int) -> None:
+        """A handler."""
+
+    for path, handler, said in (("", undescribed, "no description"), ("/{id}", other_name, "the path names"), ("", surplus, "nothing gives")):
+        with pytest.raises(AssertionError, match=said):
+            Area("/x", tag="x", scope="x").get(path)(handler)
+    with pytest.raises(AssertionError, match="access"):
+        Area("/x", tag="x").get("")(good)
+
+
+# Where a call comes from -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "trusted", "address"),
+    [
+        ("192.0.2.1", None, ("192.0.2.0/24",), "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.7", (), "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.7", ("10.0.0.0/8",), "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "6.6.6.6, 198.51.100.7", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "6.6.6.6, 198.51.100.7, 10.9.9.9", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "10.0.0.3, 10.0.0.2", ("10.0.0.0/8",), "10.0.0.3"),
+        ("10.0.0.1", "'; DROP TABLE users", ("10.0.0.0/8",), "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7, noise, 10.0.0.2", ("10.0.0.0/8",), "10.0.0.2"),
+        ("::1", "2001:db8::1", ("::1/128",), "2001:db8::1"),
+    ],
+)
+def test_the_callers_address(peer: str, forwarded: str | None, trusted: tuple[str, ...], address: str) -> None:
+    headers = {b"x-forwarded-for": forwarded.encode()} if forwarded else {}
+    assert address_of({"client": (peer, 1)}, headers, trusted) == address
+
+
+def test_a_peer_without_an_address_is_this_machine() -> None:
+    assert address_of({"client": None}, {}, ()) == "127.0.0.1"
+
+
+# A unit of work ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_unit_finds_its_tenant_on_the_way(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def walk(shared: Resources) -> list[Any]:
+        unit = Unit(shared, None, request_id="r")
+        seen = [await unit.value("SELECT count(*) FROM tenants")]
+        await unit.enter_tenant(tenant)
+        seen.append(await unit.value("SELECT count(*) FROM tenants"))
+        await unit.commit()
+        return seen
+
+    assert clean.run(walk) == [0, 1]
+
+
+def test_a_bounded_pool_sheds_load_until_a_thread_is_free(clean: Apart) -> None:
+    async def walk(shared: Resources) -> list[str]:
+        gate = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def wait() -> None:
+            asyncio.run_coroutine_threadsafe(gate.wait(), loop).result()
+
+        running: list[Awaitable[None]] = [asyncio.ensure_future(shared.compute(wait)) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        outcomes = []
+        try:
+            await shared.compute(int)
+        except Problem as refusal:
+            outcomes.append(refusal.detail)
+        running[0].cancel()  # type: ignore[attr-defined]  # the caller is gone, its thread is not
+        await asyncio.sleep(0.05)
+        try:
+            await shared.compute(int)
+        except Problem as refusal:
+            outcomes.append(refusal.detail)
+        gate.set()
+        await asyncio.gather(*running, return_exceptions=True)
+        outcomes.append(str(await shared.compute(int, "5")))
+        return outcomes
+
+    full = "Service temporarily unavailable"
+    assert clean.run(walk, compute_threads=2, compute_queue=1) == [full, full, "5"]
+
+
+def test_the_queues_are_the_specifications() -> None:
+    assert set(QUEUES) == {"default", "calculate", "parse", "priority", "export"}
