@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd')
+SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi')
 TESTS ?= --ignore=tests/programs tests
 PARALLEL ?= 2
 

@@ -12,148 +12,59 @@ import numpy as np
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 cdef extern from *:
     """
-    #include <string.h>
     #define PREFETCH(address) __builtin_prefetch((address), 1, 1)
-    #define LARGEST 1.7976931348623157e308
-
-    /* Compiled a second time for processors with 256-bit vectors, chosen when the module is loaded. */
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    #define WIDE __attribute__((target_clones("avx2", "default")))
-    #pragma GCC diagnostic ignored "-Wpsabi"
-    #else
-    #define WIDE
-    #endif
-
-    /* Sums in eight lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
-       that a sum does not depend on the width of the processor's vectors. */
-    typedef double four __attribute__((vector_size(32), aligned(8)));
-    typedef int64_t mask __attribute__((vector_size(32), aligned(8)));
-    #define LOAD(from) (*(const four*)(from))
-    #define GIVEN(value) (((value) <= LARGEST) & ((value) >= -LARGEST))
-    #define WHERE(condition, value) ((four)((condition) & (mask)(value)))
-    #define TOTAL(one, two) ((((one)[0] + (two)[0]) + ((one)[1] + (two)[1])) + (((one)[2] + (two)[2]) + ((one)[3] + (two)[3])))
-
-    /* Adds the weight of the rows whose value is given, and the sum of weight x value over them. */
-    WIDE static void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* sum) {
-        four known = {0}, known_too = {0}, product = {0}, product_too = {0};
-        Py_ssize_t i = 0;
-        for (; i + 8 <= rows; i += 8) {
-            four one = LOAD(value + i), two = LOAD(value + i + 4);
-            four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
-            known += heavy;
-            known_too += heavy_too;
-            product += heavy * WHERE(GIVEN(one), one);
-            product_too += heavy_too * WHERE(GIVEN(two), two);
-        }
-        for (; i < rows; i++)
-            if (fabs(value[i]) <= LARGEST) {
-                known[0] += weight[i];
-                product[0] += weight[i] * value[i];
-            }
-        *par += TOTAL(known, known_too);
-        *sum += TOTAL(product, product_too);
-    }
-
-    /* Adds the weight of the rows whose value is given, and of those whose value is below the line. */
-    WIDE static void add_below(
-        const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
-    ) {
-        four known = {0}, known_too = {0}, under = {0}, under_too = {0};
-        Py_ssize_t i = 0;
-        for (; i + 8 <= rows; i += 8) {
-            four one = LOAD(value + i), two = LOAD(value + i + 4);
-            four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
-            known += heavy;
-            known_too += heavy_too;
-            under += WHERE(one < line, heavy);
-            under_too += WHERE(two < line, heavy_too);
-        }
-        for (; i < rows; i++)
-            if (fabs(value[i]) <= LARGEST) {
-                known[0] += weight[i];
-                under[0] += value[i] < line ? weight[i] : 0.0;
-            }
-        *par += TOTAL(known, known_too);
-        *below += TOTAL(under, under_too);
-    }
-
-    static inline double either(double first, double second) { return fabs(first) <= LARGEST ? first : second; }
-
-    /* Row by row: percent that the loan pays a year; its spread in basis points, without and with its floor's credit. */
-    WIDE static void find_rates(
-        const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
-        Py_ssize_t rows, double* rate, double* contractual, double* effective
-    ) {
-        for (Py_ssize_t i = 0; i < rows; i++) {
-            double base = either(base_rate[i], deal_base);
-            double bottom = either(floor_rate[i], base);
-            /* What the index earns: the greater of base and floor; a missing one leaves the other. */
-            double index = base >= bottom ? base : bottom;
-            double credit = bottom > base ? (bottom - base) * 100.0 : 0.0;
-            /* A coupon less its index has the floor's credit in it already. */
-            double implied = (coupon[i] - base) * 100.0;
-            rate[i] = either(coupon[i], index + spread[i] / 100.0);
-            contractual[i] = either(spread[i], implied);
-            effective[i] = either(spread[i] + credit, implied);
-        }
-    }
-
-    /* Row by row: the average life, else that of the schedule, else the years to maturity; never less than none. */
-    WIDE static void find_lives(
-        const double* average, const double* scheduled, const double* maturity, double as_of, Py_ssize_t rows, double* years
-    ) {
-        for (Py_ssize_t i = 0; i < rows; i++) {
-            double life = either(average[i], either(scheduled[i], (maturity[i] - as_of) * (1.0 / 365.25)));
-            years[i] = (life < 0.0) & (life >= -LARGEST) ? 0.0 : life;
-        }
-    }
-
-    /* Row by row: par, 0.0 where it is not given. Returns how many are not. */
-    WIDE static Py_ssize_t find_weights(const double* par, Py_ssize_t rows, double* weight) {
-        Py_ssize_t blank = 0;
-        for (Py_ssize_t i = 0; i < rows; i++) {
-            weight[i] = either(par[i], 0.0);
-            blank += !(fabs(par[i]) <= LARGEST);
-        }
-        return blank;
-    }
     """
-    const double LARGEST
     void PREFETCH(const void* address) noexcept nogil
-    void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* total) noexcept nogil
+
+cdef extern from "_block.h" nogil:
+    const double LARGEST
+    enum:
+        BLOCK
+        COV_LITE
+        FIXED
+        DIP
+        CURRENT_PAY
+        DEFERRING
+        CCC_RANK
+    void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* total) noexcept
     void add_below(
         const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
-    ) noexcept nogil
+    ) noexcept
+    void mark_flag(const uint8_t* column, int bit, Py_ssize_t rows, uint8_t* bits) noexcept
+    void mark_rank(const uint8_t* column, uint8_t rank, Py_ssize_t rows, uint8_t* bad) noexcept
+    Py_ssize_t find_weights(const double* par, const uint8_t* bad, Py_ssize_t rows, double* weight) noexcept
+    uint8_t find_cells(
+        const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* own, Py_ssize_t rows, uint16_t* cell
+    ) noexcept
+    void find_recoveries(
+        const double* recovery, const uint8_t* lien, const uint8_t* flags, const double* by_lien, double dip,
+        Py_ssize_t rows, double* found
+    ) noexcept
     void find_rates(
         const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
-        Py_ssize_t rows, double* rate, double* contractual, double* effective
-    ) noexcept nogil
+        const uint8_t* flags, const double* weight, Py_ssize_t rows,
+        double* rate, double* contractual, double* effective, double* floating
+    ) noexcept
     void find_lives(
         const double* average, const double* scheduled, const double* maturity, double as_of, Py_ssize_t rows,
         double* years
-    ) noexcept nogil
-    Py_ssize_t find_weights(const double* par, Py_ssize_t rows, double* weight) noexcept nogil
+    ) noexcept
+    void find_abroad(
+        const int32_t* country, int32_t home, const double* size, double higher, Py_ssize_t rows,
+        double* abroad, double* comparable
+    ) noexcept
+    void add_units(const double* table, Py_ssize_t obligors, double inverse, double* units) noexcept
 
 cdef enum:
-    BLOCK = 1024
-    LOOKAHEAD = 64  # rows between the prefetch of an obligor's sum and its use; 16 to 64 measured alike, none 2x slower
+    LOOKAHEAD = 64  # rows between the prefetch of an obligor's sum and its use
     TOP = 10
     LIENS = 8
     SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
-    # Rating ranks, domain page 1.5.
-    CCC_RANK = 17
     DEFAULTED_RANK = 22
-    # The bits of a row's flags, in the order of FLAGS.
-    COV_LITE = 1
-    FIXED = 2
-    DIP = 4
-    CURRENT_PAY = 8
-    DEFERRING = 16
-    LONG_DATED = 32
-    PARTICIPATION = 64
 
 cdef double DAYS_A_YEAR = 365.25
 cdef double DEFAULTED_DAYS = 90.0  # past due for so long is defaulted
@@ -169,8 +80,8 @@ FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_
 BUCKETS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 
 # What a column without a source reads as: blank ranks, liens, numbers.
-cdef uint8_t NOTHING[BLOCK]
-cdef double BLANK[BLOCK]
+cdef uint8_t NOTHING[1024]
+cdef double BLANK[1024]
 BLANK[:] = [NAN] * 1024
 
 
@@ -209,14 +120,24 @@ cdef struct Columns:
 cdef struct Block:
     Py_ssize_t start
     Py_ssize_t rows
-    double weight[BLOCK]
-    double floating[BLOCK]
-    double value[BLOCK]
-    double other[BLOCK]
-    double third[BLOCK]
-    uint8_t is_default[BLOCK]
-    uint8_t flags[BLOCK]
-    uint16_t cell[BLOCK]
+    double weight[1024]  # BLOCK of each
+    double floating[1024]
+    double value[1024]
+    double other[1024]
+    double third[1024]
+    uint8_t is_default[1024]
+    uint8_t flags[1024]
+    uint16_t cell[1024]
+
+
+cdef struct Candidate:
+    # A row of some CCC bucket: its price (70 where it has none), its par, and percent of par at which it is carried.
+    double price
+    double par
+    double value
+    int32_t row
+    uint8_t buckets  # bits 0 to 2: of A, B, C
+    bint is_unpriced
 
 
 cdef inline bint _given(double number) noexcept nogil:
@@ -257,10 +178,8 @@ cdef class Tally:
     cdef readonly double past_due_par, aged_par
     cdef double _unquoted_par, _timely_par
     cdef readonly Py_ssize_t candidate_count
-    cdef object _candidates  # int32: rows of any CCC bucket
-    cdef object _candidate_bits  # uint8
-    cdef int32_t* _candidate_rows
-    cdef uint8_t* _candidate_mask
+    cdef object _room  # the memory of `_candidates`, of which only what is used is ever touched
+    cdef Candidate* _candidates
     cdef double[:, ::1] _obligor_table
     cdef double[::1] _industry_table
     cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
@@ -385,11 +304,9 @@ cdef int _make_room(Tally self) except -1:
     self.obligors = np.zeros((self._columns.obligors, 2))
     self.industry_par = np.zeros(self._columns.industries + 1)
     self._obligor_table, self._industry_table = self.obligors, self.industry_par
-    self._candidates = np.empty(self.row_count, np.int32)
-    self._candidate_bits = np.empty(self.row_count, np.uint8)
-    cdef int32_t[::1] rows = self._candidates
-    cdef uint8_t[::1] mask = self._candidate_bits
-    self._candidate_rows, self._candidate_mask = &rows[0], &mask[0]
+    self._room = np.empty(self.row_count * sizeof(Candidate), np.uint8)
+    cdef uint8_t[::1] room = self._room
+    self._candidates = <Candidate*>&room[0]
     return 0
 
 
@@ -447,6 +364,7 @@ cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
         _add_income(self, &block, columns)
         _add_life(self, &block, columns)
         _add_liquidity(self, &block, columns)
+        _add_candidates(self, &block, columns)
         _add_defaults(self, &block, columns)
         block.start += block.rows
     return True
@@ -457,27 +375,19 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
     cdef Py_ssize_t i, start = block.start, rows = block.rows
     cdef uint8_t* bad = block.is_default
     cdef uint8_t* bits = block.flags
-    cdef const uint8_t* byte
     cdef const double* number
     cdef int at
     cdef double as_of = columns.as_of
-    for i in range(rows):
-        bits[i] = 0
-        bad[i] = 0
+    memset(bits, 0, rows)
+    memset(bad, 0, rows)
     for at in range(7):
         if columns.flag[at] != NULL:
-            byte = columns.flag[at] + start
-            for i in range(rows):
-                bits[i] |= <uint8_t>((byte[i] != 0) << at)
+            mark_flag(columns.flag[at] + start, 1 << at, rows, bits)
     if columns.defaulted != NULL:
-        byte = columns.defaulted + start
-        for i in range(rows):
-            bad[i] |= byte[i] != 0
+        mark_flag(columns.defaulted + start, 1, rows, bad)
     for at in range(1, 4):  # the scale of agency A has no rank for a default
         if columns.rank[at] != NULL:
-            byte = columns.rank[at] + start
-            for i in range(rows):
-                bad[i] |= byte[i] == DEFAULTED_RANK
+            mark_rank(columns.rank[at] + start, DEFAULTED_RANK, rows, bad)
     if columns.days_past_due != NULL:
         number = columns.days_past_due + start
         for i in range(rows):
@@ -497,12 +407,11 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
 cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """What each row weighs: its par where it performs, else 0.0."""
     cdef const double* par = columns.par + block.start
-    cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.rows, block.weight)
+    cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.is_default, block.rows, block.weight)
     cdef double short = 0.0
     for i in range(block.rows):
-        if block.is_default[i]:
-            block.weight[i] = 0.0
-            bad += fabs(par[i]) <= LARGEST
+        if block.is_default[i] and _given(par[i]):
+            bad += 1
     add_below(block.weight, block.weight, 0.0, block.rows, &self.par, &short)
     if short < 0.0:
         for i in range(block.rows):
@@ -545,13 +454,11 @@ cdef bint _add_obligors(Tally self, Block* block, const Columns* columns) noexce
     cdef double* table = &self._obligor_table[0, 0] if columns.obligors else NULL
     cdef double* entry
     cdef double weight, own, blank = 0.0
-    cdef Py_ssize_t i, left = self.row_count - block.start
-    cdef int32_t name, ahead
+    cdef Py_ssize_t i, left = self.row_count - block.start, conflicts = 0
+    cdef int32_t name
     for i in range(block.rows):
         if i + LOOKAHEAD < left:
-            ahead = code[i + LOOKAHEAD]
-            if 0 <= ahead < columns.obligors:
-                PREFETCH(table + 2 * ahead)
+            PREFETCH(table + 2 * <Py_ssize_t>code[i + LOOKAHEAD])  # a wrong code goes nowhere here, and is refused below
         name = code[i]
         weight = block.weight[i]
         if name < 0:
@@ -561,14 +468,14 @@ cdef bint _add_obligors(Tally self, Block* block, const Columns* columns) noexce
             return False
         entry = table + 2 * <Py_ssize_t>name
         entry[0] += weight
-        if weight > 0.0 and industry != NULL:
+        if industry != NULL and weight > 0.0:
             own = (industry[i] if industry[i] >= 0 else columns.industries) + 1
-            if entry[1] == 0.0:
-                entry[1] = own
-            elif entry[1] != own:
-                self._conflicts += 1
-                entry[1] = -1.0
+            # No branch: whether an obligor was seen before is anybody's guess.
+            own = own if (entry[1] == 0.0) | (entry[1] == own) else -1.0
+            entry[1] = own
+            conflicts += own < 0.0
     self.obligor_blank += blank
+    self._conflicts += conflicts
     return True
 
 
@@ -586,36 +493,33 @@ cdef bint _add_industries(Tally self, Block* block, const Columns* columns) noex
 
 
 cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """Par by (rank that gives the rating factor, derived from another agency, CCC buckets); domain page 1.5.
-
-    The rank is A's, else B's, else C's, else the deal's own. Bits 0 to 2 say that the row is in the bucket of A, B, C;
-    a row that no agency rates is in all of them, unless the deal's own rating is better. Bit 3: rank is B's or C's.
-    """
+    """Par by the cells of `find_cells`."""
     cdef const uint8_t* a = columns.rank[0] + block.start if columns.rank[0] != NULL else NOTHING
     cdef const uint8_t* b = columns.rank[1] + block.start if columns.rank[1] != NULL else NOTHING
     cdef const uint8_t* c = columns.rank[2] + block.start if columns.rank[2] != NULL else NOTHING
     cdef const uint8_t* own = columns.rank[3] + block.start if columns.rank[3] != NULL else NOTHING
-    cdef uint16_t* cell = block.cell
-    cdef Py_ssize_t i, count = self.candidate_count
-    cdef uint8_t rank, agencies, bits, low, worst = self._worst_rank
+    cdef Py_ssize_t i
+    self._worst_rank = max(self._worst_rank, find_cells(a, b, c, own, block.rows, block.cell))
     for i in range(block.rows):
-        agencies = a[i] | b[i] | c[i]
-        rank = a[i] if a[i] else (b[i] if b[i] else (c[i] if c[i] else own[i]))
-        worst = max(worst, max(max(a[i], b[i]), max(c[i], own[i])))
-        low = (own[i] == 0) | (own[i] >= CCC_RANK)
-        bits = (a[i] >= CCC_RANK) | ((b[i] >= CCC_RANK) << 1) | ((c[i] >= CCC_RANK) << 2)
-        bits = bits if agencies else (7 if low else 0)
-        bits |= ((a[i] == 0) & (agencies != 0)) << 3
-        cell[i] = <uint16_t>(((rank & 31) << 4) | bits)
-    self._worst_rank = worst
+        (&self._rating_table[i & (SHARES - 1)][0][0])[block.cell[i]] += block.weight[i]
+
+
+cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noexcept nogil:
+    """Note the rows of the CCC buckets, after the other families, when their columns are in the cache."""
+    cdef Candidate* candidate
+    cdef Py_ssize_t i, row
+    cdef bint is_discount
     for i in range(block.rows):
-        (&self._rating_table[i & (SHARES - 1)][0][0])[cell[i]] += block.weight[i]
-    for i in range(block.rows):
-        if cell[i] & 7 and block.weight[i] > 0.0:
-            self._candidate_rows[count] = <int32_t>(block.start + i)
-            self._candidate_mask[count] = cell[i] & 7
-            count += 1
-    self.candidate_count = count
+        if block.cell[i] & 7 and block.weight[i] > 0.0:
+            row = block.start + i
+            candidate = &self._candidates[self.candidate_count]
+            candidate.row = <int32_t>row
+            candidate.par = block.weight[i]
+            candidate.buckets = block.cell[i] & 7
+            candidate.is_unpriced = columns.price == NULL or not _given(columns.price[row])
+            candidate.price = UNQUOTED_CCC_PRICE if candidate.is_unpriced else columns.price[row]
+            candidate.value = _value(row, columns, block.flags[i], &is_discount)
+            self.candidate_count += 1
 
 
 cdef void _add_categories(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -693,11 +597,8 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
     """Recovery of each row: its own, else that of its kind."""
     cdef const double* recovery = _numbers(columns.recovery, block)
     cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
-    cdef double kind, again = 0.0
-    cdef Py_ssize_t i
-    for i in range(block.rows):
-        kind = DIP_RECOVERY if block.flags[i] & DIP else columns.recovery_by_lien[lien[i] & (LIENS - 1)]
-        block.value[i] = recovery[i] if fabs(recovery[i]) <= LARGEST else kind
+    cdef double again = 0.0
+    find_recoveries(recovery, lien, block.flags, columns.recovery_by_lien, DIP_RECOVERY, block.rows, block.value)
     add_products(block.weight, block.value, block.rows, &again, &self.recovery_sum)
     if columns.recovery != NULL:
         add_products(block.weight, recovery, block.rows, &self.recovery_given, &again)
@@ -714,16 +615,9 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
     if columns.spread == NULL and columns.all_in_rate == NULL:
         return
     find_rates(
-        spread, floor_rate, base_rate, coupon, columns.deal_base_rate, block.rows, block.value, block.other, block.third
+        spread, floor_rate, base_rate, coupon, columns.deal_base_rate, block.flags, block.weight, block.rows,
+        block.value, block.other, block.third, block.floating,
     )
-    for i in range(block.rows):
-        block.floating[i] = block.weight[i]
-    for i in range(block.rows):
-        if block.flags[i] & (DEFERRING | FIXED):  # few rows
-            if block.flags[i] & DEFERRING:
-                block.value[i] = 0.0
-            if block.flags[i] & FIXED:
-                block.floating[i] = 0.0
     add_products(block.weight, block.value, block.rows, &self.interest_par, &self.interest_sum)
     add_products(block.floating, block.other, block.rows, &self.spread_par, &self.contractual_sum)
     add_products(block.floating, block.third, block.rows, &again, &self.spread_sum)
@@ -752,16 +646,14 @@ cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept n
 
 cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Country, facility size, quotes and days past due."""
-    cdef const double* size
-    cdef Py_ssize_t i
     if columns.country != NULL:
-        _add_countries(self, block, columns.country + block.start, columns.home)
+        find_abroad(
+            columns.country + block.start, columns.home, _numbers(columns.facility_size, block),
+            SMALL_ELSEWHERE - SMALL_US, block.rows, block.value, block.other,
+        )
+        add_products(block.weight, block.value, block.rows, &self.country_par, &self.foreign_par)
         if columns.facility_size != NULL:
-            # `other` says how much higher the line is outside the US.
-            size = columns.facility_size + block.start
-            for i in range(block.rows):
-                block.value[i] = size[i] - block.other[i]
-            add_below(block.weight, block.value, SMALL_US, block.rows, &self.sized_par, &self.small_par)
+            add_below(block.weight, block.other, SMALL_US, block.rows, &self.sized_par, &self.small_par)
     if columns.quote_depth != NULL:
         add_below(
             block.weight, columns.quote_depth + block.start, QUOTES, block.rows, &self.depth_par, &self._unquoted_par
@@ -770,16 +662,6 @@ cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexc
         add_below(
             block.weight, columns.days_past_due + block.start, OVER_30_DAYS, block.rows, &self.aged_par, &self._timely_par
         )
-
-
-cdef void _add_countries(Tally self, Block* block, const int32_t* country, int32_t home) noexcept nogil:
-    cdef double abroad
-    cdef Py_ssize_t i
-    for i in range(block.rows):
-        abroad = 1.0 if (country[i] >= 0) & (country[i] != home) else 0.0
-        block.value[i] = NAN if country[i] < 0 else abroad
-        block.other[i] = (SMALL_ELSEWHERE - SMALL_US) * abroad
-    add_products(block.weight, block.value, block.rows, &self.country_par, &self.foreign_par)
 
 
 def _settle_industries(Tally self not None):
@@ -859,10 +741,10 @@ def diversity(Tally tallied not None, double average_par, const double[::1] scor
     sums = np.zeros(tallied._columns.industries + 2)  # the first for obligors without par
     cdef double[::1] units = sums
     cdef Py_ssize_t name, step
-    cdef double score = 0.0, inverse = 1.0 / average_par
+    cdef double score = 0.0
     with nogil:
-        for name in range(table.shape[0]):
-            units[<Py_ssize_t>table[name, 1]] += max(0.0, min(1.0, table[name, 0] * inverse))
+        if table.shape[0]:
+            add_units(&table[0, 0], table.shape[0], 1.0 / average_par, &units[0])
         for name in range(1, units.shape[0]):
             # The lower of the two neighbours in steps of 0.1 that start at 0.05; the tolerance lets a sum that is
             # exactly a step, but for its rounding, reach it.
@@ -878,106 +760,96 @@ def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
 
     Returns (haircut, rows without a price). `excess` must not be above the par of the bucket's rows.
     """
-    cdef Py_ssize_t count = tallied.candidate_count
-    cdef double* price = <double*>malloc((count + 1) * sizeof(double))
-    cdef int32_t* row = <int32_t*>malloc((count + 1) * sizeof(int32_t))
-    if price == NULL or row == NULL:
-        free(price)
-        free(row)
+    cdef Py_ssize_t at, count = 0, unpriced = 0
+    cdef Candidate* chosen = <Candidate*>malloc((tallied.candidate_count + 1) * sizeof(Candidate))
+    if chosen == NULL:
         raise MemoryError
-    cdef Py_ssize_t unpriced = 0
     try:
         with nogil:
-            count = _gather(tallied, bucket, price, row, &unpriced)
-        return _fill(tallied, price, row, count, excess, identifier), unpriced
+            for at in range(tallied.candidate_count):
+                if tallied._candidates[at].buckets >> bucket & 1:
+                    chosen[count] = tallied._candidates[at]
+                    unpriced += chosen[count].is_unpriced
+                    count += 1
+        return _fill(chosen, count, excess, identifier), unpriced
     finally:
-        free(price)
-        free(row)
+        free(chosen)
 
 
-cdef Py_ssize_t _gather(Tally tallied, int bucket, double* price, int32_t* row, Py_ssize_t* unpriced) noexcept nogil:
-    """The bucket's rows as a heap by price, lowest first."""
-    cdef const Columns* columns = &tallied._columns
-    cdef Py_ssize_t at, count = 0
-    cdef double mark
-    for at in range(tallied.candidate_count):
-        if tallied._candidate_mask[at] >> bucket & 1:
-            row[count] = tallied._candidate_rows[at]
-            mark = columns.price[row[count]] if columns.price != NULL else NAN
-            if not _given(mark):
-                mark = UNQUOTED_CCC_PRICE
-                unpriced[0] += 1
-            price[count] = mark
-            count += 1
-    for at in range(count // 2 - 1, -1, -1):
-        _sift(price, row, at, count)
-    return count
-
-
-cdef void _sift(double* price, int32_t* row, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
-    """Let the entry at `at` sink to its place in the heap."""
-    cdef double mark = price[at]
-    cdef int32_t own = row[at]
-    cdef Py_ssize_t child = 2 * at + 1
-    while child < count:
-        if child + 1 < count and price[child + 1] < price[child]:
-            child += 1
-        if price[child] >= mark:
-            break
-        price[at] = price[child]
-        row[at] = row[child]
-        at = child
-        child = 2 * at + 1
-    price[at] = mark
-    row[at] = own
-
-
-cdef double _fill(Tally tallied, double* price, int32_t* row, Py_ssize_t count, double excess, identifier) except? -1.0:
-    """Fill the excess from the heap; what is taken off it stands behind it, in the order of being taken."""
-    cdef const Columns* columns = &tallied._columns
-    cdef Py_ssize_t at, end
-    cdef double mark, par, haircut = 0.0
-    cdef bint lower
-    while count and excess > 0.0:
+cdef double _fill(Candidate* rows, Py_ssize_t count, double excess, identifier) except? -1.0:
+    """Fill the excess by halves: rows below a middle price are taken whole when they fit, else looked at alone."""
+    cdef Py_ssize_t low, high, first = 0, last = count  # rows[first:last] are yet to be taken or left
+    cdef double par, haircut = 0.0
+    while first < last and excess > 0.0:
         with nogil:
-            mark, end, par, lower = price[0], count, 0.0, False
-            while count and price[0] == mark:  # all rows of one price
-                par += columns.par[row[0]]
-                lower |= _value_of(row[0], columns) < 100.0
-                count = _take(price, row, count)
-        if lower and par > excess:  # the order of these rows matters
-            ordered = sorted([row[at] for at in range(count, end)], key=identifier)
-            for at in range(count, end):
-                row[at] = ordered[at - count]
-        with nogil:
-            for at in range(count, end):
-                par = min(columns.par[row[at]], excess)
-                excess -= par
-                haircut += par * max(0.0, _value_of(row[at], columns) - max(0.0, mark)) / 100.0
+            low, high = first, last
+            _part(rows, &low, &high)
+            par = _par(rows, first, low)
+        if par > excess:
+            last = low
+            continue
+        haircut += _taken(rows, first, low, &excess)
+        if _par(rows, low, high) > excess:
+            _order(rows, low, high, identifier)
+        haircut += _taken(rows, low, high, &excess)
+        first = high
     return haircut
 
 
-cdef Py_ssize_t _take(double* price, int32_t* row, Py_ssize_t count) noexcept nogil:
-    """Move the heap's lowest entry behind it; the heap's new size."""
-    cdef int32_t lowest = row[0]
-    count -= 1
-    price[0] = price[count]
-    row[0] = row[count]
-    row[count] = lowest
-    if count:
-        _sift(price, row, 0, count)
-    return count
+cdef void _part(Candidate* rows, Py_ssize_t* low, Py_ssize_t* high) noexcept nogil:
+    """Part rows[low:high] by a middle price: cheaper rows, then from `low` to `high` those of that price, then dearer."""
+    cdef Py_ssize_t at = low[0], middle = (low[0] + high[0]) // 2
+    cdef double one = rows[low[0]].price, two = rows[middle].price, three = rows[high[0] - 1].price
+    cdef double price = max(min(one, two), min(max(one, two), three))
+    cdef Candidate swapped
+    while at < high[0]:
+        if rows[at].price < price:
+            swapped = rows[at]
+            rows[at] = rows[low[0]]
+            rows[low[0]] = swapped
+            low[0] += 1
+            at += 1
+        elif rows[at].price > price:
+            high[0] -= 1
+            swapped = rows[at]
+            rows[at] = rows[high[0]]
+            rows[high[0]] = swapped
+        else:
+            at += 1
 
 
-cdef double _value_of(Py_ssize_t row, const Columns* columns) noexcept nogil:
-    """`_value` of a row outside a block."""
-    cdef uint8_t bits = 0
-    cdef bint is_discount
-    cdef int at
-    for at in range(7):
-        if columns.flag[at] != NULL and columns.flag[at][row] != 0:
-            bits |= <uint8_t>(1 << at)
-    return _value(row, columns, bits, &is_discount)
+cdef double _par(const Candidate* rows, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef double par = 0.0
+    cdef Py_ssize_t at
+    for at in range(first, last):
+        par += rows[at].par
+    return par
+
+
+cdef double _taken(const Candidate* rows, Py_ssize_t first, Py_ssize_t last, double* excess) noexcept nogil:
+    """Haircut of rows that are taken in their order, as far as the excess reaches."""
+    cdef double part, haircut = 0.0
+    cdef Py_ssize_t at
+    for at in range(first, last):
+        part = min(rows[at].par, excess[0])
+        excess[0] -= part
+        haircut += part * max(0.0, rows[at].value - max(0.0, rows[at].price)) / 100.0
+    return haircut
+
+
+cdef int _order(Candidate* rows, Py_ssize_t first, Py_ssize_t last, identifier) except -1:
+    """Bring rows of one price, not all of which are taken, into the order of their identifiers; where these leave it
+    open the value settles it, so that the order of the sheet's rows never matters."""
+    cdef Py_ssize_t at
+    cdef bint matters = False
+    for at in range(first + 1, last):
+        matters |= rows[at].value != rows[first].value
+    if not matters:
+        return 0
+    ordered = sorted([(identifier(rows[at].row), rows[at].value, rows[at].par) for at in range(first, last)])
+    for at in range(first, last):
+        _, rows[at].value, rows[at].par = ordered[at - first]
+    return 0
 
 
 def scheduled_life(

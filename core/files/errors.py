@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class FileRefused(ValueError):  # noqa: N818 - its name is what callers say
+class FileRefused(ValueError):
     """File refused"""
 
     hint: str

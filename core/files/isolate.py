@@ -1,7 +1,8 @@
 """Reading a stranger's file in a child process with limits of memory and time: no file can take the caller down.
 
-The child is this module run as a program. It says what came of it in one JSON text; whatever else happens to it (a
-crash, an abort, a limit) reads as `ParseFailed` to the caller, and leaves nothing in the folder.
+The child is `core.files.child`, run as a program. It says what came of it in one JSON text; whatever else happens to it
+(a crash, an abort, a limit) reads as `ParseFailed` to the caller, and leaves nothing in the folder. It does not outlive
+its parent.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -21,16 +21,18 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from core.files import errors
-from core.files.errors import FileRefused, ParseFailed
-from core.files.probe import Probe, SheetProbe
-from core.files.read import file_kind, read
-from core.grid.codec import CodecError, Manifest, write_workbook
+from core.files.errors import ParseFailed
+from core.files.probe import FileKind, Probe, SheetProbe
+from core.grid.codec import CodecError, Manifest
 
 MEMORY_BYTES_MAX: Final = 4 * 1024**3
 """Address space of the child. 50 million slots take 0.75 GB, their growth half as much again, text up to 1 GB."""
 
 SECONDS_MAX: Final = 120.0
 """Time of the child, on the wall and of its processor. 22 million cells in 92 MB took 6.5 s and 0.4 GB."""
+
+_CHILD: Final = "core.files.child"
+"""The module that is run. It is not imported here: it imports the readers, and these probe through this module."""
 
 _MEMORY_HINT: Final = "The file needs more memory to be read than the limit of {:,} bytes."
 _TIME_HINT: Final = "The file takes longer to be read than the limit of {:g} seconds."
@@ -99,14 +101,17 @@ async def parse_isolated_async(
 
 
 def probe_isolated(
-    path: Path | str, *, memory_bytes_max: int = MEMORY_BYTES_MAX, seconds_max: float = SECONDS_MAX
+    path: Path | str,
+    kind: FileKind,
+    *,
+    memory_bytes_max: int = MEMORY_BYTES_MAX,
+    seconds_max: float = SECONDS_MAX,
 ) -> Probe:
-    """The sheets of a file, by reading it whole in a child process and keeping nothing.
+    """The sheets of a file of this kind, by reading it whole in a child process and keeping nothing.
 
     Raises:
         FileRefused: as `parse_isolated`.
     """
-    kind = file_kind(path)
     with TemporaryDirectory(prefix="cushion-") as folder:
         parsed = parse_isolated(Path(path), Path(folder), memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
     return Probe(
@@ -121,9 +126,9 @@ def probe_isolated(
 def _run_child(path: Path, folder: Path, memory: int, seconds: float, stop: threading.Event) -> bytes:
     """The child's answer; its environment holds nothing of ours, so a hijacked reader finds no secret in it."""
     root = Path(__file__).resolve().parents[2]
-    arguments = [str(path.resolve()), str(folder.resolve()), str(memory), str(int(seconds) + 1)]
+    arguments = [str(path.resolve()), str(folder.resolve()), str(memory), str(int(seconds) + 1), str(os.getpid())]
     child = subprocess.Popen(  # noqa: S603 - our own interpreter and module; the file's path is an argument, no shell
-        [sys.executable, "-m", __name__, *arguments],
+        [sys.executable, "-m", _CHILD, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -180,23 +185,3 @@ def _manifest(answer: bytes) -> Manifest:
         return Manifest.from_json(answer)
     except CodecError as error:
         raise ParseFailed(_CRASH_HINT) from error
-
-
-def _main(path: str, folder: str, memory: str, seconds: str) -> None:
-    """The child."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
-    try:
-        answer = write_workbook(read(path), Path(folder)).to_json()
-    except FileRefused as refusal:
-        answer = json.dumps({"refused": type(refusal).__name__, "hint": refusal.hint})
-    except MemoryError:
-        answer = json.dumps({"memory": True})
-    except OSError as failure:
-        answer = json.dumps({"failed": [failure.errno, failure.strerror]})
-    sys.stdout.write(answer)
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

@@ -8,6 +8,7 @@ from typing import Final
 
 from core.files.container import SIGNATURE, open_container
 from core.files.errors import FileTooLarge, InvalidFormat, ParseFailed
+from core.files.isolate import probe_isolated
 from core.files.limits import FILE_BYTES_MAX, NAME_CHARACTERS_MAX
 from core.files.probe import FileKind, Probe
 from core.files.xls import read_xls
@@ -52,11 +53,7 @@ def probe(path: Path | str, *, file_name: str | None = None) -> Probe:
     kind = file_kind(path)
     if named is not None and named != kind:
         raise InvalidFormat(f"The file's name ends in {Path(file_name or '').suffix!r}, but its content is .{kind}.")
-    if kind == "xlsx":
-        return probe_xlsx(path)
-    from core.files.isolate import probe_isolated  # the child imports this module
-
-    return probe_isolated(path)
+    return probe_xlsx(path) if kind == "xlsx" else probe_isolated(path, kind)
 
 
 def check_file_name(name: str) -> FileKind:

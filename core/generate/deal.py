@@ -148,6 +148,7 @@ class GeneratedDeal:
                 "Holdings": [column.number_format for column in sheet.columns],
                 "Tranches": [None, "#,##0", "#,##0"],
             },
+            merged={"Holdings": sheet.merged},
         )
 
 

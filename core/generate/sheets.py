@@ -144,6 +144,8 @@ class Holdings:
     top: list[Sequence[Writable]]
     """Titles and headers, above the first line."""
     bottom: list[Sequence[Writable]]
+    merged: list[tuple[int, int, int, int]]
+    """Merged ranges as (first row, first column, last row, last column), 0-based."""
 
     def rows(self) -> Iterator[Sequence[Writable]]:
         """All rows from the top of the sheet."""
@@ -172,7 +174,8 @@ def holdings(book: Book, texts: Texts, messy: frozenset[str]) -> Holdings:
     bottom: list[Sequence[Writable]] = []
     if "totals_row" in messy:
         bottom.append(_totals(book, lines, position, first_row, is_text))
-    return Holdings(columns=columns, lines=lines, top=top, bottom=bottom)
+    merged = _merged(_repeats(book, lines), first_row, position["Issuer Name"]) if "merged_issuers" in messy else []
+    return Holdings(columns=columns, lines=lines, top=top, bottom=bottom, merged=merged)
 
 
 def rows_at_most(loans: int, messy: frozenset[str]) -> int:
@@ -335,7 +338,7 @@ def _habits(book: Book, lines: Lines, column: Column, messy: frozenset[str], is_
         mask = _share(book, lines, f"blanks {header}", _BLANK_SHARE)
         cells = _replaced(cells, mask, lambda value: None if value in ("No", 0.0) else value)
     if header == "Issuer Name" and "merged_issuers" in messy:
-        # What a merged range leaves in the cells below its first one.
+        # Below its first cell a merged range is empty.
         cells = _replaced(cells, _repeats(book, lines), lambda _: None)
     if header == "Spread" and "percent_spreads" in messy:
         cells = _numbers(book.spread / 100.0)
@@ -368,6 +371,13 @@ def _repeats(book: Book, lines: Lines) -> NDArray[np.bool_]:
     """Lines whose obligor stands in the line above."""
     obligor = np.where(lines.loan < 0, -1, book.obligor[lines.loan])
     return np.concatenate([[False], (obligor[1:] == obligor[:-1]) & (obligor[1:] >= 0)])
+
+
+def _merged(repeats: NDArray[np.bool_], first_row: int, column: int) -> list[tuple[int, int, int, int]]:
+    """The range of each line with the repeats below it."""
+    edges = np.diff(repeats.astype(np.int8), append=0)
+    starts, ends = np.flatnonzero(edges == 1) + first_row, np.flatnonzero(edges == -1) + first_row
+    return [(start, column, end, column) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def _titles(book: Book) -> list[Sequence[Writable]]:

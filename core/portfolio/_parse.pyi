@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 PERCENT: Final = 1
 BASIS_POINTS: Final = 2
 UNREADABLE: Final = 4
+THOUSANDS_COMMA: Final = 8
 
 OTHER: Final = 0
 CUSIP: Final = 1
@@ -22,7 +23,11 @@ def clean(
     offsets: NDArray[np.int64], data: NDArray[np.uint8], used: NDArray[np.int32], upper: bool, is_distinct: bool
 ) -> Pool: ...
 def numbers(
-    offsets: NDArray[np.int64], data: NDArray[np.uint8], used: NDArray[np.int32], is_spread: bool
+    offsets: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    used: NDArray[np.int32],
+    is_spread: bool,
+    decimal_comma: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]: ...
 def may_mark(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.int64]: ...
 def name_keys(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Pool: ...

@@ -23,10 +23,12 @@ cdef enum:
     MARK_PERCENT = 1
     MARK_BASIS_POINTS = 2
     MARK_UNREADABLE = 4
+    MARK_THOUSANDS_COMMA = 8
 
 PERCENT = MARK_PERCENT
 BASIS_POINTS = MARK_BASIS_POINTS
 UNREADABLE = MARK_UNREADABLE
+THOUSANDS_COMMA = MARK_THOUSANDS_COMMA
 
 
 def kinds_seen(const uint8_t[::1] kinds):
@@ -277,8 +279,11 @@ cdef int _squeeze(const uint8_t *text, int64_t length, char *into) noexcept nogi
     return size
 
 
-cdef double _plain(const char *text, int length) noexcept nogil:
-    """Digits with separators and perhaps an exponent to a number; NaN for anything else."""
+cdef double _plain(const char *text, int length, bint decimal_comma, uint8_t *mark) noexcept nogil:
+    """Digits with separators and perhaps an exponent to a number; NaN for anything else.
+
+    One comma before exactly three digits parts thousands and is marked so; with `decimal_comma` it is the decimal one.
+    """
     cdef char digits[NUMBER_LENGTH + 2]
     cdef int at, size = 0, commas = 0, dots = 0, last_comma = -1, last_dot = -1, mantissa = length
     cdef int decimal = -1, digit_count = 0
@@ -306,8 +311,10 @@ cdef double _plain(const char *text, int length) noexcept nogil:
             return NAN
     elif commas == 1:
         # A comma before exactly three digits parts thousands, unless only a zero (or nothing) stands before it.
-        if mantissa - last_comma - 1 != 3 or last_comma == 0 or (last_comma == 1 and text[0] == 48):
+        if decimal_comma or mantissa - last_comma - 1 != 3 or last_comma == 0 or (last_comma == 1 and text[0] == 48):
             decimal = last_comma
+        else:
+            mark[0] |= MARK_THOUSANDS_COMMA
     elif dots == 1:
         decimal = last_dot
     for at in range(mantissa):
@@ -346,7 +353,9 @@ cdef int _strip_code(const char **text, int length) noexcept nogil:
     return length
 
 
-cdef double _number(const uint8_t *source, int64_t source_length, bint is_spread, uint8_t *mark) noexcept nogil:
+cdef double _number(
+    const uint8_t *source, int64_t source_length, bint is_spread, bint decimal_comma, uint8_t *mark
+) noexcept nogil:
     """A cell's text to a number, its unit in `mark`; NaN where it is none."""
     cdef char squeezed[NUMBER_LENGTH + 1]
     cdef const char *text = squeezed
@@ -410,13 +419,18 @@ cdef double _number(const uint8_t *source, int64_t source_length, bint is_spread
         text += 1
         length -= 1
         length = _strip_code(&text, length)
-    return sign * factor * _plain(text, length)
+    return sign * factor * _plain(text, length, decimal_comma, mark)
 
 
-def numbers(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint is_spread):
-    """The used strings as numbers, NaN where one is none, with the marks PERCENT, BASIS_POINTS, UNREADABLE of each.
+def numbers(
+    const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint is_spread,
+    bint decimal_comma=False,
+):
+    """The used strings as numbers, NaN where one is none, with the marks PERCENT, BASIS_POINTS, UNREADABLE and
+    THOUSANDS_COMMA (as in "98,375", which could be a decimal one) of each.
 
     The value is what is written ("3.50%" is 3.5); `is_spread` drops an index before a plus sign ("L+350" is 350).
+    `decimal_comma` takes a single comma for the decimal one wherever it stands.
 
     Raises:
         ValueError: offsets or codes do not fit the data.
@@ -438,7 +452,7 @@ def numbers(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[:
             if begin == end:
                 values_view[at] = NAN
                 continue
-            values_view[at] = _number(&data[begin], end - begin, is_spread, &marks_view[at])
+            values_view[at] = _number(&data[begin], end - begin, is_spread, decimal_comma, &marks_view[at])
             # An exponent can overflow: infinity is no figure of a loan.
             if not (-1e300 < values_view[at] < 1e300):
                 values_view[at] = NAN
@@ -735,8 +749,16 @@ cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
 
 
 cdef bint _destroyed(const uint8_t *text, int64_t length) noexcept nogil:
-    """A number in scientific notation, as a spreadsheet shows an identifier that it took for one: 1.23E+08."""
-    cdef int64_t at = 1
+    """A number in scientific notation, as a spreadsheet shows an identifier that it took for one: 1.23E+08; or one
+    written out, twelve digits or more with six zeros at the end: no identifier has these."""
+    cdef int64_t at = 1, end = length - 2 if length > 2 and text[length - 1] == 48 and text[length - 2] == 46 else length
+    if end >= 12:
+        for at in range(end):
+            if not (_digit(text[at]) and (at < end - 6 or text[at] == 48)):
+                break
+        else:
+            return True
+        at = 1
     if length < 5 or not _digit(text[0]):
         return False
     if text[at] == 46 or text[at] == 44:

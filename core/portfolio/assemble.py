@@ -49,6 +49,8 @@ class Loans:
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
     _identifiers(loans)
+    _placeholders(loans)
+    _unpriced(loans)
     par = loans.numbers.get("par_value")
     loans.notes["negative_par_rows"] = 0 if par is None else int(np.count_nonzero(par < 0))
     _lots(loans)
@@ -63,7 +65,6 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         names["obligor"] = obligor
         loans.notes["rows_without_obligor"] = int(np.count_nonzero(obligor.codes < 0))
     _fixed(loans, names.get("base_rate"))
-    _unpriced(loans)
     return Portfolio(
         row_count=loans.row_count,
         numbers=loans.numbers,
@@ -144,6 +145,44 @@ def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
     take = (own.codes < 0) & (other.codes >= 0)
     codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
     return parsing.merged_pool(codes, own.text, other.text)
+
+
+def _placeholders(loans: Loans) -> None:
+    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans to several
+    borrowers. Whatever else comes again is a lot, an owner's own code too.
+    """
+    count = 0
+    borrower: NDArray[np.int64] | None = None
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None or not len(column.text):
+            continue
+        odd = np.bincount(column.codes + 1, minlength=len(column.text) + 1)[1:] > 1
+        if not odd.any():
+            continue
+        kinds = _kinds(column, cusip_first=target == "cusip")[:-1]
+        has_figure = np.add.reduceat(column.text.data != ord("0"), column.text.offsets[:-1]) > 0
+        odd &= (kinds == _parse.OTHER) | (kinds == _parse.SHORT_CUSIP) | ~has_figure
+        if not odd.any():
+            continue
+        borrower = _borrower_codes(loans) if borrower is None else borrower
+        rows = np.flatnonzero(parsing.spread_out(odd, False, column.codes) & (borrower >= 0))
+        codes = column.codes[rows]
+        low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1, np.int64)
+        np.minimum.at(low, codes, borrower[rows])
+        np.maximum.at(high, codes, borrower[rows])
+        several = parsing.spread_out(low < high, False, column.codes)
+        count += int(np.count_nonzero(several))
+        loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
+    loans.notes["placeholder_identifiers"] = count
+
+
+def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
+    """A number for each row's borrower: by name, else by issuer id; -1 without either."""
+    borrower, issuer = loans.texts.get("borrower_name"), loans.texts.get("issuer_id")
+    if borrower is not None:
+        return name_keys(borrower).codes.astype(np.int64)
+    return np.full(loans.row_count, -1, np.int64) if issuer is None else issuer.codes.astype(np.int64)
 
 
 # ---- lots ----------------------------------------------------------------------------------------------------------
@@ -308,6 +347,10 @@ def _fixed(loans: Loans, index: Names | None) -> None:
     """
     spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
     said = loans.coupon_fixed
+    # A column without a value says nothing of any loan.
+    spread = None if spread is not None and np.isnan(spread).all() else spread
+    index = None if index is not None and not (index.codes >= 0).any() else index
+    said = None if said is not None and not (said >= 0).any() else said
     if said is None and index is None and (spread is None or coupon is None):
         return
     blank = np.ones(loans.row_count, np.bool_)
@@ -325,7 +368,12 @@ def _fixed(loans: Loans, index: Names | None) -> None:
 
 
 def _unpriced(loans: Loans) -> None:
-    """A price of 0 on a performing loan says that there is none."""
+    """A price of 0 on a performing loan says that there is none; nothing is bought for 0 either. Before lots are added
+    up, whose mean a 0 would lower."""
+    bought = loans.numbers.get("purchase_price")
+    if bought is not None and (bought == 0).any():
+        loans.notes["zero_purchase_prices"] = int(np.count_nonzero(bought == 0))
+        loans.numbers["purchase_price"] = np.where(bought == 0, np.nan, bought)
     price = loans.numbers.get("price")
     if price is None:
         return

@@ -35,10 +35,15 @@ DEAL_ROWS_MAX: Final = 1_000
 DEAL_COLUMNS_MAX: Final = 64
 """Columns of a deal sheet that are searched for labels."""
 
-INCOME: Final = re.compile(r"sub|income|equity|preference|residual", re.IGNORECASE)
+INCOME: Final = re.compile(r"sub|income|equity|prefer(?:ence|red)|residual", re.IGNORECASE)
 """Classes of income notes."""
 
-_LETTER: Final = re.compile(r"(?:class\s*)?([a-z])\s*-?\s*(?:\d\w*|[lrfn]\w*)?(?:\s+(?:notes?|loans?))?", re.IGNORECASE)
+# A letter on its own, or with the marks of a reset, a loan, a fixed or a new note: A-1-R, AL, BF, C-R2.
+_LETTER: Final = re.compile(r"(?:(?:class|tranche|notes?)\s*)?([a-z])(?=[lrfn]{0,2}(?:[^a-z]|$))", re.IGNORECASE)
+_CURRENCY: Final = re.compile(r" (?:usd|us|eur|gbp|chf|cad|aud|jpy)$")
+VALUE_CELLS_MAX: Final = 4
+"""Filled cells right of a label in which its figure is looked for: a currency or an account number may precede it."""
+
 _TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
 
 
@@ -119,7 +124,7 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
             "current_balance": current,
             "original_balance": original,
             "coupon": parsing.rate_percent(sheet.numbers("coupon"))[rows],
-            "spread": parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))[rows],
+            "spread": _spreads(sheet)[rows],
             "oc_trigger": as_percent(sheet.numbers("oc_trigger").values[rows]),
             "ic_trigger": as_percent(sheet.numbers("ic_trigger").values[rows]),
             "rank": sheet.numbers("rank").values[rows],
@@ -134,6 +139,18 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         for label, places in sheet.found.columns.items()
     }
     return tranches, cells
+
+
+def _spreads(sheet: _Table) -> NDArray[np.float64]:
+    """The spread column, and what a coupon in words says where it has none: SOFR + 1.30%."""
+    spread = parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
+    cells = sheet.cells("coupon")
+    if cells is None or not cells.seen & parsing.bit(parsing.TEXT):
+        return spread
+    added = parsing.read_numbers(cells, is_spread=True)
+    in_words = np.isnan(parsing.read_numbers(cells).values)
+    worded = Numbers(np.where(in_words, added.values, np.nan), added.marks)
+    return np.where(np.isnan(spread), parsing.spread_bps(worded), spread)
 
 
 def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -166,7 +183,7 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
     ranks: list[int] = []
     previous = ""
     for name in classes:
-        found = _LETTER.fullmatch(name.strip())
+        found = _LETTER.match(name.strip())
         letter = found[1].lower() if found else ""
         ranks.append(ranks[-1] if ranks and letter and letter == previous else len(set(ranks)) + 1)
         previous = letter
@@ -192,19 +209,37 @@ def read_deal(book: Workbook) -> tuple[Deal, dict[str, str]]:
         if not is_named(sheet, DEAL_SHEETS):
             continue
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        for target, preference, row, column in _label_cells(sheet):
-            value_column = next(
-                (at for at in range(column + 1, sheet.column_count) if sheet.value(row, at) is not None), None
-            )
-            if value_column is None or (target in best and best[target][0] <= preference):
+        labels = _label_cells(sheet)
+        taken = {(row, column) for _, _, row, column in labels}
+        for target, preference, row, column in labels:
+            if target in best and best[target][0] <= preference:
                 continue
-            value = _deal_value(target, Cells.of(sheet.columns[value_column], row, row + 1, pool))
-            if not np.isnan(value):
-                name = sheet.name.replace("'", "''")
-                best[target] = (preference, value, f"'{name}'!{cell_name(row, value_column)}")
+            for value_column in _value_columns(sheet, row, column, taken):
+                value = _deal_value(target, Cells.of(sheet.columns[value_column], row, row + 1, pool))
+                if not np.isnan(value):
+                    name = sheet.name.replace("'", "''")
+                    best[target] = (preference, value, f"'{name}'!{cell_name(row, value_column)}")
+                    break
     figures = {target: value for target, (_, value, _) in best.items()}
     cells = {f"deal.{target}": cell for target, (_, _, cell) in best.items()}
     return Deal(**figures), cells
+
+
+def _value_columns(sheet: Sheet, row: int, column: int, labels: set[tuple[int, int]]) -> list[int]:
+    """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
+    columns: list[int] = []
+    for at in range(column + 1, min(sheet.column_count, column + 1 + DEAL_COLUMNS_MAX)):
+        value = sheet.value(row, at)
+        if value is None:
+            continue
+        if isinstance(value, str) and value.strip().upper() in parsing.NULL_WORDS:
+            break
+        if columns and (row, at) in labels:
+            break
+        columns.append(at)
+        if len(columns) == VALUE_CELLS_MAX:
+            break
+    return columns
 
 
 def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
@@ -219,7 +254,11 @@ def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
             if sheet.text.offsets[code + 1] - sheet.text.offsets[code] > header.HEADER_BYTES_MAX:
                 continue
             words = parsing.key(sheet.text[code])
-            label = _DEAL_LABELS.get(words) or _DEAL_LABELS.get(header.without_unit(words))
+            label = (
+                _DEAL_LABELS.get(words)
+                or _DEAL_LABELS.get(header.without_unit(words))
+                or _DEAL_LABELS.get(_CURRENCY.sub("", words))
+            )
             if label is not None:
                 places.append((*label, stored.start + at, column))
     return sorted(places, key=lambda place: (place[2], place[3]))

@@ -51,20 +51,32 @@ class Holdings:
 
 
 def find_holdings(book: Workbook, mapping: Mapping) -> Holdings | None:
-    """The sheet with the best header score, the first of equals; None when no sheet has a header.
+    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
-    A sheet named like one for notes or accounts is one of loans only when it names borrowers.
+    A header with nothing below it counts only where no sheet has more. A sheet named like one for notes or accounts is
+    one of loans only when it names borrowers.
     """
     best: Holdings | None = None
+    best_rank = (False, 0, False)
     for sheet in book.sheets:
         found = header.find(sheet, mapping)
         if found is None or (is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns):
             continue
         if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
             continue
-        if best is None or found.score > best.found.score:
-            best = Holdings(sheet, found)
+        rank = (_has_rows(sheet, found, mapping), found.score, sheet.state == "visible")
+        if best is None or rank > best_rank:
+            best, best_rank = Holdings(sheet, found), rank
     return best
+
+
+def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
+    """Whether a column that makes the header one of loans has a cell below it."""
+    for target in found.columns.keys() & set(mapping.anchors):
+        stored = sheet.columns[found.columns[target][0]]
+        if stored is not None and stored.kinds[max(0, found.row + 1 - stored.start) :].any():
+            return True
+    return False
 
 
 def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: float | None) -> Portfolio:
@@ -188,7 +200,7 @@ class _Reader:
         elif target == "lien_type":
             loans.lien = self._liens(loans, cells, column)
         elif target == "base_rate":
-            self._base_rate(loans, cells)
+            self._base_rate(loans, cells, column)
         elif target == "coupon_type":
             loans.coupon_fixed = _coupon_types(cells)
         elif target == "as_of":
@@ -207,13 +219,14 @@ class _Reader:
         numbers = parsing.read_numbers(cells, is_spread=target == "spread")
         if numbers.unreadable:
             self._unreadable[target] = numbers.unreadable
+        unit = header.unit(self._found.texts[column])
         if target == "spread":
-            return parsing.spread_bps(numbers, header.unit(self._found.texts[column]))
+            return parsing.spread_bps(numbers, unit)
         if target in ("price", "purchase_price"):
             return self._price(loans, numbers)
         if target in _RATES:
-            return parsing.rate_percent(numbers, _RATES[target])
-        return parsing.small_rate_percent(numbers) if target == "floor" else numbers.values
+            return parsing.rate_percent(numbers, _RATES[target], unit)
+        return parsing.small_rate_percent(numbers, unit) if target == "floor" else numbers.values
 
     def _price(self, loans: Loans, numbers: parsing.Numbers) -> NDArray[np.float64]:
         par = loans.numbers.get("par_value")
@@ -253,12 +266,14 @@ class _Reader:
         loans.notes["lien_unrecognised_rows"] = int(np.count_nonzero(read == Lien.OTHER))
         return read
 
-    def _base_rate(self, loans: Loans, cells: Cells) -> None:
+    def _base_rate(self, loans: Loans, cells: Cells, place: int) -> None:
         """An index by name, its level in percent, or both in one column."""
         numbers = parsing.read_numbers(cells)
         is_level = ~np.isnan(numbers.values)
         if is_level.any():
-            loans.numbers["base_rate_level"] = parsing.small_rate_percent(numbers)
+            loans.numbers["base_rate_level"] = parsing.small_rate_percent(
+                numbers, header.unit(self._found.texts[place])
+            )
         if not is_level.any() or cells.seen & bit(TEXT):
             column = parsing.read_text(cells)
             codes = np.where(is_level, np.int32(-1), column.codes) if is_level.any() else column.codes
@@ -271,13 +286,20 @@ class _Reader:
         loans.texts["borrower_name"] = parsing.read_text(cells)
 
     def _commitments(self, loans: Loans) -> None:
-        """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so)."""
+        """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so).
+
+        A bond is what the lien says, or what has an ISIN and no LoanX id beside loans that have one.
+        """
         others = self._found.columns.get("par_value", [])[1:]
         other = next((place for place in others if parsing.key(self._found.texts[place]) == "commitment"), None)
         par = loans.numbers.get("par_value")
-        if other is None or par is None or loans.lien is None:
+        if other is None or par is None:
             return
-        unfunded = (par == 0) & (loans.lien == Lien.BOND)
+        bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
+        loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
+        if loanx is not None and isin is not None and (loanx.codes >= 0).any():
+            bonds |= (loanx.codes < 0) & (isin.codes >= 0)
+        unfunded = (par == 0) & bonds
         if unfunded.any():
             commitment = parsing.read_numbers(self._loans_at(other)).values
             loans.numbers["par_value"] = np.where(unfunded, commitment, par)

@@ -32,6 +32,12 @@ NULL_BYTES_MAX: Final = 6
 CATEGORY_LENGTH_MAX: Final = 200
 """Characters of a category's text that are looked at (lien, industry, country, ...); a longer one is kept as it is."""
 
+FIGURES_MAX: Final = 5_000
+"""Strings of a sheet that are looked at to tell its decimal sign."""
+
+FIGURE_BYTES_MAX: Final = 24
+"""UTF-8 bytes of a string that is looked at as a figure there."""
+
 YEAR_1901: Final = 367
 """The 1900-system serial of 1901-01-01: a smaller one is a zero or a slip that a format shows as a date."""
 
@@ -111,7 +117,7 @@ _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, n
 class Pool:
     """The distinct strings of a sheet, and what is known of them before any column is read."""
 
-    __slots__ = ("date_1904", "has_null", "has_percent", "null", "percent_formats", "text")
+    __slots__ = ("_decimal_comma", "date_1904", "has_null", "has_percent", "null", "percent_formats", "text")
 
     def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
         self.text = text
@@ -125,6 +131,25 @@ class Pool:
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
+        self._decimal_comma: bool | None = None
+
+    def decimal_comma(self) -> bool:
+        """Whether the sheet's text writes decimals with a comma: some figure must, and none with a point.
+
+        It decides "98,375", which alone is either; the first `FIGURES_MAX` short strings are looked at.
+        """
+        if self._decimal_comma is None:
+            short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
+            texts = decoded(self.text, short)
+            self._decimal_comma = any(_COMMA_FIGURE.fullmatch(text) for text in texts) and not any(
+                _POINT_FIGURE.fullmatch(text) for text in texts
+            )
+        return self._decimal_comma
+
+
+_BEFORE, _AFTER = r"[^\w.,]*(?:[A-Z]{3}\s*)?", r"\s*(?:%|bps?|[A-Za-z]{1,3})?[^\w.,]*"
+_COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+,(?:\d\d?|\d{{4,}})){_AFTER}")
+_POINT_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:,\d{{3}})+\.\d+|\d+\.(?:\d\d?|\d{{4,}})){_AFTER}")
 
 
 def decoded(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
@@ -194,6 +219,8 @@ def _with_text(
     pool = cells.pool
     local, used = _parse.distinct(cells.codes, len(pool.text))
     read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
+    if (read_marks & _parse.THOUSANDS_COMMA).any() and pool.decimal_comma():
+        read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, True)
     read[pool.null[used]] = np.nan
     values = np.where(is_text, spread_out(read, np.nan, local), values)
     bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
@@ -253,13 +280,23 @@ def price_percent(numbers: Numbers) -> NDArray[np.float64]:
     return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), 2.0) else 1.0)
 
 
-def rate_percent(numbers: Numbers, fraction_max: float = 0.25) -> NDArray[np.float64]:
-    """Rates in percent: a column whose median is at most `fraction_max` holds fractions (recovery rates: 1)."""
+def rate_percent(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> NDArray[np.float64]:
+    """Rates in percent: a column whose median is at most `fraction_max` holds fractions (recovery rates: 1).
+
+    `unit` is what the header says: "bps" is believed.
+    """
+    if unit == "bps":
+        return _scaled(numbers, 0.01)
     return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), fraction_max) else 1.0)
 
 
-def small_rate_percent(numbers: Numbers) -> NDArray[np.float64]:
-    """Floors and base rates in percent: fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %)."""
+def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
+    """Floors and base rates in percent: fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %).
+
+    `unit` is what the header says: "bps" is believed.
+    """
+    if unit == "bps":
+        return _scaled(numbers, 0.01)
     rest = np.abs(_unmarked(numbers))
     is_fraction = bool((rest > 0).any()) and not bool((rest > 0.05).any())
     return _scaled(numbers, 100.0 if is_fraction else 1.0)
@@ -470,14 +507,17 @@ def country(text: str) -> str:
 _LIENS: Final = (
     (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
     (
-        re.compile(r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon (senior secured|first lien)\b"),
+        re.compile(
+            r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon (senior secured|first lien)\b"
+            r"|\b1 5 lien\b|^[23]$"
+        ),
         Lien.SECOND_LIEN,
     ),
     (re.compile(r"\b(unsecured|mezzanine|mezz|subordinated|sub debt)\b"), Lien.UNSECURED),
     (
         re.compile(
             r"\b(first|1st|1 ?l|senior|sr|secured|term loan|term loans|loan|loans|revolver|revolving|delayed draw|ddtl"
-            r"|tl|tl ?[a-z]\d?|rcf|dip|unitranche|first out|last out)\b"
+            r"|tl|tl ?[a-z]\d?|rcf|dip|unitranche|first out|last out)\b|^1$"
         ),
         Lien.FIRST_LIEN,
     ),

@@ -90,7 +90,7 @@ _OUTLOOK: Final = (
 _SHAPE: Final = re.compile(
     r"(?:\(P\)\s*)?"
     r"(?P<symbol>AAA|AA[123+-]?|A[123+-]?|BAA[123]|BA[123]|BBB[+-]?|BB[+-]?|B[123+-]?|CAA[123]|CA|CCC[+-]?|CC|C|SD|RD|D)"
-    r"\s*(?:\(?SF\)?)?\s*[EU]?"
+    r"\s*(?:\(?SF\)?|-PD)?\s*[EU]?"
     r"\s*(?:/?\s*\*\s*[+-]?)?"
     rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)*+-]*+"  # possessive: a stranger's text must not make it backtrack
 )
@@ -102,7 +102,8 @@ LENGTH_MAX: Final = 64
 def rank(text: str, agency: Agency | None = None) -> int:
     """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
 
-    Watch marks, outlooks, "(P)", "(sf)", "e" and "u" are dropped. `agency` None tries the scales of A, B and C in turn.
+    Watch marks, outlooks, "(P)", "(sf)", "-PD", "e" and "u" are dropped. `agency` None tries the scales of A, B and C
+    in turn.
     """
     if len(text) > LENGTH_MAX:
         return 0

@@ -17,6 +17,9 @@ from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
 
+NAMED_TOTAL_LOANS: Final = 3
+"""Loans above a row with a name and their sum from which it is a total: a loan may be as large as one or two others."""
+
 BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table."""
 
@@ -174,18 +177,23 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     solid = ~(blank | header | marker | label)
     rest = par & solid
     ends = marker & ~odd.matches(_SUBTOTAL, whole=False)
-    stop = _stop(
-        len(has.plain), rows[blank], rows[ends], rows[solid], np.flatnonzero(has.plain | has.par & has.identifier)
-    )
+    loans_after = np.flatnonzero(has.plain | has.par & has.identifier)
+    stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header])
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
-    totals = _unlabelled_totals(columns, rows[nameless], rows[marker], has.plain)
+    counted = has.plain.copy()
+    counted[rows[rest & detail]] = True
+    totals = _unlabelled_totals(columns, rows[nameless], rows[marker], counted)
     lone = rows[nameless & (odd.texts == 0)]
-    subtotals = _company_subtotals(columns, rows[rest & name & ~detail], has) if has_detail_column else rows[:0]
+    bare_names = rows[rest & name & ~detail] if has_detail_column else rows[:0]
+    subtotals = _company_subtotals(columns, bare_names, has)
+    totals = np.union1d(totals, _named_totals(columns, np.setdiff1d(bare_names, subtotals), counted))
     kept = has.plain.copy()
     kept[rows[rest]] = True
     for dropped in (totals, lone, subtotals):
         kept[dropped] = False
+    for end, again in resumed:
+        kept[end:again] = False
     kept[stop:] = False
     chosen = np.flatnonzero(kept)
     borrower, filled = _borrowers(columns, chosen, rows[marker | header])
@@ -218,28 +226,33 @@ def _stop(
     ends: NDArray[np.int64],
     solid: NDArray[np.int64],
     loans_after: NDArray[np.int64],
-) -> int:
-    """One past the table's last row: three blank rows, or a total that no loan follows at once.
+    headers: NDArray[np.int64],
+) -> tuple[int, list[tuple[int, int]]]:
+    """One past the table's last row, and the gaps in it: three blank rows end it, or a total that no loan follows at
+    once.
 
-    A total with a loan as the next row that says anything is a subtotal; anything else after it is a footer, or another
-    table.
+    A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
+    loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
     """
     runs = np.flatnonzero(blank[BLANK_ROWS - 1 :] - blank[: len(blank) - BLANK_ROWS + 1] == BLANK_ROWS - 1)
     stop = int(blank[runs[0]]) if len(runs) else height
     next_loan = np.append(loans_after, height)[np.searchsorted(loans_after, ends)]
     others = np.setdiff1d(solid, loans_after, assume_unique=True)
     next_other = np.append(others, height)[np.searchsorted(others, ends)]
-    last = ends[(next_loan >= np.minimum(next_other, stop)) & (ends < stop)]
-    return int(last[0]) if len(last) else stop
+    next_header = np.append(headers, height)[np.searchsorted(headers, ends)]
+    pages = next_header < np.minimum(next_loan, stop)
+    last = ends[(next_loan >= np.minimum(next_other, stop)) & (ends < stop) & ~pages]
+    gaps = list(zip(ends[pages].tolist(), next_header[pages].tolist(), strict=True))
+    return int(last[0]) if len(last) else stop, gaps
 
 
 def _unlabelled_totals(
-    columns: Columns, nameless: NDArray[np.int64], markers: NDArray[np.int64], plain: NDArray[np.bool_]
+    columns: Columns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Rows with nothing that names a loan and a par that is the sum of the loans above, or of those since a total."""
     if columns.par is None or len(nameless) == 0:
         return nameless[:0]
-    sums = np.concatenate(([0.0], np.cumsum(np.where(plain, columns.par, 0.0))))
+    sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
     totals: list[int] = []
     since = 0.0
     places = np.sort(np.concatenate((nameless, markers)))
@@ -252,6 +265,15 @@ def _unlabelled_totals(
             totals.append(row)
             since = above
     return np.array(totals, np.int64)
+
+
+def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows with a name and a par alone that is the sum of all loans above: a count or the deal stands in the name."""
+    if columns.par is None or len(rows) == 0:
+        return rows[:0]
+    sums = np.cumsum(np.where(counted, columns.par, 0.0))[rows]
+    is_total = (np.abs(columns.par[rows] - sums) <= TOTAL_TOLERANCE) & (np.cumsum(counted)[rows] >= NAMED_TOTAL_LOANS)
+    return np.asarray(rows[is_total], np.int64)
 
 
 def _company_subtotals(columns: Columns, rows: NDArray[np.int64], has: _Has) -> NDArray[np.int64]:

@@ -21,14 +21,19 @@ RATE_HEADERS = {
 }
 
 
+NOTHING: dict[str, Any] = {"nullable": True, "enum": [None]}
+"""The null type, which the dialect of OpenAPI 3.0 cannot name."""
+
+
 def document(routes: Sequence[Route], *, version: str, always: Iterable[type[Problem]]) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     paths: dict[str, Any] = {}
+    anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type, list(always))
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type, anywhere)
     return {
         "openapi": "3.0.3",
         "info": {
@@ -56,7 +61,7 @@ def to_3_0(schema: Any) -> Any:
         return schema
     result = {name: to_3_0(value) for name, value in schema.items() if name not in ("$defs",)}
     if "anyOf" in result:
-        branches = [branch for branch in result["anyOf"] if branch != {"type": "null"}]
+        branches = [branch for branch in result["anyOf"] if branch != NOTHING]
         if len(branches) < len(result["anyOf"]):
             del result["anyOf"]
             if len(branches) == 1 and "$ref" not in branches[0]:
@@ -64,7 +69,7 @@ def to_3_0(schema: Any) -> Any:
             else:
                 result |= {"anyOf" if len(branches) > 1 else "allOf": branches, "nullable": True}
     if result.get("type") == "null":
-        result = {"nullable": True, "enum": [None]}
+        return NOTHING
     if "enum" in result and None in result["enum"] and len(result["enum"]) > 1:
         result["nullable"] = True
     for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
@@ -112,8 +117,8 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
-        "summary": description.split("\n")[0].rstrip("."),
-        "description": description + _access(route),
+        "summary": description.partition("\n")[0].rstrip("."),
+        "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]} for name, kind in route.parameters.items()
         ]
@@ -140,7 +145,7 @@ def _access(route: Route) -> str:
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
     }
-    return "\n\n" + words.get(route.access, f"Needs the scope `{route.access}`.")
+    return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
 def _query(route: Route, schemas: dict[int, Any]) -> list[dict[str, Any]]:

@@ -439,7 +439,7 @@ def test_pages_have_their_defaults_bounds_and_an_empty_end(shared_owner: Member,
         assert shared_owner.get(f"{path}?{wrong}").status_code == 422
     answer = shared_owner.get(f"{path}?page=1000000")
     assert answer.status_code == 200, answer.text
-    assert next(answer.json()[name] for name in ("items", "data") if name in answer.json()) == []
+    assert next(answer.json()[name] for name in ("items", "rows") if name in answer.json()) == []
 
 
 # Headers ------------------------------------------------------------------------------------------------------------------------

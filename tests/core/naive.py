@@ -210,10 +210,9 @@ class Deal:
         agency, bucket = self.bucket()
         left = max(0.0, bucket - 0.075 * self.cpa)
         rows = [loan for loan in self.performing if in_bucket(loan, agency) and loan.par > 0]
-        for loan in sorted(
-            rows, key=lambda loan: (70.0 if loan["price"] is None else loan["price"], self.identity(loan))
-        ):
-            price = 70.0 if loan["price"] is None else loan["price"]
+        # Lots of one identifier are added up before a measure sees them; should two be left, the lower value is first.
+        for loan in sorted(rows, key=lambda loan: (self.mark(loan), self.identity(loan), carried[loan.row])):
+            price = self.mark(loan)
             part = min(left, loan.par)
             left -= part
             value = min(carried[loan.row], max(0.0, min(price, 100.0)))
@@ -223,6 +222,9 @@ class Deal:
             old = dated is not None and self.as_of is not None and (self.as_of - dated) / DAYS > 3
             amount += 0.0 if old else loan.par * recovered(loan) / 100
         return amount
+
+    def mark(self, loan: Loan) -> float:
+        return 70.0 if loan["price"] is None else loan["price"]
 
     def identity(self, loan: Loan) -> tuple[str, ...]:
         return tuple(loan.names.get(name) or "" for name in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))

@@ -76,13 +76,13 @@ def made(zipped: Callable[..., Path]) -> Callable[..., Path]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def parts_of() -> Callable[..., dict[str, str | bytes]]:
     """`package_parts`, for tests that spoil a part."""
     return package_parts
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def xml_of() -> Callable[..., str]:
     """`sheet_xml`."""
     return sheet_xml

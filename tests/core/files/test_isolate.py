@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,8 +21,9 @@ import xlsxwriter
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
 from core.files.isolate import parse_isolated, parse_isolated_async, probe_isolated
 from core.files.read import read
-from core.files.write import write_workbook_rows
 from core.grid.codec import open_workbook
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -40,10 +45,15 @@ def book(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def slow(
+    tmp_path_factory: pytest.TempPathFactory, xml_of: Callable[..., str], parts_of: Callable[..., dict[str, str]]
+) -> Path:
     """A file that takes more than half a second: three million cells."""
     path = tmp_path_factory.mktemp("slow") / "a.xlsx"
-    write_workbook_rows(path, {"S": ([row + 0.5, row * 0.1, 1.0] for row in range(1_000_000))})
+    rows = (f"<row><c><v>{at}.5</v></c><c><v>{at * 0.1}</v></c><c><v>1</v></c></row>" for at in range(1_000_000))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for part, text in parts_of([xml_of("".join(rows))]).items():
+            archive.writestr(part, text)
     return path
 
 
@@ -91,7 +101,7 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
     """A fault of memory in the reader, sent from outside while it works."""
 
     def crash() -> None:
-        while not (children := own_children()):
+        while not (children := children_of(os.getpid())):
             time.sleep(0.01)
         os.kill(children[0], signal.SIGSEGV)
 
@@ -103,9 +113,9 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def own_children() -> list[int]:
+def children_of(process: int) -> list[int]:
     """The processes that this one's threads started."""
-    lists = Path("/proc/self/task").glob("*/children")
+    lists = Path(f"/proc/{process}/task").glob("*/children")
     return [int(number) for found in lists for number in found.read_text().split()]
 
 
@@ -136,7 +146,7 @@ def test_cancelling_a_task_ends_the_child(slow: Path, folder: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled(slow, folder))
     assert list(folder.iterdir()) == []
-    assert own_children() == []
+    assert children_of(os.getpid()) == []
 
 
 def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
@@ -145,7 +155,7 @@ def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
 
 
 def test_probing_in_the_child(book: Path) -> None:
-    assert [(s.name, s.row_count, s.column_count) for s in probe_isolated(book).sheets] == [
+    assert [(s.name, s.row_count, s.column_count) for s in probe_isolated(book, "xlsx").sheets] == [
         ("One", 2, 3),
         ("Two", 0, 0),
     ]
@@ -155,3 +165,56 @@ def test_the_child_sees_none_of_our_environment(book: Path, folder: Path, monkey
     """A variable that would break any Python child shows that ours does not reach it."""
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
     assert parse_isolated(book, folder).manifest.sheets[0].name == "One"
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from core.files.isolate import parse_isolated
+parse_isolated(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
+    """A child that is stopped in the middle of the file cannot end by itself: what ends it is its parent's death."""
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(slow), str(folder)], cwd=ROOT) as parent:
+        while not (children := [number for number in children_of(parent.pid) if has_open(number, slow)]):
+            assert parent.poll() is None
+            time.sleep(0.01)
+        os.kill(children[0], signal.SIGSTOP)
+        parent.kill()
+    try:
+        deadline = time.monotonic() + 10
+        while is_alive(children[0]):
+            assert time.monotonic() < deadline, "the child outlived its parent"
+            time.sleep(0.01)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(children[0], signal.SIGKILL)
+
+
+def test_a_child_that_starts_after_its_parents_end_reads_nothing(book: Path, folder: Path) -> None:
+    not_the_parent = os.getppid()
+    arguments = [str(book), str(folder), str(1024**3), "10", str(not_the_parent)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "core.files.child", *arguments], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    assert b"has ended" in ended.stderr
+    assert list(folder.iterdir()) == []
+
+
+def has_open(process: int, path: Path) -> bool:
+    """Whether a process holds a file open."""
+    try:
+        return any(os.path.samefile(found, path) for found in Path(f"/proc/{process}/fd").iterdir() if found.exists())
+    except OSError:
+        return False
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process is there and more than an entry that nobody has collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

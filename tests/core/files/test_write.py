@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.files.read import read
-from core.files.write import ErrorValue, Formula, write_csv, write_workbook_rows, write_xlsx
+from core.files.write import ErrorValue, Formula, write_csv, write_workbook_rows
 from core.values import Kind
 
 MORNING = datetime(2024, 2, 29, 6, 30)  # noqa: DTZ001
 
 ROWS: list[list[Any]] = [
-    ["=not a formula", " Ünï <&> ", "", None, "line\nbreak", "cr\rlf\r\n", "bell\x07", "_x0041_", "\ud800"],
+    ["=not a formula", " Ünï <&> ", "", None, "line\nbreak", "cr\rlf\r\n", "bell\x07", "_x0041_", "<r>a & b</r>"],
     [1.5, 7, True, False, float("nan"), np.float64(0.1), np.int64(3), np.bool_(True), np.str_("np")],
     [
         date(2024, 2, 29),
@@ -31,7 +30,7 @@ ROWS: list[list[Any]] = [
         Formula('"a"', "a<b"),
     ],
     [],
-    [Formula("1=1", True), Formula("A1"), ErrorValue("#REF!"), Formula("A1:A2", 1.0, "C5:C6"), 1e22, -0.0],
+    [Formula("1=1", True), Formula("A1"), ErrorValue("#REF!"), Formula("0/0", float("nan")), 1e22, 0.1 + 0.2],
 ]
 
 
@@ -49,14 +48,14 @@ def test_rows(tmp_path: Path) -> None:
         "cr\rlf\r\n",
         "bell\x07",
         "_x0041_",
-        "_xD800_",
+        "<r>a & b</r>",
     ]
     assert [sheet.value(1, c) for c in range(9)] == [1.5, 7.0, True, False, None, 0.1, 3.0, True, "np"]
     assert [sheet.value(2, c) for c in range(5)] == [45351.0, 45351.5625, 3.0, "#N/A", "a<b"]
     assert [sheet.kind(2, c) for c in range(4)] == [Kind.DATE, Kind.DATE, Kind.NUMBER, Kind.ERROR]
     assert [sheet.formula(2, c) for c in range(5)] == [None, None, "A2*2", "X", '"a"']
-    assert [sheet.value(4, c) for c in range(6)] == [True, None, "#REF!", 1.0, 1e22, 0.0]
-    assert list(sheet.formulas.arrays.values()) == ["C5:C6"]
+    assert [sheet.value(4, c) for c in range(6)] == [True, None, "#REF!", None, 1e22, 0.30000000000000004]
+    assert (sheet.kind(4, 2), sheet.formula(4, 3)) == (Kind.ERROR, "0/0")
     two = book["Two"]
     formats = [book.number_formats[column.formats[0]] for column in two.columns if column is not None]
     assert formats == ["0.0%", "yyyy-mm-dd", "0"]
@@ -82,14 +81,18 @@ def test_the_same_arguments_give_the_same_bytes(tmp_path: Path) -> None:
     ("sheets", "why"),
     [
         ({}, "at least one"),
-        ({"": []}, "sheet name"),
-        ({"x" * 32: []}, "sheet name"),
-        ({"a/b": []}, "sheet name"),
-        ({"'a": []}, "sheet name"),
-        ({"A": [], "a": []}, "same name"),
+        ({"": []}, "printable name"),
+        ({"a\x01": []}, "printable name"),
+        ({"x" * 32: []}, "31 chars"),
+        ({"a/b": []}, "Invalid Excel character"),
+        ({"'a": []}, "apostrophe"),
+        ({"A": [], "a": []}, "already in use"),
         ({"S": [[float("inf")]]}, "infinite"),
         ({"S": [[np.float64("-inf")]]}, "infinite"),
+        ({"S": [[Formula("1/0", float("inf"))]]}, "infinite"),
+        ({"S": [["fine"], ["fine", "\ud800"]]}, "surrogates"),
         ({"S": [["x" * 32_768]]}, "32,767"),
+        ({"S": [["\U0001f600" * 16_384]]}, "32,767"),
         ({"S": [[None] * 16_385]}, "16,384"),
         ({"S": ([] for _ in range(1_048_577))}, "1,048,576"),
     ],
@@ -100,73 +103,21 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, sheets: Any, why:
     assert list(tmp_path.iterdir()) == []
 
 
-def source(path: Path) -> Path:
-    """A workbook with all that `write_xlsx` promises to keep."""
-    with zipfile.ZipFile(path, "w") as out:
-        main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-        office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-        package = "http://schemas.openxmlformats.org/package/2006/relationships"
-        out.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{package}"><Relationship Id="a" Type="{office}/officeDocument" '
-            f'Target="xl/workbook.xml"/></Relationships>',
-        )
-        out.writestr(
-            "xl/workbook.xml",
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><workbookPr date1904="1"/><sheets><sheet name="H" '
-            f'sheetId="1" state="veryHidden" r:id="a"/>'
-            '<sheet name="V &amp; W" sheetId="2" r:id="b"/></sheets><definedNames><definedName name="Par">\'V &amp; '
-            "W'!$A$1</definedName></definedNames></workbook>",
-        )
-        out.writestr(
-            "xl/_rels/workbook.xml.rels",
-            f'<Relationships xmlns="{package}">'
-            + "".join(
-                f'<Relationship Id="{at}" Type="{office}/{kind}" Target="{at}.xml"/>'
-                for at, kind in (("a", "worksheet"), ("b", "worksheet"), ("c", "styles"))
-            )
-            + "</Relationships>",
-        )
-        out.writestr("xl/a.xml", f'<worksheet xmlns="{main}"><sheetData/></worksheet>')
-        out.writestr(
-            "xl/b.xml",
-            f'<worksheet xmlns="{main}"><sheetData><row r="2"><c r="B2" s="1"><v>40000.5</v></c><c r="C2"><f '
-            f't="shared" si="0" ref="C2:C3">B2&amp;"x"</f><v>1</v></c></row>'
-            '<row r="3"><c r="C3"><f t="shared" si="0"/><v>2</v></c><c r="D3" t="e"><v>#N/A</v></c><c r="E3" t="b">'
-            '<v>1</v></c><c r="F3" t="str"><f t="array" ref="F3:F4">B2:B3</f><v>t</v></c></row>'
-            '<row r="900000"><c r="A900000" s="2"><v>0.5</v></c></row></sheetData><mergeCells><mergeCell '
-            'ref="G1:H2"/></mergeCells></worksheet>',
-        )
-        out.writestr(
-            "xl/c.xml",
-            f'<styleSheet xmlns="{main}"><numFmts><numFmt numFmtId="170" formatCode="dd &quot;of&quot; mmm"/>'
-            f'</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="170"/><xf numFmtId="10"/></cellXfs></styleSheet>',
-        )
-    return path
+def test_a_missing_folder_is_the_machines_fault(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_workbook_rows(tmp_path / "none" / "a.xlsx", {"S": [[1.0]]})
 
 
-def test_a_workbook_survives_being_written(tmp_path: Path) -> None:
-    first = read(source(tmp_path / "a.xlsx"))
-    write_xlsx(tmp_path / "b.xlsx", first)
-    second = read(tmp_path / "b.xlsx")
-    assert (second.date_1904, second.number_formats, second.defined_names) == (
-        first.date_1904,
-        first.number_formats,
-        first.defined_names,
-    )
-    assert [(s.name, s.state, s.row_count, s.column_count, s.merged) for s in second.sheets] == [
-        (s.name, s.state, s.row_count, s.column_count, s.merged) for s in first.sheets
-    ]
-    a, b = first.sheets[1], second.sheets[1]
-    for row in (*range(5), 899_999):
-        for column in range(8):
-            assert (a.kind(row, column), a.value(row, column), a.formula(row, column)) == (
-                b.kind(row, column),
-                b.value(row, column),
-                b.formula(row, column),
-            )
-    assert list(b.formulas.arrays.values()) == ["F3:F4"]
-    assert second.number_formats[b.columns[1].formats[0]] == 'dd "of" mmm'  # type: ignore[union-attr]
+def test_merged_ranges(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    rows = [["a", 1.0], [None, 2.0], [None, 3.0], ["b", 4.0]]
+    write_workbook_rows(path, {"One": rows, "Two": [["over", None]]}, merged={"One": [(0, 0, 2, 0)]})
+    book = read(path)
+    assert [sheet.merged for sheet in book.sheets] == [((0, 0, 2, 0),), ()]
+    assert [[book["One"].value(row, column) for column in range(2)] for row in range(4)] == rows
+    assert [str(found) for found in openpyxl.load_workbook(path)["One"].merged_cells.ranges] == ["A1:A3"]
+    with pytest.raises(ValueError, match="overlaps"):
+        write_workbook_rows(path, {"One": rows}, merged={"One": [(0, 0, 2, 0), (1, 0, 3, 0)]})
 
 
 def test_csv(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ def test_the_totals_row_says_what_a_spreadsheet_would(tmp_path: Path) -> None:
     assert rows[-1][11] == pytest.approx(sum(row[11] for row in rows[1:-1]))
 
 
+def test_the_cells_of_an_issuer_are_merged(tmp_path: Path) -> None:
+    deal, path = written(tmp_path, ("merged_issuers", "title_rows"))
+    ranges = {found.bounds for found in openpyxl.load_workbook(path)["Holdings"].merged_cells.ranges}
+    first = {obligor: at for at, obligor in reversed(list(enumerate(deal.book.obligor.tolist(), 6)))}
+    last = {obligor: at for at, obligor in enumerate(deal.book.obligor.tolist(), 6)}
+    assert ranges == {(4, row, 4, last[obligor]) for obligor, row in first.items() if last[obligor] > row}
+    assert any(bottom - top > 1 for _, top, _, bottom in ranges)
+
+
 def test_cells_under_a_merged_issuer_are_empty(tmp_path: Path) -> None:
     deal, path = written(tmp_path, ("merged_issuers",))
     names = [row[3] for row in sheet_rows(path, "Holdings")[1:]]

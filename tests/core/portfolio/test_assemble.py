@@ -222,3 +222,32 @@ def test_obligors_by_id_else_by_name(map_rows: MapRows) -> None:
     assert obligors(["X", "Acme", 1.0], ["Y", "Acme", 1.0], [None, "Acme", 1.0]) == ["X", "Y", "ACME"]
     assert obligors([7.0, "Acme", 1.0], ["7", "Acme", 1.0]) == ["7", "7"]
     assert map_rows([["CUSIP", "Price", "Par", "Spread"], ["037833100", 99.0, 1.0, 300.0]]).names.keys() == {"cusip"}
+
+
+@pytest.mark.parametrize("word", ["PRIVATE", "000000000", "Pending", "0"])
+def test_a_placeholder_does_not_make_lots_of_loans_to_several_borrowers(map_rows: MapRows, word: str) -> None:
+    header = ["CUSIP", "LoanX ID", "Issuer", "Par", "Price"]
+    portfolio = map_rows(
+        [header, [word, None, "Alpha", 1.0, 99], [word, "LX100001", "Beta", 2.0, 99], [word, None, "Gamma", 3.0, 99]]
+    )
+    assert portfolio.numbers["par_value"].tolist() == [1.0, 2.0, 3.0]
+    assert named(portfolio, "cusip") == [None, None, None]
+    assert portfolio.notes["placeholder_identifiers"] == 3
+
+
+def test_an_own_identifier_of_one_borrower_makes_lots(map_rows: MapRows) -> None:
+    header = ["Security ID", "Issuer", "Par", "Price"]
+    rows = [["AB-17", "Alpha Inc", 1.0, 99], ["AB-17", "ALPHA INC.", 2.0, 99], ["AB-18", "Alpha Inc", 4.0, 99]]
+    portfolio = map_rows([header, *rows])
+    assert portfolio.numbers["par_value"].tolist() == [3.0, 4.0]
+    assert portfolio.notes["placeholder_identifiers"] == 0
+    # A CUSIP names one facility however its borrower is spelt.
+    rows = [["037833100", "Alpha Holdings", 1.0, 99], ["037833100", "Alpha Borrower", 2.0, 99]]
+    assert map_rows([header, *rows]).numbers["par_value"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize("figure", [1.23456e15, 1.23e15, 123456e9])
+def test_a_number_with_a_spreadsheets_exponent_is_a_destroyed_identifier(map_rows: MapRows, figure: float) -> None:
+    portfolio = map_rows([["CUSIP", "Issuer", "Par", "Price"], [figure, "A", 1.0, 99], ["037833100", "B", 1.0, 99]])
+    assert named(portfolio, "cusip") == [None, "037833100"]
+    assert portfolio.notes["destroyed_identifiers"] == 1

@@ -162,3 +162,60 @@ def test_payments_find_their_loans(make_book: MakeBook) -> None:
     assert portfolio.amortization.amount.tolist() == [0.5, 0.25]
     assert portfolio.amortization.days.tolist() == [20849, 21214]
     assert Portfolio.from_workbook(make_book({"Holdings": HOLDINGS})).amortization is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Class A-1-R Notes", "Class A-2-R Notes", "Class B-1-R Notes", "Class B-2-R Notes", "Class C-R"],
+        ["A-1-R2", "A-L", "B1R", "BF", "C"],
+        ["Class A-1 Senior Secured Floating Rate Notes", "Class A Loans", "Tranche B-1", "Class B-F", "CR"],
+    ],
+)
+def test_classes_of_one_letter_share_a_rank_after_a_reset(make_book: MakeBook, names: list[str]) -> None:
+    rows = [["Class", "Current Balance", "OC Trigger"], *([name, 1.0, None] for name in names)]
+    assert tranches_of(make_book, rows).rank.tolist() == [1, 1, 2, 2, 3]
+
+
+def test_words_are_no_class_letters(make_book: MakeBook) -> None:
+    names = ["Senior Loan", "Subordinated", "Income Notes", "Equity", "Class 1", "Class 2"]
+    rows = [["Class", "Current Balance", "OC Trigger"], *([name, 1.0, None] for name in names)]
+    assert tranches_of(make_book, rows).rank.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_preferred_shares_are_income_notes(make_book: MakeBook) -> None:
+    rows = [["Class", "Current Balance", "OC Trigger"], ["A", 1.0, None], ["Preferred Shares", 1.0, None]]
+    assert tranches_of(make_book, rows).is_income.tolist() == [False, True]
+
+
+def test_a_coupon_in_words_is_a_spread(make_book: MakeBook) -> None:
+    rows = [
+        ["Class", "Current Balance", "Coupon"],
+        ["A", 1.0, "SOFR + 1.30%"],
+        ["B", 1.0, "3M SOFR+175 bps"],
+        ["C", 1.0, 8.5],
+        ["Sub", 1.0, "N/A"],
+    ]
+    tranches = tranches_of(make_book, rows)
+    assert np.array_equal(tranches.spread, [130, 175, np.nan, np.nan], equal_nan=True)
+    assert np.array_equal(tranches.coupon, [np.nan, np.nan, 8.5, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["Principal Cash (USD)", 5.0],
+        ["Principal Collection Account - EUR", "5.00"],
+        ["Principal Cash", "USD", 5.0],
+        ["Principal Collection Account", "4501-22", None, 5.0],
+    ],
+)
+def test_cash_with_a_currency_or_an_account_number(make_book: MakeBook, row: list[Any]) -> None:
+    book = make_book({"Holdings": HOLDINGS, "Accounts": [["Account", "No.", "Balance"], row]})
+    assert Portfolio.from_workbook(book).deal.principal_cash == 5.0
+
+
+def test_a_figure_of_another_label_is_not_taken(make_book: MakeBook) -> None:
+    rows = [["Principal Cash", "see note", "Interest Cash", 7.0], ["Senior Fees", "-", 3.0]]
+    deal = Portfolio.from_workbook(make_book({"Holdings": HOLDINGS, "Deal": rows})).deal
+    assert (deal.principal_cash, deal.interest_cash, deal.senior_fees) == (None, 7.0, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -534,3 +535,74 @@ def test_a_real_deal(path: Path) -> None:
     assert np.array_equal(portfolio.tranches.oc_trigger[3:7], [124.3, 115.2, 108.9, 104.2])
     assert portfolio.notes["total_rows"] == 1
     assert portfolio.notes["header_row"] == 4
+
+
+def test_a_header_without_loans_gives_way_to_a_sheet_with_some(make_book: MakeBook) -> None:
+    loans = [HEADER, ["LX100001", "Alpha", 1.0, 99.0]]
+    template = [[*HEADER, "Spread", "Rating"]]
+    assert Portfolio.from_workbook(make_book({"Template": template, "Loans": loans})).sheet_name == "Loans"
+    assert Portfolio.from_workbook(make_book({"Template": template})).sheet_name == "Template"
+
+
+def test_of_equal_sheets_a_visible_one_is_taken(make_book: MakeBook) -> None:
+    loans = [HEADER, ["LX100001", "Alpha", 1.0, 99.0]]
+    book = make_book({"Last month": loans, "Loans": loans})
+    hidden = replace(book, sheets=(replace(book.sheets[0], state="hidden"), book.sheets[1]))
+    assert Portfolio.from_workbook(book).sheet_name == "Last month"
+    assert Portfolio.from_workbook(hidden).sheet_name == "Loans"
+
+
+@pytest.mark.parametrize(
+    ("header", "target"),
+    [("Floor (bps)", "floor"), ("Coupon bps", "all_in_rate"), ("Base Rate (bps)", "base_rate_level")],
+)
+def test_rates_under_a_header_in_basis_points(map_rows: MapRows, header: str, target: str) -> None:
+    rows = [[*HEADER, header], ["LX100001", "A", 1.0, 99.0, 50], ["LX100002", "B", 1.0, 99.0, 100]]
+    assert map_rows(rows).numbers[target].tolist() == [0.5, 1.0]
+
+
+def test_a_commitment_is_the_par_of_a_bond_without_a_loan_id(map_rows: MapRows) -> None:
+    header = ["Issuer_Name", "LoanX_ID", "ISIN", "Principal_Funded_Balance", "Commitment", "Security_Level"]
+    portfolio = map_rows(
+        [
+            header,
+            ["Alpha", "LX111111", None, 4.0, 5.0, "Senior Secured"],
+            ["Beta Bond", None, "US0378331005", 0, 2.0, "Senior Secured"],
+            ["Gamma Revolver", "LX111112", None, 0, 3.0, "Senior Secured"],
+        ]
+    )
+    assert portfolio.numbers["par_value"].tolist() == [4.0, 2.0, 0.0]
+
+
+def test_a_decimal_comma_before_three_digits_follows_the_rest_of_the_sheet(map_rows: MapRows) -> None:
+    european = [HEADER, ["LX100001", "A", "5.000.000,00", "98,375"], ["LX100002", "B", "1.500.000,00", "101,125"]]
+    assert map_rows(european).numbers["price"].tolist() == [98.375, 101.125]
+    american = [HEADER, ["LX100001", "A", "5,000", "98.5"], ["LX100002", "B", "1,500", "101.25"]]
+    assert map_rows(american).numbers["par_value"].tolist() == [5_000, 1_500]
+    # Where the sheet writes both, three digits are thousands.
+    mixed = [HEADER, ["LX100001", "A", "5,000", "98,5"], ["LX100002", "B", "1,500", "101.25"]]
+    assert map_rows(mixed).numbers["par_value"].tolist() == [5_000, 1_500]
+
+
+def test_a_price_of_zero_on_one_lot_does_not_lower_the_others(map_rows: MapRows) -> None:
+    rows = [HEADER, ["LX100001", "A", 1.0, 98.0], ["LX100001", "A", 1.0, 0], ["LX100002", "B", 1.0, 90.0]]
+    portfolio = map_rows(rows)
+    assert portfolio.numbers["price"].tolist() == [98.0, 90.0]
+    assert portfolio.notes["zero_prices"] == 1
+
+
+def test_a_purchase_price_of_zero_is_none(map_rows: MapRows) -> None:
+    rows = [[*HEADER, "Purchase Price"], ["LX100001", "A", 1.0, 98.0, 0], ["LX100002", "B", 1.0, 90.0, 70]]
+    assert np.array_equal(map_rows(rows).numbers["purchase_price"], [np.nan, 70.0], equal_nan=True)
+
+
+def test_columns_without_a_value_say_nothing_of_fixed_coupons(map_rows: MapRows) -> None:
+    empty = [[*HEADER, "Coupon Type"], ["LX100001", "A", 1.0, 98.0, None]]
+    assert "is_fixed" not in map_rows(empty).flags
+    for other in ("Index", "Spread"):
+        rows = [[*HEADER, "Coupon", other], ["LX100001", "A", 1.0, 98.0, 7.5, None]]
+        assert "is_fixed" not in map_rows(rows).flags
+
+
+def test_a_loan_that_may_defer_is_not_deferring(map_rows: MapRows) -> None:
+    assert "is_pik" not in map_rows([[*HEADER, "Deferrable"], ["LX100001", "A", 1.0, 98.0, "Y"]]).flags

@@ -127,3 +127,8 @@ def test_a_missing_rating_is_no_difference_and_dip_has_its_own_rate() -> None:
     default, facility = np.array([15, 0, 15, 15], np.uint8), np.array([0, 15, 12, 12], np.uint8)
     assert ratings.recovery(lien, default, facility, np.array([0, 0, 0, 1], np.uint8)).tolist() == [45, 45, 60, 50]
     assert ratings.recovery(lien).tolist() == [45] * 4
+
+
+@pytest.mark.parametrize(("text", "expected"), [("B2-PD", 15), ("Caa1-PD *-", 17), ("(P)Ba3-PD", 13), ("B-", 16)])
+def test_a_probability_of_default_rating_carries_its_mark(text: str, expected: int) -> None:
+    assert ratings.rank(text, "b" if text == "B-" else "a") == expected

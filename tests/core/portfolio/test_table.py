@@ -201,3 +201,23 @@ def test_a_sheet_of_a_header_alone(map_rows: MapRows) -> None:
     portfolio = map_rows([HEADER])
     assert portfolio.row_count == 0
     assert portfolio.notes["holdings_found"] is True
+
+
+def test_a_header_after_a_page_total_goes_on_with_the_table_whatever_stands_between(map_rows: MapRows) -> None:
+    total = [None, "Total for page", None, 3_000.0]
+    title = ["Deal: Example CLO", None, "As of 31-Mar-2026"]
+    portfolio = map_rows([HEADER, A, B, total, ["Page 2 of 2"], title, HEADER, C, total])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert "rows_after_end" not in portfolio.notes
+    # Without its header again, what follows a total is another table.
+    assert pars(map_rows([HEADER, A, B, total, title, C])) == [1_000, 2_000]
+
+
+@pytest.mark.parametrize("name", [3, "3", "Example CLO Ltd"])
+def test_a_total_with_a_count_or_the_deal_in_the_name_is_no_loan(map_rows: MapRows, name: Any) -> None:
+    portfolio = map_rows([HEADER, A, B, C, [None, name, None, 6_000.0, 98.0]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["total_rows"] == 1
+    # A figure that is no sum may be a loan, and two loans of one size are no total.
+    assert pars(map_rows([HEADER, A, B, C, [None, "Delta", None, 5_999.0, 98.0]])) == [1_000, 2_000, 3_000, 5_999]
+    assert pars(map_rows([HEADER, A, [None, "Delta", None, 1_000.0, 98.0]])) == [1_000, 1_000]

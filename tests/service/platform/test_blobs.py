@@ -1,82 +1,78 @@
-"""Blobs: the same calls on a folder and on an S3 store; keys are the SHA-256 of the bytes, and nothing half is left."""
+"""Blobs: by the hash of their bytes, written twice without harm, never half there."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import os
-from collections.abc import Iterator
+import resource
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
-from service.platform.blobs import BlobMissing, Blobs
-from service.platform.problem import Unavailable
-
-BUCKET = "cushion-test"
-ACCOUNT = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}
+from service.platform.blobs import BlobMissing, Blobs, hash_of
 
 
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    _, port = server.get_host_and_port()
-    endpoint = f"http://127.0.0.1:{port}"
-    before = dict(os.environ)
-    os.environ.update(ACCOUNT, AWS_ENDPOINT=endpoint)
-    store = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    store.create_bucket(Bucket=BUCKET)
-    try:
-        yield f"s3://{BUCKET}"
-    finally:
-        store.close()
-        os.environ.clear()
-        os.environ.update(before)
-        server.stop()
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return Blobs((tmp_path / "a folder").as_uri(), tmp_path / "scratch")
 
 
-@pytest.fixture(params=["folder", "s3"])
-def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
-    url = (tmp_path / "store").as_uri() if request.param == "folder" else request.getfixturevalue("s3")
-    return Blobs(url, tmp_path / "scratch")
+def test_a_blob_comes_back_under_its_hash(blobs: Blobs, tmp_path: Path) -> None:
+    content = os.urandom(9 << 20)  # past the size where it goes up in parts
+    (tmp_path / "file").write_bytes(content)
 
-
-@pytest.mark.parametrize("size", [0, 1, 12_000_000], ids=["empty", "one byte", "in several parts"])
-def test_what_goes_in_comes_out(blobs: Blobs, tmp_path: Path, size: int) -> None:
-    content = os.urandom(size)
-    source = tmp_path / "source"
-    source.write_bytes(content)
-
-    async def there_and_back() -> tuple[str, bytes]:
-        key = await blobs.put(source)
-        assert await blobs.put(source) == key  # twice is once
+    async def walk() -> tuple[str, bytes]:
+        key = await blobs.put(tmp_path / "file")
+        assert await blobs.put(tmp_path / "file", key) == key
         return key, (await blobs.path(key)).read_bytes()
 
-    key, found = asyncio.run(there_and_back())
+    key, back = asyncio.run(walk())
     assert key == hashlib.sha256(content).hexdigest()
-    assert found == content
+    assert back == content
 
 
-def test_a_deleted_blob_is_missing(blobs: Blobs, tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.write_bytes(b"short-lived")
+def test_many_writers_of_one_blob(blobs: Blobs, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 100_000)
 
-    async def gone() -> None:
-        key = await blobs.put(source)
-        await blobs.delete(key)
-        await blobs.delete(key)  # what is gone may go again
-        with pytest.raises(BlobMissing):
-            await blobs.path(key)
+    async def walk() -> list[str]:
+        return await asyncio.gather(*(blobs.put(tmp_path / "file") for _ in range(20)))
 
-    asyncio.run(gone())
-    assert list((tmp_path / "scratch").iterdir()) == []
+    (key,) = set(asyncio.run(walk()))
+    assert asyncio.run(blobs.path(key)).read_bytes() == b"x" * 100_000
+    assert len([path for path in (tmp_path / "a folder").rglob("*") if path.is_file()]) == 1
 
 
-def test_a_store_that_does_not_answer_is_unavailable(tmp_path: Path, s3: str) -> None:
-    source = tmp_path / "source"
-    source.write_bytes(b"x")
-    with pytest.raises(Unavailable):
-        asyncio.run(Blobs("s3://no-such-bucket", tmp_path / "scratch").put(source))
+def test_an_empty_blob(blobs: Blobs, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    key = asyncio.run(blobs.put(tmp_path / "file"))
+    assert asyncio.run(blobs.path(key)).read_bytes() == b""
+
+
+def test_what_is_not_there_is_missing_and_deleting_it_is_fine(blobs: Blobs, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+
+    async def walk() -> None:
+        key = await blobs.put(tmp_path / "file")
+        for _ in range(2):
+            await blobs.delete(key)
+            with pytest.raises(BlobMissing):
+                await blobs.path(key)
+
+    asyncio.run(walk())
+
+
+def test_putting_a_large_file_takes_little_memory(blobs: Blobs, tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(200 << 20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    asyncio.run(blobs.put(tmp_path / "file"))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120 << 10  # kilobytes
+
+
+def test_hashing_leaves_the_file_where_it_was() -> None:
+    file = io.BytesIO(b"abcdef")
+    file.seek(2)
+    assert hash_of(file) == hashlib.sha256(b"cdef").hexdigest()
+    assert file.tell() == 2

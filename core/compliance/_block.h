@@ -1,0 +1,230 @@
+/* Arithmetic on one block of rows, as plain loops that a compiler turns into vector code.
+
+   A number is given where it is finite; everything else is blank. No pointer overlaps another of the same call. */
+
+#ifndef CUSHION_BLOCK_H
+#define CUSHION_BLOCK_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LARGEST 1.7976931348623157e308
+#define BLOCK 1024
+
+/* Bits of a row's flags, in the order of FLAGS in kernels.pyx. */
+#define COV_LITE 1
+#define FIXED 2
+#define DIP 4
+#define CURRENT_PAY 8
+#define DEFERRING 16
+
+/* Rating ranks, domain page 1.5. */
+#define CCC_RANK 17
+
+/* Compiled a second time for processors with 256-bit vectors, chosen when the module is loaded. No fused operations: both
+   give the same bits. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#pragma GCC diagnostic ignored "-Wpsabi"
+#else
+#define WIDE
+#endif
+
+/* The processor's own prefetcher stops at each page, and a block has few pages of each column: ask for the next block's
+   part while this one is worked on. Beyond the last row the request goes nowhere. */
+#define AHEAD(column, i) __builtin_prefetch((column) + (i) + BLOCK)
+
+typedef ptrdiff_t rows_t;
+
+static inline int is_given(double value) { return fabs(value) <= LARGEST; }
+static inline double either(double first, double second) { return is_given(first) ? first : second; }
+
+/* ---- Sums, in eight lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
+   that a sum does not depend on the width of the processor's vectors. */
+
+typedef double four __attribute__((vector_size(32), aligned(8)));
+typedef int64_t mask __attribute__((vector_size(32), aligned(8)));
+
+#define LOAD(from) (*(const four*)(from))
+#define GIVEN(value) (((value) <= LARGEST) & ((value) >= -LARGEST))
+#define WHERE(condition, value) ((four)((condition) & (mask)(value)))
+#define TOTAL(a, b) ((((a)[0] + (b)[0]) + ((a)[1] + (b)[1])) + (((a)[2] + (b)[2]) + ((a)[3] + (b)[3])))
+
+/* Adds the weight of the rows whose value is given, and the sum of weight x value over them. */
+WIDE static void add_products(const double* weight, const double* value, rows_t rows, double* par, double* sum) {
+    four known = {0}, known_too = {0}, product = {0}, product_too = {0};
+    rows_t i = 0;
+    for (; i + 8 <= rows; i += 8) {
+        four one = LOAD(value + i), two = LOAD(value + i + 4);
+        four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
+        AHEAD(value, i);
+        known += heavy;
+        known_too += heavy_too;
+        product += heavy * WHERE(GIVEN(one), one);
+        product_too += heavy_too * WHERE(GIVEN(two), two);
+    }
+    for (; i < rows; i++)
+        if (is_given(value[i])) {
+            known[0] += weight[i];
+            product[0] += weight[i] * value[i];
+        }
+    *par += TOTAL(known, known_too);
+    *sum += TOTAL(product, product_too);
+}
+
+/* Adds the weight of the rows whose value is given, and of those whose value is below the line. */
+WIDE static void add_below(
+    const double* weight, const double* value, double line, rows_t rows, double* par, double* below
+) {
+    four known = {0}, known_too = {0}, under = {0}, under_too = {0};
+    rows_t i = 0;
+    for (; i + 8 <= rows; i += 8) {
+        four one = LOAD(value + i), two = LOAD(value + i + 4);
+        four heavy = WHERE(GIVEN(one), LOAD(weight + i)), heavy_too = WHERE(GIVEN(two), LOAD(weight + i + 4));
+        AHEAD(value, i);
+        known += heavy;
+        known_too += heavy_too;
+        under += WHERE(one < line, heavy);
+        under_too += WHERE(two < line, heavy_too);
+    }
+    for (; i < rows; i++)
+        if (is_given(value[i])) {
+            known[0] += weight[i];
+            under[0] += value[i] < line ? weight[i] : 0.0;
+        }
+    *par += TOTAL(known, known_too);
+    *below += TOTAL(under, under_too);
+}
+
+/* ---- Row by row. */
+
+WIDE static void mark_flag(const uint8_t* restrict column, int bit, rows_t rows, uint8_t* restrict bits) {
+    for (rows_t i = 0; i < rows; i++) bits[i] |= (uint8_t)((column[i] != 0) * bit);
+}
+
+WIDE static void mark_rank(const uint8_t* restrict column, uint8_t rank, rows_t rows, uint8_t* restrict bad) {
+    for (rows_t i = 0; i < rows; i++) bad[i] |= column[i] == rank;
+}
+
+/* Par, 0.0 where it is blank or the row is bad. Returns how many are blank. */
+WIDE static rows_t find_weights(
+    const double* restrict par, const uint8_t* restrict bad, rows_t rows, double* restrict weight
+) {
+    int64_t blank = 0;
+    for (rows_t i = 0; i < rows; i++) {
+        double own = either(par[i], 0.0);
+        weight[i] = bad[i] ? 0.0 : own;
+        blank += !is_given(par[i]);
+    }
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(par, i);
+    return blank;
+}
+
+/* For each row its rank for the rating factor (A's, else B's, else C's, else the deal's own), from bit 4 up; bit 3: that is
+   B's or C's; bits 0 to 2: the row is in the CCC bucket of A, B, C. A row that no agency rates is in all of them, unless
+   the deal's own rating is better. Returns the worst rank. */
+WIDE static uint8_t find_cells(
+    const uint8_t* restrict a, const uint8_t* restrict b, const uint8_t* restrict c, const uint8_t* restrict own,
+    rows_t rows, uint16_t* restrict cell
+) {
+    uint8_t worst = 0;
+    for (rows_t i = 0; i < rows; i++) {
+        uint8_t agencies = a[i] | b[i] | c[i], rank = c[i] ? c[i] : own[i];
+        uint8_t nobody = own[i] == 0 || own[i] >= CCC_RANK ? 7 : 0;
+        uint8_t bits = (uint8_t)((a[i] >= CCC_RANK) | (b[i] >= CCC_RANK) << 1 | (c[i] >= CCC_RANK) << 2);
+        uint8_t derived = a[i] == 0 && agencies != 0 ? 8 : 0;
+        rank = b[i] ? b[i] : rank;
+        rank = a[i] ? a[i] : rank;
+        bits = (agencies ? bits : nobody) | derived;
+        worst = worst > a[i] ? worst : a[i];
+        worst = worst > b[i] ? worst : b[i];
+        worst = worst > c[i] ? worst : c[i];
+        worst = worst > own[i] ? worst : own[i];
+        cell[i] = (uint16_t)((rank & 31) << 4 | bits);
+    }
+    return worst;
+}
+
+/* The recovery rate of each row, else that of its kind. */
+WIDE static void find_recoveries(
+    const double* restrict recovery, const uint8_t* restrict lien, const uint8_t* restrict flags,
+    const double* restrict by_lien, double dip, rows_t rows, double* restrict found
+) {
+    for (rows_t i = 0; i < rows; i++) {
+        double kind = by_lien[lien[i] & 7];
+        kind = flags[i] & DIP ? dip : kind;
+        found[i] = either(recovery[i], kind);
+    }
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(recovery, i);
+}
+
+/* Percent that each loan pays a year, 0.0 while it defers; its spread in basis points without and with its floor's credit;
+   its weight among the floating loans. Domain page 1.8. */
+WIDE static void find_rates(
+    const double* restrict spread, const double* restrict floor_rate, const double* restrict base_rate,
+    const double* restrict coupon, double deal_base, const uint8_t* restrict flags, const double* restrict weight,
+    rows_t rows, double* restrict rate, double* restrict contractual, double* restrict effective, double* restrict floating
+) {
+    for (rows_t i = 0; i < rows; i++) {
+        double base = either(base_rate[i], deal_base), bottom = either(floor_rate[i], base);
+        /* What the index earns: the greater of base and floor; a missing one leaves the other. */
+        double index = base >= bottom ? base : bottom;
+        double credit = bottom > base ? (bottom - base) * 100.0 : 0.0;
+        /* A coupon less its index has the floor's credit in it already. */
+        double implied = (coupon[i] - base) * 100.0;
+        double paid = either(coupon[i], index + spread[i] / 100.0);
+        rate[i] = flags[i] & DEFERRING ? 0.0 : paid;
+        contractual[i] = either(spread[i], implied);
+        effective[i] = either(spread[i] + credit, implied);
+        floating[i] = flags[i] & FIXED ? 0.0 : weight[i];
+    }
+    for (rows_t i = 0; i < rows; i += 8) {
+        AHEAD(spread, i);
+        AHEAD(floor_rate, i);
+        AHEAD(coupon, i);
+    }
+}
+
+/* The average life in years, else that of the schedule, else the years to maturity; never less than none. */
+WIDE static void find_lives(
+    const double* restrict average, const double* restrict scheduled, const double* restrict maturity, double as_of,
+    rows_t rows, double* restrict years
+) {
+    for (rows_t i = 0; i < rows; i++) {
+        double life = either(average[i], either(scheduled[i], (maturity[i] - as_of) * (1.0 / 365.25)));
+        years[i] = (life < 0.0) & (life >= -LARGEST) ? 0.0 : life;
+    }
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(maturity, i);
+}
+
+/* 1.0 for a country that is not home, 0.0 for home, NaN for none; and the facility size less what the line is higher
+   abroad by. */
+WIDE static void find_abroad(
+    const int32_t* restrict country, int32_t home, const double* restrict size, double higher, rows_t rows,
+    double* restrict abroad, double* restrict comparable
+) {
+    for (rows_t i = 0; i < rows; i++) {
+        double away = country[i] >= 0 && country[i] != home ? 1.0 : 0.0;
+        abroad[i] = country[i] < 0 ? NAN : away;
+        comparable[i] = size[i] - higher * away;
+    }
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(size, i);
+}
+
+/* ---- Over obligors: (par, 1 + industry) pairs. Adds to each industry the lesser of 1 and par x inverse. */
+static void add_units(const double* restrict table, rows_t obligors, double inverse, double* restrict units) {
+    double unit[BLOCK];
+    for (rows_t start = 0; start < obligors; start += BLOCK) {
+        rows_t rows = obligors - start < BLOCK ? obligors - start : BLOCK;
+        const double* part = table + 2 * start;
+        for (rows_t i = 0; i < rows; i++) {
+            double own = part[2 * i] * inverse;
+            own = own < 1.0 ? own : 1.0;
+            unit[i] = own > 0.0 ? own : 0.0;
+        }
+        for (rows_t i = 0; i < rows; i++) units[(rows_t)part[2 * i + 1]] += unit[i];
+    }
+}
+
+#endif

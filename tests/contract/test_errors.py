@@ -1,0 +1,134 @@
+"""Refusals: the specification's own messages, one code for each status, every one of them in the published description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import core
+from service.app import routes
+from service.platform import dispatch, openapi
+from service.platform.problem import CODE_BY_STATUS, Problem
+
+# Document 2 (and 3 for tokens), by hand: what each endpoint says when it refuses.
+STATED = {
+    "POST /api/v1/auth/register": [(400, "Email already registered"), (422, "Validation error")],
+    "POST /api/v1/auth/login": [(401, "Incorrect email or password"), (401, "User account is deactivated")],
+    "POST /api/v1/auth/refresh": [
+        (401, "Invalid refresh token"),
+        (401, "Refresh token has been revoked"),
+        (401, "All tokens have been revoked"),
+    ],
+    "POST /api/v1/admin/users/invite": [(400, "Invalid role"), (409, "User already exists"), (403, "User limit exceeded")],
+    "PATCH /api/v1/admin/users/{user_id}": [(404, "User not found")],
+    "POST /api/v1/workbooks/upload": [
+        (400, "Invalid file format"),
+        (400, "File too large"),
+        (400, "Too many sheets"),
+        (422, "Parse error"),
+        (429, "Rate limit exceeded"),
+        (403, "Workbook limit exceeded"),
+    ],
+    "GET /api/v1/workbooks/{workbook_id}": [(404, "Workbook not found")],
+    "GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data": [(409, "Workbook is not ready"), (404, "Workbook not found")],
+    "DELETE /api/v1/workbooks/{workbook_id}": [(404, "Workbook not found"), (409, "Workbook in use")],
+    "POST /api/v1/compliance/run": [
+        (404, "Workbook not found"),
+        (400, "Invalid test suite"),
+        (409, "Test already running"),
+        (409, "Workbook is not ready"),
+    ],
+    "POST /api/v1/compliance/thresholds": [(400, "Unknown test")],
+}
+
+# The decisions page, HTTP conventions.
+CODES = {
+    400: {"VALIDATION_ERROR"},
+    401: {"INVALID_TOKEN", "TOKEN_REVOKED", "AUTHENTICATION_FAILED"},
+    403: {"PERMISSION_DENIED"},
+    404: {"RESOURCE_NOT_FOUND"},
+    405: {"METHOD_NOT_ALLOWED"},
+    409: {"CONFLICT"},
+    410: {"EXPORT_EXPIRED"},
+    413: {"PAYLOAD_TOO_LARGE"},
+    415: {"UNSUPPORTED_MEDIA_TYPE"},
+    422: {"VALIDATION_ERROR", "FILE_PARSE_ERROR", "CALCULATION_ERROR"},
+    429: {"RATE_LIMIT_EXCEEDED"},
+    500: {"INTERNAL_ERROR"},
+    503: {"SERVICE_UNAVAILABLE"},
+}
+
+ROWS = routes()
+DOCUMENT: dict[str, Any] = openapi.document(ROWS, version=core.__version__, always=dispatch.ANYWHERE)
+
+
+def every_problem() -> list[type[Problem]]:
+    found, waiting = [], [Problem]
+    while waiting:
+        waiting += (known := waiting.pop().__subclasses__())
+        found += known
+    return [problem for problem in found if problem.__module__.startswith("service.")]
+
+
+def documented(method: str, path: str, status: int) -> list[str]:
+    answers = DOCUMENT["paths"][path][method.lower()]["responses"]
+    return str(answers.get(str(status), {}).get("description", "")).split("; ")
+
+
+@pytest.mark.parametrize("endpoint", STATED)
+def test_the_specifications_messages_are_documented_word_for_word(endpoint: str) -> None:
+    method, path = endpoint.split(" ")
+    assert [pair for pair in STATED[endpoint] if pair[1] not in documented(method, path, pair[0])] == []
+
+
+@pytest.mark.parametrize("problem", every_problem(), ids=lambda problem: f"{problem.__module__}.{problem.__name__}")
+def test_a_problem_has_a_message_and_a_code_of_its_status(problem: type[Problem]) -> None:
+    assert problem.code in CODES[problem.status]
+    assert problem.__doc__ is not None
+    assert problem.detail == problem.__doc__.strip() == problem.detail.strip(".")
+    assert "\n" not in problem.detail
+
+
+@pytest.mark.parametrize("problem", every_problem(), ids=lambda problem: f"{problem.__module__}.{problem.__name__}")
+def test_a_problem_is_listed_by_a_route_or_may_come_from_any(problem: type[Problem]) -> None:
+    assert problem in dispatch.ANYWHERE or any(problem in row.errors for row in ROWS)
+
+
+def test_every_listed_refusal_is_in_the_description() -> None:
+    missing = [
+        (row.method, row.path, problem.detail)
+        for row in ROWS
+        for problem in row.errors
+        if problem.detail not in documented(row.method, row.path, problem.status)
+    ]
+    assert missing == []
+
+
+def test_every_guarded_route_documents_the_refusals_of_the_gate() -> None:
+    for row in ROWS:
+        if row.access == "public":
+            continue
+        for status, detail in (
+            (401, "Not authenticated"),
+            (401, "Token has been revoked"),
+            (403, "Insufficient permissions"),
+            (403, "Tenant is suspended"),
+            (429, "Rate limit exceeded"),
+            (500, "Internal server error"),
+            (503, "Service temporarily unavailable"),
+        ):
+            assert detail in documented(row.method, row.path, status), (row.method, row.path, detail)
+
+
+def test_the_codes_are_the_decisions_pages() -> None:
+    assert set(CODE_BY_STATUS) == set(CODES)
+    assert all(code in CODES[status] for status, code in CODE_BY_STATUS.items())
+
+
+def test_one_message_has_one_meaning() -> None:
+    """A caller may tell refusals apart by status and message."""
+    meanings: dict[tuple[int, str], set[str]] = {}
+    for problem in every_problem():
+        meanings.setdefault((problem.status, problem.detail), set()).add(problem.code)
+    assert [pair for pair, codes in meanings.items() if len(codes) > 1] == []

@@ -1,0 +1,110 @@
+"""The description of the service: valid OpenAPI 3.0, what the contract file says, and readable without the internet."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV30SpecValidator, validate
+
+from tests.conftest import Stack
+from tests.contract.__main__ import CONTRACT, described, text
+
+DOCUMENT = described()
+OPERATIONS = [(method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()]
+
+
+def test_it_is_valid() -> None:
+    assert DOCUMENT["openapi"].startswith("3.0.")
+    validate(DOCUMENT, cls=OpenAPIV30SpecValidator)
+
+
+def test_the_service_publishes_it(stack: Stack) -> None:
+    assert httpx.get(stack.url + "/openapi.json").json() == DOCUMENT
+
+
+def test_it_is_the_contract() -> None:
+    """A change of the contract shows in review; `python -m tests.contract` writes it."""
+    kept = CONTRACT.read_text(encoding="utf-8")
+    difference = difflib.unified_diff(kept.splitlines(), text(DOCUMENT).splitlines(), "contract", "service", lineterm="", n=2)
+    assert text(DOCUMENT) == kept, "run `python -m tests.contract` if this is meant:\n" + "\n".join(list(difference)[:200])
+
+
+def test_operations_have_names_of_their_own() -> None:
+    names = [operation["operationId"] for _, _, operation in OPERATIONS]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS])
+def test_an_operation_is_fully_described(method: str, path: str, operation: dict[str, Any]) -> None:
+    assert operation["summary"]
+    assert operation["tags"]
+    named = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "path"}
+    assert named == set(re.findall(r"{(\w+)}", path))
+    for status, answer in operation["responses"].items():
+        assert set(answer["headers"]) == {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID"}
+        assert ("content" in answer) == (status != "204")
+        if int(status) >= 400 and not path.startswith("/health/ready"):
+            schema = answer["content"]["application/json"]["schema"]["$ref"]
+            assert schema.rpartition("/")[2] == ("RateLimitBody" if status == "429" else "ErrorBody")
+    assert ("requestBody" in operation) or method in ("get", "delete") or not operation.get("requestBody")
+
+
+def test_nothing_of_the_dialect_of_2020_is_left() -> None:
+    foreign = {"prefixItems", "const", "$defs", "examples", "unevaluatedProperties"}
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            if "properties" not in value:
+                assert not foreign & set(value), value
+            assert value.get("type") != "null"
+            assert not isinstance(value.get("type"), list)
+            assert not isinstance(value.get("exclusiveMinimum"), int | float) or isinstance(value["exclusiveMinimum"], bool)
+            for inner in value.values():
+                walk(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    walk(DOCUMENT["components"]["schemas"])
+    walk(DOCUMENT["paths"])
+
+
+def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
+    references = set(re.findall(r'"#/components/schemas/([^"]+)"', text(DOCUMENT)))
+    assert references == set(DOCUMENT["components"]["schemas"]) & references
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name) for name in DOCUMENT["components"]["schemas"])
+
+
+# The pages that show it ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_a_page_fetches_nothing_from_elsewhere(stack: Stack, page: str) -> None:
+    answer = httpx.get(stack.url + page)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "://" not in answer.text
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assets = re.findall(r'(?:src|href)="(/[^"]+)"', answer.text)
+    assert assets
+    for asset in assets:
+        found = httpx.get(stack.url + asset)
+        assert found.status_code == 200
+        assert found.headers["content-type"] == ("text/css" if asset.endswith(".css") else "text/javascript")
+        assert len(found.content) > 50
+
+
+def test_the_viewers_hold_no_address_that_they_would_fetch(stack: Stack) -> None:
+    """Links and namespaces aside: images, scripts, styles, fonts, requests."""
+    for name in ("swagger-ui.css", "swagger-ui-bundle.js", "redoc.standalone.js", "start.js"):
+        content = httpx.get(f"{stack.url}/docs/assets/{name}").text
+        assert re.findall(r"https?://(?:cdn|fonts|unpkg|[\w.]*cloudflare)[^\"'`)\s]*", content) == []
+        assert re.findall(r"url\(\s*['\"]?https?:", content) == []
+
+
+@pytest.mark.parametrize("name", ["", "../app.py", "%2e%2e%2fapp.py", "swagger-ui.css.map", "x", "start.js/"])
+def test_no_other_file_is_served(stack: Stack, name: str) -> None:
+    assert httpx.get(f"{stack.url}/docs/assets/{name}").status_code == 404
