@@ -42,7 +42,9 @@ def test_what_is_there_is_as_the_specification_says() -> None:
 
 
 def test_nothing_is_there_that_nobody_asked_for() -> None:
-    asked = {(endpoint["method"], endpoint["path"]) for endpoint in ENDPOINTS} or {(row.method, row.path) for row in routes()}
+    asked = {(endpoint["method"], endpoint["path"]) for endpoint in ENDPOINTS} or {
+        (row.method, row.path) for row in routes()
+    }
     assert {(row.method, row.path) for row in routes()} - asked <= {("GET", "/docs/assets/{name}")}
 
 

@@ -1,11 +1,10 @@
-"""Rows to .xlsx through xlsxwriter in constant memory, and a sheet to .csv."""
+"""Rows to .xlsx through xlsxwriter, in constant memory."""
 
 from __future__ import annotations
 
-import csv
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -18,8 +17,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
-from core.grid.sheet import Sheet, Workbook
-from core.values import Kind, from_serial, to_serial
+from core.values import to_serial
 
 CELL_CHARACTERS_MAX: Final = 32_767
 """Longest text that a spreadsheet cell holds, in UTF-16 units."""
@@ -38,20 +36,13 @@ class Formula:
     value: float | str | bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorValue:
-    """An error cell to be written, by its text: as the formula that is just this error, the library's only way."""
-
-    text: str
-
-
 class Scalar(Protocol):
     """A NumPy scalar: `item()` gives Python's own."""
 
     def item(self) -> float | str | bool | None: ...
 
 
-Writable = None | str | float | bool | date | datetime | Formula | ErrorValue | Scalar
+Writable = None | str | float | bool | date | datetime | Formula | Scalar
 """What one written cell may be; a str is always text, also one that starts with '='. None and NaN are blank."""
 
 
@@ -89,12 +80,6 @@ def write_workbook_rows(
             except XlsxInputError as error:
                 raise ValueError(str(error)) from error
         shutil.move(made, path)
-
-
-def write_csv(path: Path | str, sheet: Sheet, book: Workbook) -> None:
-    """Write one sheet as UTF-8 CSV: ISO dates, TRUE and FALSE, errors as their text, blanks empty."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(_csv_rows(sheet, book.date_1904))
 
 
 class _Styles:
@@ -143,8 +128,6 @@ def _write_cell(page: Worksheet, row: int, column: int, value: Writable, styles:
         # The library writes an empty text where nothing is known, and zero where nothing is said.
         known = "" if last is None or last != last else last if isinstance(last, str) else _finite(last)
         page.write_formula(row, column, value.text, style, known)
-    elif isinstance(value, ErrorValue):
-        page.write_formula(row, column, value.text, style, value.text)
     elif value is not None:
         _write_cell(page, row, column, value.item(), styles)
 
@@ -164,21 +147,3 @@ def _finite(value: float) -> float:
     if value in (math.inf, -math.inf):
         raise ValueError("a cell cannot hold an infinite number")
     return value
-
-
-def _csv_rows(sheet: Sheet, date_1904: bool) -> Iterator[list[str]]:
-    for row in range(sheet.row_count):
-        yield [_csv_value(sheet, row, column, date_1904) for column in range(sheet.column_count)]
-
-
-def _csv_value(sheet: Sheet, row: int, column: int, date_1904: bool) -> str:
-    value = sheet.value(row, column)
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, str):
-        return value
-    if sheet.kind(row, column) == Kind.DATE and (moment := from_serial(value, date_1904=date_1904)) is not None:
-        return moment.date().isoformat() if value == int(value) else moment.isoformat(sep=" ", timespec="seconds")
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

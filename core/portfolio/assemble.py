@@ -148,8 +148,8 @@ def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
 
 
 def _placeholders(loans: Loans) -> None:
-    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans to several
-    borrowers. Whatever else comes again is a lot, an owner's own code too.
+    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans of
+    several borrowers. Whatever else comes again is a lot, an owner's own code too.
     """
     count = 0
     borrower: NDArray[np.int64] | None = None

@@ -20,7 +20,11 @@ STATED = {
         (401, "Refresh token has been revoked"),
         (401, "All tokens have been revoked"),
     ],
-    "POST /api/v1/admin/users/invite": [(400, "Invalid role"), (409, "User already exists"), (403, "User limit exceeded")],
+    "POST /api/v1/admin/users/invite": [
+        (400, "Invalid role"),
+        (409, "User already exists"),
+        (403, "User limit exceeded"),
+    ],
     "PATCH /api/v1/admin/users/{user_id}": [(404, "User not found")],
     "POST /api/v1/workbooks/upload": [
         (400, "Invalid file format"),
@@ -31,7 +35,10 @@ STATED = {
         (403, "Workbook limit exceeded"),
     ],
     "GET /api/v1/workbooks/{workbook_id}": [(404, "Workbook not found")],
-    "GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data": [(409, "Workbook is not ready"), (404, "Workbook not found")],
+    "GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data": [
+        (409, "Workbook is not ready"),
+        (404, "Workbook not found"),
+    ],
     "DELETE /api/v1/workbooks/{workbook_id}": [(404, "Workbook not found"), (409, "Workbook in use")],
     "POST /api/v1/compliance/run": [
         (404, "Workbook not found"),

@@ -14,7 +14,9 @@ from tests.conftest import Stack
 from tests.contract.__main__ import CONTRACT, described, text
 
 DOCUMENT = described()
-OPERATIONS = [(method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()]
+OPERATIONS = [
+    (method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()
+]
 
 
 def test_it_is_valid() -> None:
@@ -29,8 +31,12 @@ def test_the_service_publishes_it(stack: Stack) -> None:
 def test_it_is_the_contract() -> None:
     """A change of the contract shows in review; `python -m tests.contract` writes it."""
     kept = CONTRACT.read_text(encoding="utf-8")
-    difference = difflib.unified_diff(kept.splitlines(), text(DOCUMENT).splitlines(), "contract", "service", lineterm="", n=2)
-    assert text(DOCUMENT) == kept, "run `python -m tests.contract` if this is meant:\n" + "\n".join(list(difference)[:200])
+    difference = difflib.unified_diff(
+        kept.splitlines(), text(DOCUMENT).splitlines(), "contract", "service", lineterm="", n=2
+    )
+    assert text(DOCUMENT) == kept, "run `python -m tests.contract` if this is meant:\n" + "\n".join(
+        list(difference)[:200]
+    )
 
 
 def test_operations_have_names_of_their_own() -> None:
@@ -38,14 +44,21 @@ def test_operations_have_names_of_their_own() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS])
+@pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS]
+)
 def test_an_operation_is_fully_described(method: str, path: str, operation: dict[str, Any]) -> None:
     assert operation["summary"]
     assert operation["tags"]
     named = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "path"}
     assert named == set(re.findall(r"{(\w+)}", path))
     for status, answer in operation["responses"].items():
-        assert set(answer["headers"]) == {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID"}
+        assert set(answer["headers"]) == {
+            "X-RateLimit-Limit",
+            "X-RateLimit-Remaining",
+            "X-RateLimit-Reset",
+            "X-Request-ID",
+        }
         assert ("content" in answer) == (status != "204")
         if int(status) >= 400 and not path.startswith("/health/ready"):
             schema = answer["content"]["application/json"]["schema"]["$ref"]
@@ -62,7 +75,9 @@ def test_nothing_of_the_dialect_of_2020_is_left() -> None:
                 assert not foreign & set(value), value
             assert value.get("type") != "null"
             assert not isinstance(value.get("type"), list)
-            assert not isinstance(value.get("exclusiveMinimum"), int | float) or isinstance(value["exclusiveMinimum"], bool)
+            assert not isinstance(value.get("exclusiveMinimum"), int | float) or isinstance(
+                value["exclusiveMinimum"], bool
+            )
             for inner in value.values():
                 walk(inner)
         elif isinstance(value, list):

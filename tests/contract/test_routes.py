@@ -87,7 +87,9 @@ def small_book() -> bytes:
     buffer = io.BytesIO()
     book = xlsxwriter.Workbook(buffer)
     sheet = book.add_worksheet("Loans")
-    for row, cells in enumerate([("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]):
+    for row, cells in enumerate(
+        [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
+    ):
         sheet.write_row(row, 0, cells)
     book.close()
     return buffer.getvalue()
@@ -141,7 +143,11 @@ def assert_limits(answer: httpx.Response) -> None:
 def test_nobody_passes_without_credentials(http: httpx.Client, row: Route) -> None:
     answer = http.request(row.method, path_of(row), headers={"x-request-id": "mine-1"})
     assert answer.status_code == 401
-    assert error_of(answer) == {"detail": "Not authenticated", "error_code": "AUTHENTICATION_FAILED", "request_id": "mine-1"}
+    assert error_of(answer) == {
+        "detail": "Not authenticated",
+        "error_code": "AUTHENTICATION_FAILED",
+        "request_id": "mine-1",
+    }
 
 
 @each(GUARDED)
@@ -156,7 +162,9 @@ def test_nobody_passes_without_credentials(http: httpx.Client, row: Route) -> No
     ],
     ids=["token", "no token", "basic", "key", "empty key"],
 )
-def test_nobody_passes_with_wrong_credentials(http: httpx.Client, row: Route, headers: dict[str, str], code: str, detail: str) -> None:
+def test_nobody_passes_with_wrong_credentials(
+    http: httpx.Client, row: Route, headers: dict[str, str], code: str, detail: str
+) -> None:
     answer = http.request(row.method, path_of(row), headers=headers)
     assert answer.status_code == 401
     body = error_of(answer)
@@ -171,7 +179,9 @@ def forbidden(answer: httpx.Response) -> bool:
 
 
 @each(GUARDED)
-def test_each_role_may_call_what_the_specification_lets_it(stack: Stack, members: dict[str, Member], row: Route) -> None:
+def test_each_role_may_call_what_the_specification_lets_it(
+    stack: Stack, members: dict[str, Member], row: Route
+) -> None:
     allowed = MAY[row.access]
     for role in ROLES:
         caller = members[role]
@@ -186,7 +196,9 @@ def test_each_role_may_call_what_the_specification_lets_it(stack: Stack, members
 def keys(shared_owner: Member) -> dict[str, Member]:
     """A key of each scope alone, one of all the others, and one of every scope."""
     made = {scope: shared_owner.key(scope) for scope in KEY_SCOPES}
-    others = {f"not {scope}": shared_owner.key(*(other for other in KEY_SCOPES if other != scope)) for scope in KEY_SCOPES}
+    others = {
+        f"not {scope}": shared_owner.key(*(other for other in KEY_SCOPES if other != scope)) for scope in KEY_SCOPES
+    }
     return made | others | {"all": shared_owner.key(*KEY_SCOPES)}
 
 
@@ -217,7 +229,19 @@ def test_naming_ones_own_tenant_changes_nothing(shared_owner: Member) -> None:
 # Isolation --------------------------------------------------------------------------------------------------------------------
 
 
-MALFORMED = ["x", "1", "%00", "%27%20OR%201=1", "{uuid}0", "urn:uuid:{uuid}", "%7B{uuid}%7D", "%ff", "%F0%9F%A6%84", "..%2F..", "{hex}"]
+MALFORMED = [
+    "x",
+    "1",
+    "%00",
+    "%27%20OR%201=1",
+    "{uuid}0",
+    "urn:uuid:{uuid}",
+    "%7B{uuid}%7D",
+    "%ff",
+    "%F0%9F%A6%84",
+    "..%2F..",
+    "{hex}",
+]
 
 
 @each(WITH_IDENTIFIER)
@@ -248,13 +272,20 @@ def test_a_malformed_identifier_is_not_there(shared_owner: Member, row: Route, m
 
 @pytest.mark.parametrize(
     ("path", "more"),
-    [("/api/v1/compliance/run", {}), ("/api/v1/compliance/thresholds", {"test_id": "ccc_bucket", "threshold_value": 7.5})],
+    [
+        ("/api/v1/compliance/run", {}),
+        ("/api/v1/compliance/thresholds", {"test_id": "ccc_bucket", "threshold_value": 7.5}),
+    ],
 )
-def test_a_body_that_names_another_tenants_workbook(stranger_here: Member, made: dict[str, str], path: str, more: dict[str, Any]) -> None:
+def test_a_body_that_names_another_tenants_workbook(
+    stranger_here: Member, made: dict[str, str], path: str, more: dict[str, Any]
+) -> None:
     answer = stranger_here.post(path, json={"workbook_id": made["workbook_id"], **more})
     if answer.status_code == 400:  # the test's name is looked up first: take one that the suites list
         tests = stranger_here.get("/api/v1/compliance/suites?include_tests=true").json()["items"][0]["tests"]
-        answer = stranger_here.post(path, json={"workbook_id": made["workbook_id"], **more, "test_id": tests[0]["test_id"]})
+        answer = stranger_here.post(
+            path, json={"workbook_id": made["workbook_id"], **more, "test_id": tests[0]["test_id"]}
+        )
     assert (answer.status_code, error_of(answer)["detail"]) == (404, "Workbook not found")
 
 
@@ -275,7 +306,9 @@ def send(shared_owner: Member, made: dict[str, str], row: Route, **options: Any)
 
 
 @each(WITH_BODY)
-@pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff", b'{"a": NaN}', b"nul", b"[" * 50_000, b'{"a": "\x00"}', b'{"a": 1} 2'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"{'a': 1}", b"\xff", b'{"a": NaN}', b"nul", b"[" * 50_000, b'{"a": "\x00"}', b'{"a": 1} 2']
+)
 def test_broken_json_is_refused(shared_owner: Member, made: dict[str, str], row: Route, content: bytes) -> None:
     answer = send(shared_owner, made, row, content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 422, answer.text
@@ -325,7 +358,13 @@ def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, made: dic
 @each(WITH_BODY)
 def test_a_null_character_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
     for field in msgspec.structs.fields(row.body):
-        answer = send(shared_owner, made, row, content=f'{{"{field.encode_name}": "a\\u0000b"}}', headers={"content-type": "application/json"})
+        answer = send(
+            shared_owner,
+            made,
+            row,
+            content=f'{{"{field.encode_name}": "a\\u0000b"}}',
+            headers={"content-type": "application/json"},
+        )
         assert answer.status_code == 422
         error_of(answer)
 
@@ -334,16 +373,28 @@ def test_a_null_character_is_refused(shared_owner: Member, made: dict[str, str],
 def test_half_of_a_surrogate_pair_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
     """PostgreSQL would not take it, so it must not come so far."""
     for field in msgspec.structs.fields(row.body):
-        answer = send(shared_owner, made, row, content=f'{{"{field.encode_name}": "\\ud800"}}', headers={"content-type": "application/json"})
+        answer = send(
+            shared_owner,
+            made,
+            row,
+            content=f'{{"{field.encode_name}": "\\ud800"}}',
+            headers={"content-type": "application/json"},
+        )
         assert answer.status_code == 422, (field.encode_name, answer.text)
 
 
 @each(WITH_BODY)
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"]
+)
 def test_another_content_type_is_refused(shared_owner: Member, made: dict[str, str], row: Route, kind: str) -> None:
     answer = send(shared_owner, made, row, content=b"{}", headers={"content-type": kind})
     body = error_of(answer)
-    assert (answer.status_code, body["detail"], body["error_code"]) == (415, "Unsupported media type", "UNSUPPORTED_MEDIA_TYPE")
+    assert (answer.status_code, body["detail"], body["error_code"]) == (
+        415,
+        "Unsupported media type",
+        "UNSUPPORTED_MEDIA_TYPE",
+    )
 
 
 @each(WITH_BODY)
@@ -355,7 +406,11 @@ def test_a_body_past_the_limit_is_refused(shared_owner: Member, made: dict[str, 
         except httpx.WriteError:  # it is refused while it arrives
             continue
         body = error_of(answer)
-        assert (answer.status_code, body["detail"], body["error_code"]) == (413, "Request body too large", "PAYLOAD_TOO_LARGE")
+        assert (answer.status_code, body["detail"], body["error_code"]) == (
+            413,
+            "Request body too large",
+            "PAYLOAD_TOO_LARGE",
+        )
 
 
 @each([row for row in ROWS if row.form is not None])
@@ -371,14 +426,19 @@ def test_what_is_no_form_is_refused(shared_owner: Member, row: Route) -> None:
     assert error_of(answer)["errors"][0]["loc"][:2] in [["body", name] for name in required]
     text = next(field.encode_name for field in msgspec.structs.fields(row.form) if field.type is not Upload)
     answer = shared_owner.post(row.path, data={text: "a\x00b"})
-    assert (answer.status_code, error_of(answer)["errors"]) == (422, [{"loc": ["body", text], "message": "null character"}])
+    assert (answer.status_code, error_of(answer)["errors"]) == (
+        422,
+        [{"loc": ["body", text], "message": "null character"}],
+    )
 
 
 # Queries ------------------------------------------------------------------------------------------------------------------------
 
 
 @each(WITH_QUERY)
-def test_a_query_that_does_not_fit_is_refused_where_it_stands(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_query_that_does_not_fit_is_refused_where_it_stands(
+    shared_owner: Member, made: dict[str, str], row: Route
+) -> None:
     for field in msgspec.structs.fields(row.query):
         name, kind = field.encode_name, plain(field.type)
         wrong = ["%00", "%ff"]
@@ -400,13 +460,18 @@ def test_every_text_and_list_that_a_caller_may_send_is_bounded(row: Route) -> No
     assert unbounded(row.query) == []
 
 
-ENUMERATIONS_WITH_A_MESSAGE = {("POST /api/v1/admin/users/invite", "role"), ("POST /api/v1/admin/api-keys", "permissions")}
+ENUMERATIONS_WITH_A_MESSAGE = {
+    ("POST /api/v1/admin/users/invite", "role"),
+    ("POST /api/v1/admin/api-keys", "permissions"),
+}
 """An unknown value of these has its own answer, so any text must reach it; the body's size bounds them."""
 
 
 @each([row for row in ROWS if row.body is not None or row.form is not None])
 def test_every_field_of_a_body_is_bounded(row: Route) -> None:
-    assert [name for name in unbounded(row.body or row.form) if (identity(row), name) not in ENUMERATIONS_WITH_A_MESSAGE] == []
+    assert [
+        name for name in unbounded(row.body or row.form) if (identity(row), name) not in ENUMERATIONS_WITH_A_MESSAGE
+    ] == []
 
 
 def unbounded(kind: Any) -> list[str]:
@@ -429,7 +494,9 @@ def unbounded(kind: Any) -> list[str]:
 
 
 @each([row for row in WITH_QUERY if "page" in row.query.__struct_fields__])  # type: ignore[union-attr]
-def test_pages_have_their_defaults_bounds_and_an_empty_end(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_pages_have_their_defaults_bounds_and_an_empty_end(
+    shared_owner: Member, made: dict[str, str], row: Route
+) -> None:
     fields = {field.encode_name: field for field in msgspec.structs.fields(row.query)}
     most = next(part.le for part in get_args(fields["page_size"].type) if isinstance(part, Meta))
     assert fields["page"].default == 1
@@ -458,17 +525,38 @@ def test_every_answer_has_its_headers(shared_owner: Member, row: Route) -> None:
 @pytest.mark.parametrize("given", ["", "with space", "ä", "x" * 129, "tab\tin", "x" * 4000])
 def test_a_malformed_request_identifier_is_replaced(http: httpx.Client, given: str) -> None:
     answer = http.get("/health", headers={"x-request-id": given.encode()})
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", answer.headers["x-request-id"])
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", answer.headers["x-request-id"]
+    )
 
 
-@pytest.mark.parametrize("given", ["1", "x" * 128, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a/b:c;d=e"])
+@pytest.mark.parametrize(
+    "given", ["1", "x" * 128, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a/b:c;d=e"]
+)
 def test_a_request_identifier_is_echoed(http: httpx.Client, given: str) -> None:
     assert http.get("/health", headers={"x-request-id": given}).headers["x-request-id"] == given
     refused = http.get("/api/v1/nowhere", headers={"x-request-id": given})
     assert (refused.headers["x-request-id"], refused.json()["request_id"]) == (given, given)
 
 
-@pytest.mark.parametrize("path", ["/", "/api", "/api/v1", "/api/v1/", "/api/v2/auth/me", "/api/v1/nowhere", "/api/v1/auth", "/api/v1/auth/me/", "/healthy", "/docs/", "/docs/assets/../../x", "/docs/assets/x.js", "/%00"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/api",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/auth/me",
+        "/api/v1/nowhere",
+        "/api/v1/auth",
+        "/api/v1/auth/me/",
+        "/healthy",
+        "/docs/",
+        "/docs/assets/../../x",
+        "/docs/assets/x.js",
+        "/%00",
+    ],
+)
 def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
     answer = http.get(path)
     body = error_of(answer)
@@ -483,7 +571,11 @@ def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> 
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:
         answer = http.request(method, path_of(row))
         body = error_of(answer)
-        assert (answer.status_code, body["detail"], body["error_code"]) == (405, "Method not allowed", "METHOD_NOT_ALLOWED")
+        assert (answer.status_code, body["detail"], body["error_code"]) == (
+            405,
+            "Method not allowed",
+            "METHOD_NOT_ALLOWED",
+        )
         assert set(answer.headers["allow"].split(", ")) <= known
     assert http.head(path_of(row)).status_code == 405
 
@@ -495,7 +587,11 @@ def test_the_open_views_need_nobody_and_count_nothing(http: httpx.Client, row: R
     first, second = (http.get(path_of(row, name="start.js")) for _ in range(2))
     assert first.status_code == 200
     assert_limits(first)
-    assert first.headers["x-ratelimit-remaining"] == second.headers["x-ratelimit-remaining"] == first.headers["x-ratelimit-limit"]
+    assert (
+        first.headers["x-ratelimit-remaining"]
+        == second.headers["x-ratelimit-remaining"]
+        == first.headers["x-ratelimit-limit"]
+    )
 
 
 def test_a_counted_request_uses_one_up(owner: Member) -> None:

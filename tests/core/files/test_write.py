@@ -14,10 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.files.read import read
-from core.files.write import ErrorValue, Formula, write_csv, write_workbook_rows
+from core.files.write import Formula, write_workbook_rows
 from core.values import Kind
-
-MORNING = datetime(2024, 2, 29, 6, 30)  # noqa: DTZ001
 
 ROWS: list[list[Any]] = [
     ["=not a formula", " Ünï <&> ", "", None, "line\nbreak", "cr\rlf\r\n", "bell\x07", "_x0041_", "<r>a & b</r>"],
@@ -30,7 +28,7 @@ ROWS: list[list[Any]] = [
         Formula('"a"', "a<b"),
     ],
     [],
-    [Formula("1=1", True), Formula("A1"), ErrorValue("#REF!"), Formula("0/0", float("nan")), 1e22, 0.1 + 0.2],
+    [Formula("1=1", True), Formula("A1"), Formula("A0", "#REF!"), Formula("0/0", float("nan")), 1e22, 0.1 + 0.2],
 ]
 
 
@@ -118,24 +116,6 @@ def test_merged_ranges(tmp_path: Path) -> None:
     assert [str(found) for found in openpyxl.load_workbook(path)["One"].merged_cells.ranges] == ["A1:A3"]
     with pytest.raises(ValueError, match="overlaps"):
         write_workbook_rows(path, {"One": rows}, merged={"One": [(0, 0, 2, 0), (1, 0, 3, 0)]})
-
-
-def test_csv(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    write_workbook_rows(
-        path,
-        {
-            "S": [
-                ["a,b", 'say "x"', None, 1.0, 0.1],
-                [True, date(2024, 2, 29), MORNING, ErrorValue("#N/A"), 1e22],
-            ]
-        },
-    )
-    book = read(path)
-    write_csv(tmp_path / "a.csv", book["S"], book)
-    assert (
-        tmp_path / "a.csv"
-    ).read_text() == '"a,b","say ""x""",,1,0.1\nTRUE,2024-02-29,2024-02-29 06:30:00,#N/A,1e+22\n'
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

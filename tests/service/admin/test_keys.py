@@ -54,13 +54,20 @@ def test_the_secret_is_shown_once_and_stored_as_its_hash(stack: Stack, owner: Me
     }
     assert key["key"].startswith("svc_test_")
     assert key["key"].startswith(key["key_prefix"])
-    assert (key["permissions"], key["status"], key["created_by"]) == (["workbooks:read", "workbooks:write"], "active", owner.email)
+    assert (key["permissions"], key["status"], key["created_by"]) == (
+        ["workbooks:read", "workbooks:write"],
+        "active",
+        owner.email,
+    )
     (listed,) = owner.get(KEYS).json()["items"]
     assert listed == {**key, "key": None}
-    assert stack.sql("SELECT key_hash FROM api_keys WHERE id = %s", [key["id"]]) == [(hashlib.sha256(key["key"].encode()).digest(),)]
-    assert stack.sql("SELECT details, resource_name FROM audit_log WHERE tenant_id = %s AND action = 'api_key.created'", [owner.tenant_id]) == [
-        ({"permissions": key["permissions"]}, "key")
+    assert stack.sql("SELECT key_hash FROM api_keys WHERE id = %s", [key["id"]]) == [
+        (hashlib.sha256(key["key"].encode()).digest(),)
     ]
+    assert stack.sql(
+        "SELECT details, resource_name FROM audit_log WHERE tenant_id = %s AND action = 'api_key.created'",
+        [owner.tenant_id],
+    ) == [({"permissions": key["permissions"]}, "key")]
 
 
 def test_keys_are_live_unless_said_otherwise(owner: Member) -> None:
@@ -99,8 +106,23 @@ def test_every_unknown_scope_is_named(owner: Member) -> None:
 
 def test_the_scopes_are_the_specifications() -> None:
     assert set(KEY_SCOPES) == {
-        *("workbooks:read", "workbooks:write", "calculations:execute", "compliance:read", "compliance:write", "scenarios:read"),
-        *("scenarios:write", "reports:read", "reports:generate", "alerts:read", "alerts:write", "mappings:read", "mappings:write"),
+        *(
+            "workbooks:read",
+            "workbooks:write",
+            "calculations:execute",
+            "compliance:read",
+            "compliance:write",
+            "scenarios:read",
+        ),
+        *(
+            "scenarios:write",
+            "reports:read",
+            "reports:generate",
+            "alerts:read",
+            "alerts:write",
+            "mappings:read",
+            "mappings:write",
+        ),
         *("admin:users", "admin:api-keys"),
     }
 
@@ -171,7 +193,9 @@ def test_a_key_ends_no_session_and_answers_for_nobody(owner: Member) -> None:
 def test_what_a_key_does_is_audited_with_the_key_and_its_creator(stack: Stack, owner: Member) -> None:
     maker = owner.key("admin:api-keys", "workbooks:read")
     made = make(maker).json()
-    rows = stack.sql("SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [made["id"]])
+    rows = stack.sql(
+        "SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [made["id"]]
+    )
     assert rows == [(owner.user_id, owner.email, True)]
     assert made["created_by"] == owner.email
 

@@ -11,7 +11,18 @@ def test_a_tenant_has_the_stated_fields(owner: Member) -> None:
     answer = owner.get(TENANT)
     tenant = answer.json()
     assert answer.headers["etag"] == '"1"'
-    assert set(tenant) == {"id", "name", "slug", "subscription_tier", "status", "settings", "quotas", "usage", "created_at", "updated_at"}
+    assert set(tenant) == {
+        "id",
+        "name",
+        "slug",
+        "subscription_tier",
+        "status",
+        "settings",
+        "quotas",
+        "usage",
+        "created_at",
+        "updated_at",
+    }
     assert (tenant["id"], tenant["subscription_tier"], tenant["status"]) == (owner.tenant_id, "enterprise", "active")
     assert tenant["settings"] == {
         "default_currency": "USD",
@@ -26,7 +37,10 @@ def test_a_tenant_has_the_stated_fields(owner: Member) -> None:
         "max_workbook_size_mb": 100,
         "max_users": -1,
     }
-    assert tenant["quotas"] == {name: {"used": used, "limit": -1} for name, used in (("workbooks", 0), ("users", 1), ("api_keys", 0), ("storage_gb", 0))}
+    assert tenant["quotas"] == {
+        name: {"used": used, "limit": -1}
+        for name, used in (("workbooks", 0), ("users", 1), ("api_keys", 0), ("storage_gb", 0))
+    }
     assert set(tenant["usage"]) == {"users", "workbooks", "api_calls_this_month", "storage_used_mb"}
 
 
@@ -42,5 +56,7 @@ def test_usage_counts_users_keys_and_calls(owner: Member) -> None:
 def test_the_tenants_own_number_of_users_counts_where_it_is_lower(stack: Stack, owner: Member) -> None:
     stack.sql("""UPDATE tenants SET settings = '{"max_users": 1}' WHERE id = %s""", [owner.tenant_id])
     assert owner.get(TENANT).json()["quotas"]["users"] == {"used": 1, "limit": 1}
-    answer = owner.post("/api/v1/admin/users/invite", json={"email": "x@example.com", "full_name": "X", "role": "viewer"})
+    answer = owner.post(
+        "/api/v1/admin/users/invite", json={"email": "x@example.com", "full_name": "X", "role": "viewer"}
+    )
     assert (answer.status_code, answer.json()["detail"]) == (403, "User limit exceeded")

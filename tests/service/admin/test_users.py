@@ -24,7 +24,10 @@ def change(by: Member, whom: Member, **fields: Any) -> httpx.Response:
 
 
 def invite(by: Member, **changed: Any) -> httpx.Response:
-    return by.post(f"{USERS}/invite", json={"email": f"n-{uuid4().hex}@example.com", "full_name": "Nora", "role": "analyst", **changed})
+    return by.post(
+        f"{USERS}/invite",
+        json={"email": f"n-{uuid4().hex}@example.com", "full_name": "Nora", "role": "analyst", **changed},
+    )
 
 
 DENIED = (403, "Insufficient permissions", "PERMISSION_DENIED")
@@ -49,7 +52,12 @@ def test_a_user_has_the_stated_fields(owner: Member) -> None:
         "created_at",
         "updated_at",
     }
-    assert (user["id"], user["role"], user["status"], user["two_factor_enabled"]) == (owner.user_id, "owner", "active", False)
+    assert (user["id"], user["role"], user["status"], user["two_factor_enabled"]) == (
+        owner.user_id,
+        "owner",
+        "active",
+        False,
+    )
     assert user["last_login"] is not None
 
 
@@ -66,7 +74,9 @@ def test_users_by_role_status_and_text(owner: Member) -> None:
     assert len(pending) == 1
     assert found("status=invited") == found("status=pending") == pending
     assert found("status=inactive") == set()
-    assert found("search=wanda") == found("search=WAITING") == found(f"search={waiting['email'][:12].upper()}") == pending
+    assert (
+        found("search=wanda") == found("search=WAITING") == found(f"search={waiting['email'][:12].upper()}") == pending
+    )
     assert found("search=100%25_%5C") == pending, "wildcards are taken literally"
     for literal in ("%25", "_", "%5C"):
         assert found(f"search={literal}") <= pending
@@ -185,14 +195,18 @@ def test_the_last_owner_stays(owner: Member) -> None:
         assert refused(change(owner, owner, **fields)) == (403, "Cannot demote the last owner", "PERMISSION_DENIED")
     assert owner.get("/api/v1/auth/me").status_code == 200
     invite(owner, role="owner")
-    assert refused(change(owner, owner, role="admin"))[1] == "Cannot demote the last owner", "one who has not joined does not count"
+    assert refused(change(owner, owner, role="admin"))[1] == "Cannot demote the last owner", (
+        "one who has not joined does not count"
+    )
 
 
 def test_two_owners_who_demote_each_other_at_once(stack: Stack, owner: Member) -> None:
     second = owner.invite("owner")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda pair: change(*pair, role="viewer"), [(owner, second), (second, owner)]))
-    left = stack.sql("SELECT count(*) FROM users WHERE tenant_id = %s AND role = 'owner' AND status = 'active'", [owner.tenant_id])
+    left = stack.sql(
+        "SELECT count(*) FROM users WHERE tenant_id = %s AND role = 'owner' AND status = 'active'", [owner.tenant_id]
+    )
     assert left == [(1,)]
 
 
@@ -205,7 +219,9 @@ def test_an_invited_user_cannot_be_switched_on(owner: Member) -> None:
     assert owner.patch(f"{USERS}/{user_id}", json={"role": "viewer"}).json()["role"] == "viewer"
 
 
-@pytest.mark.parametrize("fields", [{"role": "root"}, {"status": "invited"}, {"status": "gone"}, {"full_name": ""}, {"role": None}])
+@pytest.mark.parametrize(
+    "fields", [{"role": "root"}, {"status": "invited"}, {"status": "gone"}, {"full_name": ""}, {"role": None}]
+)
 def test_a_change_that_does_not_exist(owner: Member, fields: dict[str, Any]) -> None:
     answer = owner.patch(f"{USERS}/{owner.user_id}", json=fields)
     assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", next(iter(fields))])
@@ -214,5 +230,7 @@ def test_a_change_that_does_not_exist(owner: Member, fields: dict[str, Any]) -> 
 def test_a_refused_change_leaves_no_trace_in_the_audit(stack: Stack, owner: Member) -> None:
     change(owner, owner, role="admin")
     change(owner, owner, full_name="Other")
-    rows = stack.sql("SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'user.updated'", [owner.tenant_id])
+    rows = stack.sql(
+        "SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'user.updated'", [owner.tenant_id]
+    )
     assert rows == [({"role": "owner", "status": "active"},)]

@@ -56,7 +56,12 @@ def limited(answer: httpx.Response) -> None:
 
 
 def registration() -> dict[str, Any]:
-    return {"email": f"o-{uuid4().hex}@example.com", "password": PASSWORD, "full_name": "O", "organization_name": "Acme"}
+    return {
+        "email": f"o-{uuid4().hex}@example.com",
+        "password": PASSWORD,
+        "full_name": "O",
+        "organization_name": "Acme",
+    }
 
 
 def test_five_registrations_an_hour_from_an_address(usual: str) -> None:
@@ -77,7 +82,9 @@ def test_ten_logins_a_minute_from_an_address(usual: str) -> None:
     here = address()
     form = {"username": "nobody@example.com", "password": "x"}
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: httpx.post(f"{usual}/api/v1/auth/login", data=form, headers=here, timeout=60), range(14)))
+        answers = list(
+            pool.map(lambda _: httpx.post(f"{usual}/api/v1/auth/login", data=form, headers=here, timeout=60), range(14))
+        )
     assert sorted(answer.status_code for answer in answers) == [401] * 10 + [429] * 4
     limited(next(answer for answer in answers if answer.status_code == 429))
     assert httpx.post(f"{usual}/api/v1/auth/login", data=form, headers=address()).status_code == 401
@@ -104,7 +111,9 @@ def test_thirty_refreshes_a_minute_by_a_user(stack: Stack, usual: str, owner: Me
         assert answer.headers["x-ratelimit-limit"] == "30"
         malformed = [http.post("/api/v1/auth/refresh", json={"refresh_token": "x"}).status_code for _ in range(31)]
         assert malformed == [401] * 30 + [429], "guesses count by their address"
-    assert httpx.post(f"{stack.url}/api/v1/auth/refresh", json={"refresh_token": token}).status_code == 200, "nothing was used up"
+    assert httpx.post(f"{stack.url}/api/v1/auth/refresh", json={"refresh_token": token}).status_code == 200, (
+        "nothing was used up"
+    )
 
 
 def test_ten_logouts_a_minute_by_a_user(usual: str, owner: Member) -> None:
@@ -112,8 +121,12 @@ def test_ten_logouts_a_minute_by_a_user(usual: str, owner: Member) -> None:
     tokens = []
     for _ in range(11):
         form = {"username": owner.email, "password": PASSWORD}
-        tokens.append(httpx.post(f"{usual}/api/v1/auth/login", data=form, headers=address(), timeout=60).json()["access_token"])
-    answers = [httpx.post(f"{usual}/api/v1/auth/logout", headers={"Authorization": f"Bearer {token}"}) for token in tokens]
+        tokens.append(
+            httpx.post(f"{usual}/api/v1/auth/login", data=form, headers=address(), timeout=60).json()["access_token"]
+        )
+    answers = [
+        httpx.post(f"{usual}/api/v1/auth/logout", headers={"Authorization": f"Bearer {token}"}) for token in tokens
+    ]
     assert [answer.status_code for answer in answers] == [204] * 10 + [429]
     limited(answers[10])
 
@@ -130,19 +143,27 @@ def test_a_free_tenant_has_a_burst_of_ten_and_sixty_a_minute(usual: str) -> None
     refused = next(answer for answer in answers if answer.status_code == 429)
     limited(refused)
     assert refused.headers["x-ratelimit-limit"] == "60"
-    assert sorted((int(answer.headers["x-ratelimit-remaining"]) for answer in passed), reverse=True) == list(range(59, 59 - len(passed), -1))
+    assert sorted((int(answer.headers["x-ratelimit-remaining"]) for answer in passed), reverse=True) == list(
+        range(59, 59 - len(passed), -1)
+    )
 
 
 def test_off_lifts_the_limits_and_keeps_the_headers(stack: Stack) -> None:
     with stack.another_api(**DEFAULTS, **LOCAL, CUSHION_DEFAULT_TIER="free", CUSHION_RATE_LIMITS="off") as url:
         within(60)
         here = address()
-        answers = [httpx.post(f"{url}/api/v1/auth/register", json=registration(), headers=here, timeout=60) for _ in range(7)]
+        answers = [
+            httpx.post(f"{url}/api/v1/auth/register", json=registration(), headers=here, timeout=60) for _ in range(7)
+        ]
         assert [answer.status_code for answer in answers] == [201] * 7
         headers = {"Authorization": f"Bearer {answers[0].json()['access_token']}"}
         with httpx.Client(base_url=url, headers=headers) as http:
             last = [http.get("/api/v1/auth/me") for _ in range(70)][-1]
-        assert (last.status_code, last.headers["x-ratelimit-limit"], last.headers["x-ratelimit-remaining"]) == (200, "60", "0")
+        assert (last.status_code, last.headers["x-ratelimit-limit"], last.headers["x-ratelimit-remaining"]) == (
+            200,
+            "60",
+            "0",
+        )
 
 
 # Quotas by tier -------------------------------------------------------------------------------------------------------------------
@@ -158,7 +179,10 @@ def test_a_free_tenant_has_two_users_invitations_included(free_url: str) -> None
     owner = register(free_url)
 
     def invite(_: int) -> httpx.Response:
-        return owner.post("/api/v1/admin/users/invite", json={"email": f"u-{uuid4().hex}@example.com", "full_name": "U", "role": "viewer"})
+        return owner.post(
+            "/api/v1/admin/users/invite",
+            json={"email": f"u-{uuid4().hex}@example.com", "full_name": "U", "role": "viewer"},
+        )
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(invite, range(6)))

@@ -53,7 +53,8 @@ def faults(answer: httpx.Response) -> dict[str, list[str]]:
 
 def audited(stack: Stack, tenant_id: str, action: str) -> list[tuple[Any, ...]]:
     return stack.sql(
-        "SELECT user_id::text, user_email, resource_type, request_id FROM audit_log WHERE tenant_id = %s AND action = %s", [tenant_id, action]
+        "SELECT user_id::text, user_email, resource_type, request_id FROM audit_log WHERE tenant_id = %s AND action = %s",
+        [tenant_id, action],
     )
 
 
@@ -70,17 +71,27 @@ def test_registration_makes_a_tenant_and_its_owner(stack: Stack) -> None:
     known = me(stack, tokens["access_token"]).json()
     assert set(known) == {"id", "email", "full_name", "tenant_id", "role"}
     assert (known["email"], known["full_name"], known["role"]) == (body["email"], "Olive Owner", "owner")
-    tenant = stack.sql("SELECT name, slug, subscription_tier, status FROM tenants WHERE id = %s", [known["tenant_id"]])[0]
+    tenant = stack.sql("SELECT name, slug, subscription_tier, status FROM tenants WHERE id = %s", [known["tenant_id"]])[
+        0
+    ]
     assert (tenant[0], tenant[2], tenant[3]) == (body["organization_name"], "enterprise", "active")
     assert tenant[1].startswith("unicode-sohne-clo")
     assert audited(stack, known["tenant_id"], "user.registered") == [(known["id"], body["email"], "user", "reg-1")]
 
 
 def test_tokens_carry_the_stated_claims(stack: Stack, owner: Member) -> None:
-    access, renewal = (jwt.decode(owner.tokens[name], options={"verify_signature": False}) for name in ("access_token", "refresh_token"))
+    access, renewal = (
+        jwt.decode(owner.tokens[name], options={"verify_signature": False})
+        for name in ("access_token", "refresh_token")
+    )
     assert {"sub", "tenant_id", "role", "type", "jti", "iat", "exp"} <= set(access)
     assert {"sub", "tenant_id", "type", "jti", "iat", "exp"} <= set(renewal)
-    assert (access["sub"], access["tenant_id"], access["role"], access["type"]) == (owner.user_id, owner.tenant_id, "owner", "access")
+    assert (access["sub"], access["tenant_id"], access["role"], access["type"]) == (
+        owner.user_id,
+        owner.tenant_id,
+        "owner",
+        "access",
+    )
     assert renewal["type"] == "refresh"
     assert (access["exp"] - access["iat"], renewal["exp"] - renewal["iat"]) == (900, 604_800)
     assert access["jti"] != renewal["jti"]
@@ -102,14 +113,21 @@ def test_one_email_one_user_whatever_its_case_and_tenant(stack: Stack, owner: Me
 def test_two_registrations_of_one_email_at_once(stack: Stack) -> None:
     body = registration()
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: httpx.post(f"{stack.url}{AUTH}/register", json=body, timeout=60).status_code, range(8)))
+        answers = list(
+            pool.map(lambda _: httpx.post(f"{stack.url}{AUTH}/register", json=body, timeout=60).status_code, range(8))
+        )
     assert sorted(answers) == [201] + [400] * 7
     assert stack.sql("SELECT count(*) FROM users WHERE email = %s", [body["email"]]) == [(1,)]
 
 
 def test_a_refused_registration_leaves_nothing(stack: Stack, owner: Member) -> None:
     name = f"Nobody {uuid4().hex}"
-    assert httpx.post(f"{stack.url}{AUTH}/register", json=registration(email=owner.email, organization_name=name)).status_code == 400
+    assert (
+        httpx.post(
+            f"{stack.url}{AUTH}/register", json=registration(email=owner.email, organization_name=name)
+        ).status_code
+        == 400
+    )
     assert stack.sql("SELECT count(*) FROM tenants WHERE name = %s", [name]) == [(0,)]
 
 
@@ -158,7 +176,10 @@ def test_what_is_no_email_is_refused(stack: Stack, email: str) -> None:
     assert set(faults(answer)) == {"body.email"}
 
 
-@pytest.mark.parametrize(("field", "value"), [("full_name", ""), ("full_name", "x" * 201), ("organization_name", ""), ("password", "Aa1" * 400)])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("full_name", ""), ("full_name", "x" * 201), ("organization_name", ""), ("password", "Aa1" * 400)],
+)
 def test_bounds_of_a_registration(stack: Stack, field: str, value: str) -> None:
     answer = httpx.post(f"{stack.url}{AUTH}/register", json=registration(**{field: value}))
     assert (answer.status_code, set(faults(answer))) == (422, {f"body.{field}"})
@@ -172,12 +193,17 @@ def test_a_login_by_any_case_of_the_email(stack: Stack, owner: Member) -> None:
         answer = login(stack, email)
         assert answer.status_code == 200
         assert me(stack, answer.json()["access_token"]).json()["id"] == owner.user_id
-    assert stack.sql("SELECT login_count, last_login IS NOT NULL FROM users WHERE id = %s", [owner.user_id]) == [(4, True)]
+    assert stack.sql("SELECT login_count, last_login IS NOT NULL FROM users WHERE id = %s", [owner.user_id]) == [
+        (4, True)
+    ]
     assert len(audited(stack, owner.tenant_id, "user.logged_in")) == 3
     assert audited(stack, owner.tenant_id, "user.logged_in")[0][:3] == (owner.user_id, owner.email, "user")
 
 
-@pytest.mark.parametrize("email", ["", "nobody@example.com", "%", "_wner%@example.com", "' OR '1'='1", "olive@example.com'; DROP TABLE users; --"])
+@pytest.mark.parametrize(
+    "email",
+    ["", "nobody@example.com", "%", "_wner%@example.com", "' OR '1'='1", "olive@example.com'; DROP TABLE users; --"],
+)
 def test_an_unknown_email_is_refused_as_a_wrong_password_is(stack: Stack, owner: Member, email: str) -> None:
     wrong = refused(login(stack, owner.email, "Wrong-Horse-7"))
     assert wrong == (401, "Incorrect email or password", "AUTHENTICATION_FAILED")
@@ -186,7 +212,9 @@ def test_an_unknown_email_is_refused_as_a_wrong_password_is(stack: Stack, owner:
 
 def test_an_invited_user_has_no_password_to_log_in_with(stack: Stack, owner: Member) -> None:
     email = f"invited-{uuid4().hex}@example.com"
-    owner.post("/api/v1/admin/users/invite", json={"email": email, "full_name": "I", "role": "analyst"}).raise_for_status()
+    owner.post(
+        "/api/v1/admin/users/invite", json={"email": email, "full_name": "I", "role": "analyst"}
+    ).raise_for_status()
     for password in ("", PASSWORD):
         assert refused(login(stack, email, password)) == (401, "Incorrect email or password", "AUTHENTICATION_FAILED")
 
@@ -245,7 +273,9 @@ def test_tokens_run_out(stack: Stack) -> None:
     with stack.another_api(CUSHION_ACCESS_TOKEN_SECONDS="1", CUSHION_REFRESH_TOKEN_SECONDS="2") as url:
         tokens = httpx.post(f"{url}{AUTH}/register", json=registration(), timeout=60).json()
     assert me(stack, tokens["access_token"]).status_code in (200, 401)
-    time.sleep(max(0.0, jwt.decode(tokens["refresh_token"], options={"verify_signature": False})["exp"] - time.time()) + 0.1)
+    time.sleep(
+        max(0.0, jwt.decode(tokens["refresh_token"], options={"verify_signature": False})["exp"] - time.time()) + 0.1
+    )
     assert refused(me(stack, tokens["access_token"])) == (401, "Invalid or expired token", "INVALID_TOKEN")
     assert refused(refresh(stack, tokens["refresh_token"])) == (401, "Invalid refresh token", "INVALID_TOKEN")
 
@@ -264,7 +294,11 @@ def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> No
     answer = owner.post(f"{AUTH}/logout")
     assert (answer.status_code, answer.content) == (204, b"")
     assert refused(me(stack, owner.tokens["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
-    assert refused(refresh(stack, owner.tokens["refresh_token"])) == (401, "Refresh token has been revoked", "TOKEN_REVOKED")
+    assert refused(refresh(stack, owner.tokens["refresh_token"])) == (
+        401,
+        "Refresh token has been revoked",
+        "TOKEN_REVOKED",
+    )
     assert me(stack, other["access_token"]).status_code == 200
     assert refresh(stack, other["refresh_token"]).status_code == 200
     assert audited(stack, owner.tenant_id, "user.logged_out")[0][:3] == (owner.user_id, owner.email, "user")
@@ -275,7 +309,11 @@ def test_revoke_all_ends_every_session_of_the_user_and_of_nobody_else(stack: Sta
     assert owner.post(f"{AUTH}/revoke-all-tokens").status_code == 204
     for tokens in (owner.tokens, other):
         assert refused(me(stack, tokens["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
-        assert refused(refresh(stack, tokens["refresh_token"])) == (401, "All tokens have been revoked", "TOKEN_REVOKED")
+        assert refused(refresh(stack, tokens["refresh_token"])) == (
+            401,
+            "All tokens have been revoked",
+            "TOKEN_REVOKED",
+        )
     assert analyst.get(f"{AUTH}/me").status_code == 200
     assert me(stack, login(stack, owner.email).json()["access_token"]).status_code == 200
     assert len(audited(stack, owner.tenant_id, "user.tokens_revoked")) == 1
@@ -342,7 +380,9 @@ def test_an_invited_user_joins(stack: Stack, owner: Member) -> None:
     assert (known["email"], known["role"], known["tenant_id"]) == (invitation["email"], "analyst", owner.tenant_id)
     assert login(stack, invitation["email"]).status_code == 200
     assert audited(stack, owner.tenant_id, "user.joined")[0][:3] == (known["id"], invitation["email"], "user")
-    assert stack.sql("SELECT count(*) FROM invitations WHERE token_hash = %s", [invitation["invitation_token"].encode()]) == [(0,)]
+    assert stack.sql(
+        "SELECT count(*) FROM invitations WHERE token_hash = %s", [invitation["invitation_token"].encode()]
+    ) == [(0,)]
 
 
 def test_an_invitation_is_good_once(stack: Stack, owner: Member) -> None:

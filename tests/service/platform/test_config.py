@@ -99,7 +99,9 @@ def test_a_new_tenants_tier() -> None:
 
 def test_the_readme_lists_every_setting_as_it_is() -> None:
     table = README.read_text(encoding="utf-8").partition("<!-- settings -->")[2].partition("<!-- /settings -->")[0]
-    rows = [tuple(cell.strip().strip("`") for cell in line.strip("|").split("|")) for line in table.strip().splitlines()]
+    rows = [
+        tuple(cell.strip().strip("`") for cell in line.strip("|").split("|")) for line in table.strip().splitlines()
+    ]
     told = [tuple(row) for row in rows if re.match(r"CUSHION_", row[0])]
     assert told == [(name, default, text.replace("|", "\\|")) for name, default, text in documentation()]
 
@@ -107,7 +109,11 @@ def test_the_readme_lists_every_setting_as_it_is() -> None:
 def test_figures_by_tier_are_the_specifications() -> None:
     """Document 3 and the decisions page."""
     settings = Settings()
-    told = {name: tuple(getattr(settings, name)) for name in Settings.__struct_fields__ if isinstance(getattr(settings, name), ByTier)}
+    told = {
+        name: tuple(getattr(settings, name))
+        for name in Settings.__struct_fields__
+        if isinstance(getattr(settings, name), ByTier)
+    }
     assert told == {
         "requests_per_minute": (60, 300, 1_000, 10_000),
         "request_burst": (10, 50, 100, 500),
@@ -118,7 +124,17 @@ def test_figures_by_tier_are_the_specifications() -> None:
         "max_api_keys": (2, 10, 50, -1),
         "max_storage_gb": (1, 10, 100, -1),
     }
-    assert (settings.register_per_hour, settings.login_per_minute, settings.refresh_per_minute, settings.logout_per_minute) == (5, 10, 30, 10)
+    assert (
+        settings.register_per_hour,
+        settings.login_per_minute,
+        settings.refresh_per_minute,
+        settings.logout_per_minute,
+    ) == (5, 10, 30, 10)
     assert (settings.access_token_seconds, settings.refresh_token_seconds) == (15 * 60, 7 * 86_400)
-    assert (settings.max_upload_mb, settings.max_sheets, settings.max_sheet_rows, settings.max_sheet_columns) == (100, 50, 1_000_000, 16_384)
+    assert (settings.max_upload_mb, settings.max_sheets, settings.max_sheet_rows, settings.max_sheet_columns) == (
+        100,
+        50,
+        1_000_000,
+        16_384,
+    )
     assert set(config.TIERS) == set(ByTier._fields)

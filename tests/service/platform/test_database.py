@@ -190,15 +190,25 @@ def test_migrations_are_applied_once(apart: Apart) -> None:
     names: list[str] = []
     assert migrate(apart.database_url, report=names.append) == 0
     assert names == []
-    files_there = sorted(entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql"))
+    files_there = sorted(
+        entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")
+    )
     assert apart.sql("SELECT name FROM migrations ORDER BY name") == [(name,) for name in files_there]
 
 
 @pytest.mark.parametrize(
     ("change", "back", "message"),
     [
-        ("UPDATE migrations SET digest = 'x' || digest", "UPDATE migrations SET digest = substr(digest, 2)", "was changed"),
-        ("INSERT INTO migrations VALUES ('9999_x.sql', '-')", "DELETE FROM migrations WHERE name = '9999_x.sql'", "does not know"),
+        (
+            "UPDATE migrations SET digest = 'x' || digest",
+            "UPDATE migrations SET digest = substr(digest, 2)",
+            "was changed",
+        ),
+        (
+            "INSERT INTO migrations VALUES ('9999_x.sql', '-')",
+            "DELETE FROM migrations WHERE name = '9999_x.sql'",
+            "does not know",
+        ),
     ],
 )
 def test_a_database_of_another_history_is_refused(apart: Apart, change: str, back: str, message: str) -> None:

@@ -180,7 +180,9 @@ def here(clean: Apart) -> Iterator[Here]:
             ctx.tenant_id = tenant
             token = _tokens(ctx, user, "owner", UUID(int=1), 0, UUID(int=2)).access_token
             transport = httpx.ASGITransport(app, raise_app_exceptions=True, client=("192.0.2.9", 1))
-            async with httpx.AsyncClient(transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}) as http:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}
+            ) as http:
                 answer = await http.request(method, "/api/v1/tests" + path, **options)
             return answer
 
@@ -193,7 +195,9 @@ def test_a_success_commits_its_effect_and_its_event_together(here: Here) -> None
     answer = here.call("POST", "/good", headers={"x-request-id": "r-1", "user-agent": "curl/8"})
     assert (answer.status_code, answer.json()) == (201, {"tags": [], "count": 1})
     assert here.name == "Tenant+"
-    assert here.audited == [("thing.made", "thing", "7", "Seven", {"colour": "red"}, "r-1", "192.0.2.9", "curl/8", True)]
+    assert here.audited == [
+        ("thing.made", "thing", "7", "Seven", {"colour": "red"}, "r-1", "192.0.2.9", "curl/8", True)
+    ]
     assert DONE == ["committed"]
 
 
@@ -250,7 +254,9 @@ def test_a_query_is_understood(here: Here, asked: str, understood: dict[str, Any
     assert here.call("GET", "/query" + asked).json() == understood
 
 
-@pytest.mark.parametrize("asked", ["?count=x", "?count=1.5", "?count=", "?tags=%00", "?tags=%ff", "?" + "&".join(["a=1"] * 100)])
+@pytest.mark.parametrize(
+    "asked", ["?count=x", "?count=1.5", "?count=", "?tags=%00", "?tags=%ff", "?" + "&".join(["a=1"] * 100)]
+)
 def test_a_query_that_cannot_be_understood_is_refused(here: Here, asked: str) -> None:
     answer = here.call("GET", "/query" + asked)
     assert (answer.status_code, answer.json()["error_code"]) == (422, "VALIDATION_ERROR")
@@ -310,7 +316,11 @@ def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
     async def surplus(ctx: Context, surprise: int) -> None:
         """A handler."""
 
-    for path, handler, said in (("", undescribed, "no description"), ("/{id}", other_name, "the path names"), ("", surplus, "nothing gives")):
+    for path, handler, said in (
+        ("", undescribed, "no description"),
+        ("/{id}", other_name, "the path names"),
+        ("", surplus, "nothing gives"),
+    ):
         with pytest.raises(AssertionError, match=said):
             Area("/x", tag="x", scope="x").get(path)(handler)
     with pytest.raises(AssertionError, match="access"):

@@ -30,11 +30,15 @@ def early_in(seconds: int) -> None:
         time.sleep(seconds - time.time() % seconds + 0.05)
 
 
-def as_user(gate: Gate, tenant: UUID, *, user: UUID | None = None, session: UUID | None = None, generation: int = 0) -> Awaitable[Verdict]:
+def as_user(
+    gate: Gate, tenant: UUID, *, user: UUID | None = None, session: UUID | None = None, generation: int = 0
+) -> Awaitable[Verdict]:
     return gate.user(tenant, user or UUID(int=1), session or UUID(int=2), generation)
 
 
-def make_key(apart: Apart, tenant: UUID, creator: UUID, *, permissions: list[str], expires: str | None = None) -> tuple[UUID, bytes]:
+def make_key(
+    apart: Apart, tenant: UUID, creator: UUID, *, permissions: list[str], expires: str | None = None
+) -> tuple[UUID, bytes]:
     _, prefix, key_hash = new_api_key("live")
     key_id = uuid4()
     apart.sql(
@@ -71,7 +75,14 @@ def test_the_bucket_bounds_a_burst_and_fills_at_the_minutes_rate(clean: Apart) -
         await asyncio.sleep(0.12)  # 1,200 a minute: twenty a second, so two more
         return outcomes + [(await as_user(shared.gate, tenant)).outcome for _ in range(2)]
 
-    assert clean.run(calls, requests_per_minute=flat(1200), request_burst=flat(3)) == ["ok", "ok", "ok", "limited", "ok", "ok"]
+    assert clean.run(calls, requests_per_minute=flat(1200), request_burst=flat(3)) == [
+        "ok",
+        "ok",
+        "ok",
+        "limited",
+        "ok",
+        "ok",
+    ]
 
 
 def test_the_day_has_a_cap(clean: Apart) -> None:
@@ -118,12 +129,20 @@ def test_limits_off_counts_on_but_refuses_nothing(clean: Apart) -> None:
         return [await as_user(shared.gate, tenant) for _ in range(4)]
 
     verdicts = clean.run(calls, requests_per_minute=flat(2), request_burst=flat(1), rate_limits="off")
-    assert [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in verdicts] == [("ok", 2, 1), ("ok", 2, 0), ("ok", 2, 0), ("ok", 2, 0)]
+    assert [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in verdicts] == [
+        ("ok", 2, 1),
+        ("ok", 2, 0),
+        ("ok", 2, 0),
+        ("ok", 2, 0),
+    ]
 
 
 def test_figures_follow_the_tier(clean: Apart) -> None:
     async def limits(shared: Resources) -> list[int]:
-        return [(await as_user(shared.gate, clean.tenant(tier=tier))).limit for tier in ("free", "standard", "premium", "enterprise")]
+        return [
+            (await as_user(shared.gate, clean.tenant(tier=tier))).limit
+            for tier in ("free", "standard", "premium", "enterprise")
+        ]
 
     assert clean.run(limits, requests_per_minute=ByTier(60, 300, 1000, 10_000)) == [60, 300, 1000, 10_000]
 
@@ -136,9 +155,19 @@ def test_tenants_and_keys_are_counted_apart(clean: Apart) -> None:
 
     async def calls(shared: Resources) -> list[str]:
         asked = [as_user(shared.gate, one), as_user(shared.gate, one), as_user(shared.gate, other)]
-        return [(await verdict).outcome for verdict in (*asked, shared.gate.key(first), shared.gate.key(second), shared.gate.key(first))]
+        return [
+            (await verdict).outcome
+            for verdict in (*asked, shared.gate.key(first), shared.gate.key(second), shared.gate.key(first))
+        ]
 
-    assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(10)) == ["ok", "limited", "ok", "ok", "ok", "limited"]
+    assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(10)) == [
+        "ok",
+        "limited",
+        "ok",
+        "ok",
+        "ok",
+        "limited",
+    ]
 
 
 # Round trips ----------------------------------------------------------------------------------------------------------------
@@ -179,7 +208,11 @@ def test_a_revocation_survives_a_flush_and_bites_before_anything_passes(clean: A
             await record_revocation(tx, shared.settings, tenant, "session", session)
         clean.redis.flushdb()  # the copy was never written: only PostgreSQL knows
         asked = await asyncio.gather(*(as_user(shared.gate, tenant, user=user, session=session) for _ in range(20)))
-        return outcomes + sorted({verdict.outcome for verdict in asked}) + [(await as_user(shared.gate, tenant, user=user)).outcome]
+        return (
+            outcomes
+            + sorted({verdict.outcome for verdict in asked})
+            + [(await as_user(shared.gate, tenant, user=user)).outcome]
+        )
 
     assert clean.run(flushes) == ["ok", "revoked", "ok"]
 
@@ -191,7 +224,9 @@ def test_a_generation_revokes_the_earlier_ones_only(clean: Apart) -> None:
     async def revoke(shared: Resources) -> list[str]:
         async with shared.database.transaction(tenant) as tx:
             await record_revocation(tx, shared.settings, tenant, "user", user, 3)
-        return [(await as_user(shared.gate, tenant, user=user, generation=generation)).outcome for generation in (2, 3, 4)]
+        return [
+            (await as_user(shared.gate, tenant, user=user, generation=generation)).outcome for generation in (2, 3, 4)
+        ]
 
     assert clean.run(revoke) == ["revoked", "ok", "ok"]
 

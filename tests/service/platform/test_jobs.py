@@ -199,7 +199,11 @@ def test_a_run_that_raises_is_retried_with_a_growing_pause_then_buried(alone: Ap
             assert state(alone, job_id) == ("queued", attempt, attempt - 1)
             await runner({}, str(tenant), job_id, attempt)
             if attempt < 3:
-                pauses.append(float(alone.sql("SELECT extract(epoch FROM ready_at - now()) FROM jobs WHERE id = %s", [job_id])[0][0]))
+                pauses.append(
+                    float(
+                        alone.sql("SELECT extract(epoch FROM ready_at - now()) FROM jobs WHERE id = %s", [job_id])[0][0]
+                    )
+                )
                 assert await hand_over(shared, queue) == 0, "not before the pause is over"
                 alone.sql("UPDATE jobs SET ready_at = now() WHERE id = %s", [job_id])
         return job_id, pauses
@@ -215,7 +219,9 @@ def test_a_run_that_raises_is_retried_with_a_growing_pause_then_buried(alone: Ap
         " WHERE original_task_id = %s",
         [job_id],
     )
-    assert [letter[:6] for letter in letters] == [("note", "default", "ValueError", "broken  ? sheet", 2, "pending_review")]
+    assert [letter[:6] for letter in letters] == [
+        ("note", "default", "ValueError", "broken  ? sheet", 2, "pending_review")
+    ]
     assert "Traceback" in letters[0][6]
 
 
@@ -371,7 +377,9 @@ def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(alone: Apart) -> Non
     assert state(alone, job_id)[0] == "failed"
     assert seen.runs == [], "it is not run a fourth time"
     assert seen.errors == ["The worker that ran the job fell silent"]
-    assert alone.sql("SELECT exception_type FROM dead_letters WHERE original_task_id = %s", [job_id]) == [("WorkerLost",)]
+    assert alone.sql("SELECT exception_type FROM dead_letters WHERE original_task_id = %s", [job_id]) == [
+        ("WorkerLost",)
+    ]
 
 
 # A Redis that forgets ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,18 @@ from tests.conftest import PASSWORD, Stack, register
 
 @pytest.mark.parametrize(
     "name",
-    ["password", "new_password", "access_token", "refresh_token", "invitation_token", "secret", "Authorization", "api_key", "cookie", "secret_key"],
+    [
+        "password",
+        "new_password",
+        "access_token",
+        "refresh_token",
+        "invitation_token",
+        "secret",
+        "Authorization",
+        "api_key",
+        "cookie",
+        "secret_key",
+    ],
 )
 def test_what_is_named_like_a_secret_is_covered(name: str) -> None:
     assert redact(None, "", {name: "s3cr3t", "path": "/x"}) == {name: "***", "path": "/x"}
@@ -70,9 +81,13 @@ def test_a_session_of_calls_leaves_one_line_each_and_no_secret(stack: Stack, cap
         invited = {"email": f"a-{uuid4().hex}@example.com", "full_name": "A", "role": "analyst"}
         invitation = owner.post("/api/v1/admin/users/invite", json=invited).json()
         joined = httpx.post(
-            url + "/api/v1/auth/accept-invitation", json={"token": invitation["invitation_token"], "password": PASSWORD}, timeout=60
+            url + "/api/v1/auth/accept-invitation",
+            json={"token": invitation["invitation_token"], "password": PASSWORD},
+            timeout=60,
         ).json()
-        key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]}).json()["key"]
+        key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]}).json()[
+            "key"
+        ]
         httpx.get(url + "/api/v1/auth/me", headers={"X-API-Key": key})
         httpx.get(url + "/api/v1/auth/me", headers={"X-API-Key": key + "x"})
         httpx.get(url + "/api/v1/auth/me", headers={"Authorization": "Bearer " + joined["access_token"] + "x"})
@@ -87,10 +102,15 @@ def test_a_session_of_calls_leaves_one_line_each_and_no_secret(stack: Stack, cap
     written = capfd.readouterr().err
     lines: list[dict[str, Any]] = [json.loads(line) for line in written.splitlines()]
     requests = [line for line in lines if line["event"] == "request"]
-    assert all({"request_id", "method", "path", "status", "milliseconds", "level", "timestamp"} <= set(line) for line in requests)
+    assert all(
+        {"request_id", "method", "path", "status", "milliseconds", "level", "timestamp"} <= set(line)
+        for line in requests
+    )
     assert len(requests) >= 17
     assert len({line["request_id"] for line in requests}) == len(requests)
-    assert [(line["path"], line["status"]) for line in requests if line["request_id"] == "log-me-out"] == [("/api/v1/auth/logout", 204)]
+    assert [(line["path"], line["status"]) for line in requests if line["request_id"] == "log-me-out"] == [
+        ("/api/v1/auth/logout", 204)
+    ]
     secrets = [PASSWORD, "Wrong-Horse", key, key.removeprefix("svc_live_"), invitation["invitation_token"]]
     for tokens in (owner.tokens, joined, renewed):
         for token in (tokens["access_token"], tokens["refresh_token"]):

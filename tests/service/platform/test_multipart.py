@@ -34,10 +34,20 @@ END = f"--{BOUNDARY}--\r\n".encode()
 
 
 def read(
-    chunks: Iterable[bytes], *, kind: str = f"multipart/form-data; boundary={BOUNDARY}", most: int = 1 << 20, length: bytes | None = None, **options: Any
+    chunks: Iterable[bytes],
+    *,
+    kind: str = f"multipart/form-data; boundary={BOUNDARY}",
+    most: int = 1 << 20,
+    length: bytes | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     async def main() -> dict[str, Any]:
-        messages = iter([*[{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks], {"type": "http.request", "body": b""}])
+        messages = iter(
+            [
+                *[{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks],
+                {"type": "http.request", "body": b""},
+            ]
+        )
 
         async def receive() -> MutableMapping[str, Any]:
             return next(messages)
@@ -45,7 +55,11 @@ def read(
         headers = {b"content-type": kind.encode()} | ({b"content-length": length} if length is not None else {})
         fields, close = await read_form(headers, receive, most_bytes=most, **options)
         found = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
-        found |= {f"{name}!": (value.file_name, value.size_bytes) for name, value in fields.items() if isinstance(value, Upload)}
+        found |= {
+            f"{name}!": (value.file_name, value.size_bytes)
+            for name, value in fields.items()
+            if isinstance(value, Upload)
+        }
         await close()
         assert all(value.file.closed for value in fields.values() if isinstance(value, Upload))
         return found
@@ -55,11 +69,19 @@ def read(
 
 def test_files_and_fields() -> None:
     body = part("file", b"\x00\xff" * 10, "ä b.xlsx") + part("name", "Ünï".encode()) + END
-    assert read([body[:30], body[30:31], body[31:]]) == {"file": b"\x00\xff" * 10, "file!": ("ä b.xlsx", 20), "name": "Ünï"}
+    assert read([body[:30], body[30:31], body[31:]]) == {
+        "file": b"\x00\xff" * 10,
+        "file!": ("ä b.xlsx", 20),
+        "name": "Ünï",
+    }
 
 
 def test_an_urlencoded_form() -> None:
-    assert read([b"a=1&b=%C3%A4+", b"c&empty="], kind="application/x-www-form-urlencoded; charset=utf-8") == {"a": "1", "b": "ä c", "empty": ""}
+    assert read([b"a=1&b=%C3%A4+", b"c&empty="], kind="application/x-www-form-urlencoded; charset=utf-8") == {
+        "a": "1",
+        "b": "ä c",
+        "empty": "",
+    }
 
 
 def test_a_file_is_refused_while_it_arrives() -> None:
@@ -82,7 +104,10 @@ def test_a_file_is_refused_while_it_arrives() -> None:
 
         with pytest.raises(TooMuch):
             await read_form(
-                {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}, receive, most_bytes=1 << 20, too_large=TooMuch
+                {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()},
+                receive,
+                most_bytes=1 << 20,
+                too_large=TooMuch,
             )
 
     asyncio.run(main())
@@ -127,13 +152,20 @@ def test_another_content_is_no_form(kind: str) -> None:
 
 def test_a_form_that_breaks_off_is_refused() -> None:
     async def main() -> None:
-        messages = iter([{"type": "http.request", "body": part("file", b"x", "x")[:-5], "more_body": True}, {"type": "http.disconnect"}])
+        messages = iter(
+            [
+                {"type": "http.request", "body": part("file", b"x", "x")[:-5], "more_body": True},
+                {"type": "http.disconnect"},
+            ]
+        )
 
         async def receive() -> MutableMapping[str, Any]:
             return next(messages)
 
         with pytest.raises(ValidationFailed):
-            await read_form({b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}, receive, most_bytes=1 << 20)
+            await read_form(
+                {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}, receive, most_bytes=1 << 20
+            )
 
     asyncio.run(main())
 

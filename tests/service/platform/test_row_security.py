@@ -92,7 +92,9 @@ def test_every_tenant_table_forces_row_security(tables: list[tuple[Any, ...]]) -
     assert bare == []
 
 
-def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(apart: Apart, names: list[tuple[str, str]]) -> None:
+def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(
+    apart: Apart, names: list[tuple[str, str]]
+) -> None:
     policies = {
         name: (using, check)
         for name, using, check in apart.sql(
@@ -105,7 +107,8 @@ def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(apart: Apar
 
 def test_the_service_role_is_nobody_special(apart: Apart, tables: list[tuple[Any, ...]]) -> None:
     rights = apart.sql(
-        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname LIKE 'cushion\\_%%'", []
+        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname LIKE 'cushion\\_%%'",
+        [],
     )
     assert {row[0] for row in rights} == {"cushion_service", "cushion_definer"}
     assert all(not any(row[1:]) for row in rights)
@@ -123,7 +126,9 @@ def test_the_service_works_as_that_role(clean: Apart) -> None:
     assert clean.run(who) == SERVICE_ROLE
 
 
-def test_the_fixture_has_a_row_in_every_table(apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]) -> None:
+def test_the_fixture_has_a_row_in_every_table(
+    apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
+) -> None:
     """Without this a new table would pass the tests below by being empty."""
     for name, column in names:
         assert apart.sql(f"SELECT count(*) FROM {name} WHERE {column} = %s", [two_tenants[0]])[0][0] > 0, name
@@ -135,7 +140,9 @@ def test_no_tenant_no_rows(apart: Apart, two_tenants: tuple[UUID, UUID], names: 
             assert connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (0,), name
 
 
-def test_without_any_setting_no_rows(apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]) -> None:
+def test_without_any_setting_no_rows(
+    apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
+) -> None:
     """A connection that never said whom it works for."""
     with psycopg.connect(apart.database_url, options=f"-c role={SERVICE_ROLE}") as connection:
         for name, _ in names:
@@ -149,14 +156,21 @@ def test_only_own_rows(apart: Apart, two_tenants: tuple[UUID, UUID], names: list
                 assert connection.execute(f"SELECT DISTINCT {column} FROM {name}").fetchall() == [(tenant,)], name
 
 
-def test_no_row_can_be_moved_to_another_tenant(apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]) -> None:
+def test_no_row_can_be_moved_to_another_tenant(
+    apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
+) -> None:
     one, other = two_tenants
     for name, column in names:
-        with _service(apart, one) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+        with (
+            _service(apart, one) as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
+        ):
             connection.execute(f"UPDATE {name} SET {column} = %s", [other])
 
 
-def test_no_row_can_be_put_into_another_tenant(apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]) -> None:
+def test_no_row_can_be_put_into_another_tenant(
+    apart: Apart, two_tenants: tuple[UUID, UUID], names: list[tuple[str, str]]
+) -> None:
     one, other = two_tenants
     for name, column in names:
         copied = apart.sql(
@@ -164,7 +178,10 @@ def test_no_row_can_be_put_into_another_tenant(apart: Apart, two_tenants: tuple[
             " AND NOT attisdropped AND attname <> %s",
             [name, column],
         )[0][0]
-        with _service(apart, one) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+        with (
+            _service(apart, one) as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
+        ):
             connection.execute(f"INSERT INTO {name} ({column}, {copied}) SELECT %s, {copied} FROM {name}", [other])
 
 

@@ -79,7 +79,11 @@ FORGED = {
     "an empty key": signed({"alg": "HS256"}, claims(), key=""),
     "a key in the header": signed({"alg": "HS256", "jwk": {"kty": "oct", "k": "eA"}}, claims(), key="x"),
     "changed claims": ".".join(
-        [*(signed({"alg": "HS256"}, claims()).split(".")[:1]), part(claims(role="owner")), signed({"alg": "HS256"}, claims()).split(".")[2]]
+        [
+            *(signed({"alg": "HS256"}, claims()).split(".")[:1]),
+            part(claims(role="owner")),
+            signed({"alg": "HS256"}, claims()).split(".")[2],
+        ]
     ),
     "expired": signed({"alg": "HS256"}, claims(exp=int(time.time()) - 1)),
     "no end": signed({"alg": "HS256"}, without("exp")),

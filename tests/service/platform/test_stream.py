@@ -16,7 +16,9 @@ from tests.service.platform.conftest import Apart
 
 
 def caller(tenant: UUID, user: UUID) -> Caller:
-    return Caller(tenant_id=tenant, user_id=user, role="owner", scopes=SCOPES["owner"], tier="free", email="olive@example.com")
+    return Caller(
+        tenant_id=tenant, user_id=user, role="owner", scopes=SCOPES["owner"], tier="free", email="olive@example.com"
+    )
 
 
 async def happens(shared: Resources, tenant: UUID, *, count: int = 1) -> None:
@@ -50,7 +52,16 @@ def test_events_arrive_in_the_audit_log_with_who_and_what(clean: Apart) -> None:
 
     assert clean.run(walk) == 3
     assert rows(clean, one) == [
-        ("calculation.completed", "olive@example.com", "workbook", str(n), "Book", "192.0.2.7", f"request-{n}", {"cells": 3})
+        (
+            "calculation.completed",
+            "olive@example.com",
+            "workbook",
+            str(n),
+            "Book",
+            "192.0.2.7",
+            f"request-{n}",
+            {"cells": 3},
+        )
         for n in range(2)
     ]
     assert len(rows(clean, other)) == 1
