@@ -19,7 +19,18 @@ class Kind(IntEnum):
     """A number that its format shows as a date or a time; the serial stands in `numbers`."""
 
 
-ERRORS: Final = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#GETTING_DATA", "#SPILL!", "#CALC!")
+ERRORS: Final = (
+    "#NULL!",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+    "#N/A",
+    "#GETTING_DATA",
+    "#SPILL!",
+    "#CALC!",
+)
 """Error texts by code; a cell of kind ERROR carries the code in `numbers`. The order of the first seven is that of
 Excel's ERROR.TYPE, less one."""
 

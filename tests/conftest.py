@@ -217,10 +217,13 @@ class Member:
     def invite(self, role: str) -> Member:
         """A further user of this tenant, joined."""
         email = f"{role}-{uuid4().hex[:12]}@example.com"
-        invitation = self.post("/api/v1/admin/users/invite", json={"email": email, "full_name": role.title(), "role": role})
+        invitation = self.post(
+            "/api/v1/admin/users/invite", json={"email": email, "full_name": role.title(), "role": role}
+        )
         assert invitation.status_code == 201, invitation.text
         accepted = self.post(
-            "/api/v1/auth/accept-invitation", json={"token": invitation.json()["invitation_token"], "password": PASSWORD}
+            "/api/v1/auth/accept-invitation",
+            json={"token": invitation.json()["invitation_token"], "password": PASSWORD},
         )
         assert accepted.status_code == 200, accepted.text
         return member(str(self.http.base_url), accepted.json(), email)

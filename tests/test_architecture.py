@@ -1,4 +1,4 @@
-"""The walls of the house, by the syntax tree: imports run down only, SQL has its place, every file says what it is for."""
+"""The walls of the house, by the syntax tree: imports run down only, SQL has its place, files say their aim."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_sql_stands_in_stores_and_the_platform_only(path: Path) -> None:
 
 @each([path for path in SOURCES if path.is_relative_to(ROOT / "service")])
 def test_values_never_become_part_of_a_statement(path: Path) -> None:
-    """Only constants of the module (in capitals or with an underscore) and the module's own pieces of SQL are put into SQL."""
+    """Only constants (in capitals or with an underscore) and the module's own pieces of SQL are put into SQL."""
     verbs = re.compile(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b")
     pieces = {
         "where",

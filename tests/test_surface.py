@@ -1,4 +1,4 @@
-"""The specification's endpoints against the table of routes: what is built answers as stated, what is missing is told."""
+"""The specification's endpoints against the table of routes: what is built, and what is still to come."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 cdef extern from *:
@@ -130,6 +130,12 @@ cdef struct Block:
     uint16_t cell[1024]
 
 
+cdef enum Fault:
+    NONE
+    OUT_OF_RANGE
+    NO_MEMORY
+
+
 cdef struct Candidate:
     # A row of some CCC bucket: its price (70 where it has none), its par, and percent of par at which it is carried.
     double price
@@ -178,8 +184,8 @@ cdef class Tally:
     cdef readonly double past_due_par, aged_par
     cdef double _unquoted_par, _timely_par
     cdef readonly Py_ssize_t candidate_count
-    cdef object _room  # the memory of `_candidates`, of which only what is used is ever touched
     cdef Candidate* _candidates
+    cdef Py_ssize_t _candidate_room
     cdef double[:, ::1] _obligor_table
     cdef double[::1] _industry_table
     cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
@@ -192,6 +198,9 @@ cdef class Tally:
 
     def __init__(self):
         raise TypeError("a Tally is made by core.compliance.kernels.tally")
+
+    def __dealloc__(self):
+        free(self._candidates)
 
 
 cdef class _Source:
@@ -278,10 +287,12 @@ def tally(
     columns.as_of = as_of
     columns.deal_base_rate = base_rate
     _make_room(self)
-    cdef bint in_range
+    cdef Fault fault
     with nogil:
-        in_range = _walk(self, columns)
-    if not in_range:
+        fault = _walk(self, columns)
+    if fault == NO_MEMORY:
+        raise MemoryError
+    if fault == OUT_OF_RANGE:
         raise ValueError("a name's code is not below the number of names")
     _read_tables(self)
     self.quoted_par = self.depth_par - self._unquoted_par
@@ -304,9 +315,6 @@ cdef int _make_room(Tally self) except -1:
     self.obligors = np.zeros((self._columns.obligors, 2))
     self.industry_par = np.zeros(self._columns.industries + 1)
     self._obligor_table, self._industry_table = self.obligors, self.industry_par
-    self._room = np.empty(self.row_count * sizeof(Candidate), np.uint8)
-    cdef uint8_t[::1] room = self._room
-    self._candidates = <Candidate*>&room[0]
     return 0
 
 
@@ -343,8 +351,8 @@ cdef int _read_tables(Tally self) except -1:
     return 0
 
 
-cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
-    """The pass over all rows; False when a code is out of range."""
+cdef Fault _walk(Tally self, const Columns* columns) noexcept nogil:
+    """The pass over all rows."""
     cdef Block block
     block.start = 0
     while block.start < self.row_count:
@@ -352,9 +360,9 @@ cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
         _mark(&block, columns)
         _weigh(self, &block, columns)
         if columns.obligor != NULL and not _add_obligors(self, &block, columns):
-            return False
+            return OUT_OF_RANGE
         if columns.industry != NULL and not _add_industries(self, &block, columns):
-            return False
+            return OUT_OF_RANGE
         _add_ratings(self, &block, columns)
         _add_categories(self, &block, columns)
         if columns.price != NULL:
@@ -364,10 +372,11 @@ cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
         _add_income(self, &block, columns)
         _add_life(self, &block, columns)
         _add_liquidity(self, &block, columns)
-        _add_candidates(self, &block, columns)
+        if not _add_candidates(self, &block, columns):
+            return NO_MEMORY
         _add_defaults(self, &block, columns)
         block.start += block.rows
-    return True
+    return NONE
 
 
 cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
@@ -504,11 +513,17 @@ cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcep
         (&self._rating_table[i & (SHARES - 1)][0][0])[block.cell[i]] += block.weight[i]
 
 
-cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noexcept nogil:
+cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Note the rows of the CCC buckets, after the other families, when their columns are in the cache."""
     cdef Candidate* candidate
     cdef Py_ssize_t i, row
     cdef bint is_discount
+    if self.candidate_count + block.rows > self._candidate_room:
+        self._candidate_room = 2 * self._candidate_room + block.rows
+        candidate = <Candidate*>realloc(self._candidates, self._candidate_room * sizeof(Candidate))
+        if candidate == NULL:
+            return False
+        self._candidates = candidate
     for i in range(block.rows):
         if block.cell[i] & 7 and block.weight[i] > 0.0:
             row = block.start + i
@@ -520,6 +535,7 @@ cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noex
             candidate.price = UNQUOTED_CCC_PRICE if candidate.is_unpriced else columns.price[row]
             candidate.value = _value(row, columns, block.flags[i], &is_discount)
             self.candidate_count += 1
+    return True
 
 
 cdef void _add_categories(Tally self, Block* block, const Columns* columns) noexcept nogil:

@@ -200,7 +200,8 @@ class _Reader:
         elif target == "lien_type":
             loans.lien = self._liens(loans, cells, column)
         elif target == "base_rate":
-            self._base_rate(loans, cells, column)
+            for place in self._found.columns[target]:
+                self._base_rate(loans, place)
         elif target == "coupon_type":
             loans.coupon_fixed = _coupon_types(cells)
         elif target == "as_of":
@@ -266,15 +267,16 @@ class _Reader:
         loans.notes["lien_unrecognised_rows"] = int(np.count_nonzero(read == Lien.OTHER))
         return read
 
-    def _base_rate(self, loans: Loans, cells: Cells, place: int) -> None:
-        """An index by name, its level in percent, or both in one column."""
+    def _base_rate(self, loans: Loans, place: int) -> None:
+        """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
+        cells = self._loans_at(place)
         numbers = parsing.read_numbers(cells)
         is_level = ~np.isnan(numbers.values)
-        if is_level.any():
+        if is_level.any() and "base_rate_level" not in loans.numbers:
             loans.numbers["base_rate_level"] = parsing.small_rate_percent(
                 numbers, header.unit(self._found.texts[place])
             )
-        if not is_level.any() or cells.seen & bit(TEXT):
+        if "base_rate" not in loans.categories and (not is_level.any() or cells.seen & bit(TEXT)):
             column = parsing.read_text(cells)
             codes = np.where(is_level, np.int32(-1), column.codes) if is_level.any() else column.codes
             loans.categories["base_rate"] = parsing.categories(

@@ -210,7 +210,7 @@ def defaulted(
 ) -> NDArray[np.bool_]:
     """Loans with the flag, a D, SD or RD rating, 90 days past due, or a default date on or before `as_of`.
 
-    Without an as-of day every default date counts: it is a date that has happened.
+    Without an as-of day every default date counts: it is a date that has happened. A current pay loan is performing.
     """
     rows = np.zeros(row_count, np.bool_)
     if "is_defaulted" in flags:
@@ -222,4 +222,6 @@ def defaulted(
         rows |= numbers["days_past_due"] >= DAYS_PAST_DUE_DEFAULTED
     if "default_date" in numbers:
         rows |= numbers["default_date"] <= (np.inf if as_of is None else as_of)
+    if "is_current_pay" in flags:
+        rows &= flags["is_current_pay"] == 0
     return rows

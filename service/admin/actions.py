@@ -12,9 +12,9 @@ from msgspec import UNSET
 from service.admin import store
 from service.admin.schema import (
     ApiKey,
+    InvalidRole,
     Invitation,
     Invite,
-    InvalidRole,
     KeyCreate,
     KeyLimitExceeded,
     LastOwner,
@@ -101,7 +101,9 @@ async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
     """An API key; nobody puts on it what they may not do themselves."""
     unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
     if unknown:
-        raise ValidationFailed(*(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10]))
+        raise ValidationFailed(
+            *(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10])
+        )
     if not set(body.permissions) <= ctx.caller.scopes:
         raise PermissionDenied
     expires_at = body.expires_at

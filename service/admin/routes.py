@@ -7,9 +7,9 @@ from uuid import UUID
 from service.admin import actions, store
 from service.admin.schema import (
     ApiKey,
+    InvalidRole,
     Invitation,
     Invite,
-    InvalidRole,
     KeyCreate,
     KeyLimitExceeded,
     KeyList,
@@ -43,14 +43,20 @@ async def list_users(ctx: Context, query: UserList) -> Page[User]:
 
 
 @area.post(
-    "/users/invite", access="admin:users", status=201, errors=(InvalidRole, UserExists, UserLimitExceeded), event="user.invited"
+    "/users/invite",
+    access="admin:users",
+    status=201,
+    errors=(InvalidRole, UserExists, UserLimitExceeded),
+    event="user.invited",
 )
 async def invite_user(ctx: Context, body: Invite) -> Invitation:
     """Invite a user, who joins with the token of the answer."""
     return await actions.invite(ctx, body)
 
 
-@area.patch("/users/{user_id}", access="admin:users", errors=(UserNotFound, LastOwner, NotYetJoined), event="user.updated")
+@area.patch(
+    "/users/{user_id}", access="admin:users", errors=(UserNotFound, LastOwner, NotYetJoined), event="user.updated"
+)
 async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
     """Change a user's role, status or name; a new role or status takes effect at once."""
     return await actions.update_user(ctx, user_id, body)

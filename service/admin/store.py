@@ -64,7 +64,9 @@ async def users(ctx: Context, query: UserList) -> Page[User]:
         AND (%(pattern)s::text IS NULL OR email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)
     """
     items = await ctx.all(
-        User, f"SELECT {_USER} FROM users WHERE {where} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s", parameters
+        User,
+        f"SELECT {_USER} FROM users WHERE {where} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s",
+        parameters,
     )
     return page_of(items, await ctx.value(f"SELECT count(*) FROM users WHERE {where}", parameters), query)
 
@@ -76,7 +78,11 @@ async def lock_user(ctx: Context, user_id: UUID) -> User:
 
 async def lock_owners(ctx: Context) -> int:
     """How many active owners there are, all locked so that two demotions cannot pass each other."""
-    return len(await ctx.all(User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR UPDATE"))
+    return len(
+        await ctx.all(
+            User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR UPDATE"
+        )
+    )
 
 
 async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> User:
@@ -103,7 +109,9 @@ async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name
     )
 
 
-async def create_invitation(ctx: Context, invitation_id: UUID, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str) -> datetime:
+async def create_invitation(
+    ctx: Context, invitation_id: UUID, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
+) -> datetime:
     """An invitation; when it was made."""
     made: datetime = await ctx.value(
         """
@@ -134,14 +142,17 @@ async def keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
     """A page of keys, the newest first."""
     parameters = {"status": query.status, "limit": query.page_size, "offset": query.offset}
     listed = f"SELECT * FROM (SELECT {_KEY} FROM api_keys) k WHERE %(status)s::text IS NULL OR status = %(status)s"
-    items = await ctx.all(ApiKey, f"{listed} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s", parameters)
+    items = await ctx.all(
+        ApiKey, f"{listed} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s", parameters
+    )
     return page_of(items, await ctx.value(f"SELECT count(*) FROM ({listed}) AS l", parameters), query)
 
 
 async def revoke_key(ctx: Context, key_id: UUID) -> tuple[str, bytes]:
     """Revoke a key for good; its name and hash."""
     row = await ctx.value(
-        "UPDATE api_keys SET status = 'revoked' WHERE id = %s RETURNING ARRAY[convert_to(name, 'UTF8'), key_hash]", [key_id]
+        "UPDATE api_keys SET status = 'revoked' WHERE id = %s RETURNING ARRAY[convert_to(name, 'UTF8'), key_hash]",
+        [key_id],
     )
     if row is None:
         raise KeyNotFound

@@ -42,7 +42,9 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
     slug = slug_of(registration.organization_name)
-    while not await store.create_tenant(ctx, tenant_id, registration.organization_name, slug, ctx.settings.tier_of_new_tenant):
+    while not await store.create_tenant(
+        ctx, tenant_id, registration.organization_name, slug, ctx.settings.tier_of_new_tenant
+    ):
         slug = f"{slug_of(registration.organization_name)}-{secrets.token_hex(3)}"
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
@@ -144,7 +146,9 @@ async def _begin_session(ctx: Context, user_id: UUID, role: Role) -> TokenRespon
     return _tokens(ctx, user_id, role, session_id, generation, jti)
 
 
-def _tokens(ctx: Context, user_id: UUID, role: Role, session_id: UUID, generation: int, refresh_jti: UUID) -> TokenResponse:
+def _tokens(
+    ctx: Context, user_id: UUID, role: Role, session_id: UUID, generation: int, refresh_jti: UUID
+) -> TokenResponse:
     now = int(ctx.now().timestamp())
     sign, settings = ctx.resources.tokens.sign, ctx.settings
     access = Claims(

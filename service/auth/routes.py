@@ -47,7 +47,9 @@ def _logouts(settings: Settings, _: str, user: str) -> Sequence[Window]:
     return [Window(f"logout:{user}", settings.logout_per_minute, 60)]
 
 
-@area.post("/register", access="public", status=201, errors=(EmailTaken,), event="user.registered", windows=_registrations)
+@area.post(
+    "/register", access="public", status=201, errors=(EmailTaken,), event="user.registered", windows=_registrations
+)
 async def register(ctx: Context, body: Registration) -> TokenResponse:
     """Create a user and the tenant that they own."""
     return await actions.register(ctx, body)
@@ -95,7 +97,11 @@ async def revoke_all_tokens(ctx: Context) -> None:
 
 
 @area.post(
-    "/accept-invitation", access="public", errors=(InvalidInvitation, TenantSuspended), event="user.joined", windows=_acceptances
+    "/accept-invitation",
+    access="public",
+    errors=(InvalidInvitation, TenantSuspended),
+    event="user.joined",
+    windows=_acceptances,
 )
 async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     """Accept an invitation by choosing a password; the user becomes active."""

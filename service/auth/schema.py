@@ -18,7 +18,9 @@ PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request c
 
 Email = Annotated[str, Meta(max_length=EMAIL_CHARACTERS)]
 FullName = Annotated[str, Meta(min_length=1, max_length=200)]
-Password = Annotated[str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")]
+Password = Annotated[
+    str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")
+]
 
 
 class Registration(Struct, frozen=True):

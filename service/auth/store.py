@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from service.auth.schema import Account, Invited, InvalidRefreshToken, Me, Session
+from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Session
 from service.platform.context import Context
 from service.platform.gate import record_revocation
 from service.platform.problem import Unauthenticated
@@ -41,12 +41,15 @@ async def find_account(ctx: Context, email: str) -> Account | None:
 async def note_login(ctx: Context, user_id: UUID) -> int:
     """Count a login; the generation of the user's tokens."""
     generation = await ctx.value(
-        "UPDATE users SET last_login = now(), login_count = login_count + 1 WHERE id = %s RETURNING token_generation", [user_id]
+        "UPDATE users SET last_login = now(), login_count = login_count + 1 WHERE id = %s RETURNING token_generation",
+        [user_id],
     )
     return int(generation)
 
 
-async def create_session(ctx: Context, session_id: UUID, user_id: UUID, refresh_jti: UUID, generation: int, expires_at: datetime) -> None:
+async def create_session(
+    ctx: Context, session_id: UUID, user_id: UUID, refresh_jti: UUID, generation: int, expires_at: datetime
+) -> None:
     """Begin a family of refresh tokens."""
     await ctx.execute(
         "INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at) VALUES (%s, %s, %s, %s, %s, %s)",
@@ -72,7 +75,8 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
 async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: datetime) -> None:
     """Put the next refresh token in the place of the used one."""
     await ctx.execute(
-        "UPDATE sessions SET refresh_jti = %s, expires_at = %s, last_used_at = now() WHERE id = %s", [refresh_jti, expires_at, session_id]
+        "UPDATE sessions SET refresh_jti = %s, expires_at = %s, last_used_at = now() WHERE id = %s",
+        [refresh_jti, expires_at, session_id],
     )
 
 
@@ -103,7 +107,10 @@ async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> No
 async def me(ctx: Context) -> Me:
     """The caller."""
     return await ctx.one(
-        Me, "SELECT id, email, full_name, tenant_id, role FROM users WHERE id = %s", [ctx.caller.user_id], missing=Unauthenticated
+        Me,
+        "SELECT id, email, full_name, tenant_id, role FROM users WHERE id = %s",
+        [ctx.caller.user_id],
+        missing=Unauthenticated,
     )
 
 
@@ -116,7 +123,8 @@ async def accept_invitation(ctx: Context, invitation_id: UUID) -> bool:
     """Use an invitation up; False when somebody just did."""
     return bool(
         await ctx.execute(
-            "UPDATE invitations SET accepted_at = now() WHERE id = %s AND accepted_at IS NULL AND expires_at > now()", [invitation_id]
+            "UPDATE invitations SET accepted_at = now() WHERE id = %s AND accepted_at IS NULL AND expires_at > now()",
+            [invitation_id],
         )
     )
 

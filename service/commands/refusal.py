@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Refused(Exception):  # noqa: N818 - it is what happened, not an error of the program
+class Refused(Exception):
     """A command cannot do what was asked; the message is one line that says why. The process ends with code 2."""
 
 

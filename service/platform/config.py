@@ -48,11 +48,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     redis_url: Annotated[str | None, Meta(description="Redis to use; unset: the service runs its own")] = None
     blob_url: Annotated[
         str | None,
-        Meta(description="where files are kept: file:///folder, s3://bucket/prefix, gs://, az://; unset: the data folder"),
+        Meta(
+            description="where files are kept: file:///folder, s3://bucket/prefix, gs://, az://; unset: the data folder"
+        ),
     ] = None
     data_dir: Annotated[
         Path | None,
-        Meta(description="folder of the embedded servers and files; unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"),
+        Meta(
+            description="folder of the embedded servers and files; unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"
+        ),
     ] = None
     host: Annotated[str, Meta(description="address that the API listens on")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="port that the API listens on; 0 takes a free one")] = 8000
@@ -62,10 +66,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="signs tokens; unset on the embedded default: made once and kept in the data folder"),
     ] = None
     embedded: Annotated[
-        bool, Meta(description="told by `cushion serve` to its children: the deployment is one machine's own; not set by hand")
+        bool,
+        Meta(
+            description="told by `cushion serve` to its children: the deployment is one machine's own; not set by hand"
+        ),
     ] = False
     strict: Annotated[
-        bool, Meta(description="answer 500 where a refusal is not among those that its route lists: for tests and staging")
+        bool,
+        Meta(description="answer 500 where a refusal is not among those that its route lists: for tests and staging"),
     ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="least severe log line that is written")
@@ -85,8 +93,12 @@ class Settings(Struct, frozen=True, kw_only=True):
         Literal["on", "off"],
         Meta(description="off lifts the request, authentication, upload and insight limits; headers stay"),
     ] = "on"
-    requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier", extra=LIMITED)] = ByTier(60, 300, 1_000, 10_000)
-    request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier", extra=LIMITED)] = ByTier(10, 50, 100, 500)
+    requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier", extra=LIMITED)] = ByTier(
+        60, 300, 1_000, 10_000
+    )
+    request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier", extra=LIMITED)] = ByTier(
+        10, 50, 100, 500
+    )
     requests_per_day: Annotated[ByTier, Meta(description="requests a day, by tier")] = ByTier(1_000, 10_000, 50_000, -1)
     register_per_hour: Annotated[int, Meta(ge=1, description="registrations an hour from one address")] = 5
     login_per_minute: Annotated[int, Meta(ge=1, description="logins a minute from one address")] = 10
@@ -94,9 +106,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     logout_per_minute: Annotated[int, Meta(ge=1, description="logouts a minute by one user")] = 10
     uploads_per_hour: Annotated[ByTier, Meta(description="uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
     max_workbooks: Annotated[ByTier, Meta(description="workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
-    max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(2, 10, 25, -1)
+    max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(
+        2, 10, 25, -1
+    )
     max_api_keys: Annotated[ByTier, Meta(description="active API keys of a tenant, by tier")] = ByTier(2, 10, 50, -1)
-    max_storage_gb: Annotated[ByTier, Meta(description="gigabytes of stored files of a tenant, by tier")] = ByTier(1, 10, 100, -1)
+    max_storage_gb: Annotated[ByTier, Meta(description="gigabytes of stored files of a tenant, by tier")] = ByTier(
+        1, 10, 100, -1
+    )
 
     access_token_seconds: Annotated[int, Meta(ge=1, description="life of an access token")] = 900
     refresh_token_seconds: Annotated[int, Meta(ge=1, description="life of a refresh token")] = 604_800
@@ -111,13 +127,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     parse_seconds: Annotated[int, Meta(ge=1, description="time in which a file must be parsed")] = 120
     mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
 
-    database_connections: Annotated[int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")] = 10
+    database_connections: Annotated[
+        int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")
+    ] = 10
     statement_seconds: Annotated[int, Meta(ge=1, description="time in which one statement must answer")] = 30
     compute_threads: Annotated[int, Meta(ge=1, le=256, description="threads of one API process that run kernels")] = 4
-    compute_queue: Annotated[int, Meta(ge=1, description="calculations that may wait for a thread before load is shed (503)")] = 64
+    compute_queue: Annotated[
+        int, Meta(ge=1, description="calculations that may wait for a thread before load is shed (503)")
+    ] = 64
     job_lease_seconds: Annotated[int, Meta(ge=1, description="silence after which a running job counts as lost")] = 30
     job_attempts: Annotated[int, Meta(ge=1, le=100, description="runs of a job before it becomes a dead letter")] = 3
-    job_backoff_seconds: Annotated[int, Meta(ge=0, description="pause before the second run of a job; doubles with each run")] = 2
+    job_backoff_seconds: Annotated[
+        int, Meta(ge=0, description="pause before the second run of a job; doubles with each run")
+    ] = 2
     worker_jobs: Annotated[int, Meta(ge=1, le=256, description="jobs that one worker runs at a time in each queue")] = 4
 
     @property
@@ -146,7 +168,11 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         field = known[name]
         try:
             values[field] = _parse(field, raw.strip(), types[field])
-        except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~ of a user who has no home
+        except (
+            msgspec.ValidationError,
+            ValueError,
+            RuntimeError,
+        ) as error:  # RuntimeError: ~ of a user who has no home
             shown = "***" if "KEY" in name or "URL" in name else repr(raw)
             raise ConfigError(f"{name}={shown} cannot be used: {error}") from None
     return Settings(**values)

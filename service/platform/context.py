@@ -117,7 +117,9 @@ class Unit:
     async def begin(self) -> Transaction:
         """The transaction of this unit."""
         if self._transaction is None:
-            self._transaction = await self._stack.enter_async_context(self.resources.database.transaction(self.tenant_id))
+            self._transaction = await self._stack.enter_async_context(
+                self.resources.database.transaction(self.tenant_id)
+            )
         return self._transaction
 
     async def enter_tenant(self, tenant_id: UUID) -> None:
@@ -189,7 +191,13 @@ class Unit:
         return job_id
 
     async def audit(
-        self, action: str, subject: Subject | None, *, event_id: UUID | None = None, occurred_at: datetime | None = None, **who: Any
+        self,
+        action: str,
+        subject: Subject | None,
+        *,
+        event_id: UUID | None = None,
+        occurred_at: datetime | None = None,
+        **who: Any,
     ) -> None:
         """Write an audit row in this transaction; `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
 
@@ -280,7 +288,9 @@ class Context(Unit):
     async def audit_event(self, action: str) -> None:
         """Write the route's event with who called from where."""
         caller, subject = self._caller, self.subject
-        themselves = subject if caller is None and subject is not None and subject.type == "user" else None  # a login, say
+        themselves = (
+            subject if caller is None and subject is not None and subject.type == "user" else None
+        )  # a login, say
         await self.audit(
             action,
             subject,

@@ -166,10 +166,14 @@ class Database:
                 try:
                     async with connection.pipeline() as pipeline:
                         await connection.execute("BEGIN")
-                        await connection.execute("SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")])
+                        await connection.execute(
+                            "SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")]
+                        )
                         yield Transaction(connection, pipeline)
                         ended = await connection.execute("COMMIT")
-                    if ended.statusmessage != "COMMIT":  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
+                    if (
+                        ended.statusmessage != "COMMIT"
+                    ):  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
                         raise psycopg.errors.InFailedSqlTransaction("the transaction was rolled back at its commit")
                 except BaseException:
                     if not connection.closed and connection.info.transaction_status:
@@ -216,7 +220,9 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
         for name in missing:
             with connection.transaction():
                 connection.execute(cast(Any, scripts[name]))
-                connection.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])])
+                connection.execute(
+                    "INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])]
+                )
             report(name)
         return len(missing)
 

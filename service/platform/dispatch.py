@@ -45,7 +45,9 @@ class Endpoint:
 
     def __init__(self, route: Route, refusals: frozenset[type[Problem]]) -> None:
         self.route = route
-        self._decode_body: Callable[[bytes], Any] | None = msgspec.json.Decoder(route.body).decode if route.body else None
+        self._decode_body: Callable[[bytes], Any] | None = (
+            msgspec.json.Decoder(route.body).decode if route.body else None
+        )
         self._query_lists = _list_fields(route.query)
         self._known = refusals | set(route.errors)
 
@@ -56,7 +58,10 @@ class Endpoint:
         request_id = request_id_of(headers)
         structlog.contextvars.bind_contextvars(request_id=request_id)
         ctx = Context(
-            resources, request_id=request_id, ip_address=address_of(scope, headers, resources.settings.trusted_proxies), headers=headers
+            resources,
+            request_id=request_id,
+            ip_address=address_of(scope, headers, resources.settings.trusted_proxies),
+            headers=headers,
         )
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
@@ -113,7 +118,9 @@ class Endpoint:
             raise _with(problems.TenantSuspended(), verdict)
         ctx.admit(caller)
         tenant = ctx.headers.get(b"x-tenant-id")
-        if (tenant is not None and tenant.decode("latin-1").lower() != str(caller.tenant_id)) or not caller.may(route.access):
+        if (tenant is not None and tenant.decode("latin-1").lower() != str(caller.tenant_id)) or not caller.may(
+            route.access
+        ):
             raise _with(problems.PermissionDenied(), verdict)
         return verdict
 
@@ -146,7 +153,11 @@ class Endpoint:
         windows = self.route.windows(ctx.settings, ctx.ip_address, "") if self.route.windows else ()
         verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows)
         record = verdict.key
-        if record is None or not record.active or (record.expires_at is not None and record.expires_at <= ctx.now().timestamp()):
+        if (
+            record is None
+            or not record.active
+            or (record.expires_at is not None and record.expires_at <= ctx.now().timestamp())
+        ):
             raise problems.InvalidKey
         _passed(verdict)
         return verdict, Caller(
@@ -176,7 +187,9 @@ class Endpoint:
             arguments["query"] = self._bind_query(scope["query_string"])
         if route.form is not None:
             most = route.body_bytes or ctx.settings.max_upload_mb * 1024 * 1024
-            too_large = next((error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge)
+            too_large = next(
+                (error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge
+            )
             fields, closing = await read_form(ctx.headers, receive, most_bytes=most, too_large=too_large)
             try:
                 arguments["form"] = to_struct(fields, route.form)
@@ -190,7 +203,11 @@ class Endpoint:
     def _bind_query(self, raw: bytes) -> Any:
         try:
             pairs = parse_qsl(
-                raw.decode("ascii"), keep_blank_values=True, max_num_fields=QUERY_FIELDS, encoding="utf-8", errors="strict"
+                raw.decode("ascii"),
+                keep_blank_values=True,
+                max_num_fields=QUERY_FIELDS,
+                encoding="utf-8",
+                errors="strict",
             )
         except (UnicodeError, ValueError):
             raise problems.ValidationFailed.at(["query"], "malformed query string") from None
@@ -236,7 +253,12 @@ class Endpoint:
 
     def _encode_answer(self, answer: Any) -> tuple[int, str, bytes, list[tuple[bytes, bytes]]]:
         if isinstance(answer, Raw):
-            return (answer.status or self.route.status), answer.media_type, answer.content, [(a.lower().encode(), b.encode()) for a, b in answer.headers]
+            return (
+                (answer.status or self.route.status),
+                answer.media_type,
+                answer.content,
+                [(a.lower().encode(), b.encode()) for a, b in answer.headers],
+            )
         if answer is None:
             return self.route.status, "", b"", []
         return self.route.status, self.route.media_type, _encode(answer), []
@@ -279,7 +301,12 @@ async def _send(
     verdict: Verdict,
     resources: Resources,
 ) -> None:
-    headers = [(b"x-request-id", request_id.encode("ascii")), (b"x-content-type-options", b"nosniff"), *limit_headers(verdict, resources), *extra]
+    headers = [
+        (b"x-request-id", request_id.encode("ascii")),
+        (b"x-content-type-options", b"nosniff"),
+        *limit_headers(verdict, resources),
+        *extra,
+    ]
     if media_type:
         headers.append((b"content-type", media_type.encode()))
     if status != 204:
@@ -339,7 +366,9 @@ def _list_fields(kind: type | None) -> frozenset[str]:
 # The application -----------------------------------------------------------------------------------------------------------
 
 ANYWHERE: frozenset[type[Problem]] = frozenset(
-    value for value in vars(problems).values() if isinstance(value, type) and issubclass(value, Problem) and value is not Problem
+    value
+    for value in vars(problems).values()
+    if isinstance(value, type) and issubclass(value, Problem) and value is not Problem
 )
 """Refusals that every route may give without listing them."""
 
@@ -375,7 +404,9 @@ def build(routes: list[Route], lifespan: Any) -> Starlette:
     order = list(dict.fromkeys(_prefix(route.path) for route in routes))
     mounts = [Mount(prefix, Router(mounted[prefix], redirect_slashes=False)) for prefix in order if prefix in mounted]
     app = Starlette(
-        routes=[*mounts, *top], lifespan=lifespan, exception_handlers={HTTPException: _http_exception, Exception: _http_exception}
+        routes=[*mounts, *top],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _http_exception, Exception: _http_exception},
     )
     app.router.redirect_slashes = False
     return app
@@ -402,7 +433,8 @@ async def _http_exception(request: Request, error: Exception) -> Response:
     extra = list((error.headers or {}).items()) if isinstance(error, HTTPException) else []
     response = Response(_encode(refusal.body(request_id)), refusal.status, media_type="application/json")
     response.raw_headers += [(name.lower().encode(), value.encode()) for name, value in extra]
-    response.raw_headers += [(b"x-request-id", request_id.encode("ascii")), *limit_headers(Verdict("ok"), request.app.state.resources)]
+    response.raw_headers += [
+        (b"x-request-id", request_id.encode("ascii")),
+        *limit_headers(Verdict("ok"), request.app.state.resources),
+    ]
     return response
-
-

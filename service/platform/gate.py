@@ -32,7 +32,9 @@ COPY_SECONDS = 30
 TENANT_SECONDS = 300  # a copy of a tenant or a key lives this long at most, should its dropping ever be lost
 KEY_SECONDS = 300
 UNKNOWN_KEY_SECONDS = 30
-REVOCATIONS_SECONDS = 300  # then they are loaded anew: a Redis that fell back to a replica or an old file may have lost some
+REVOCATIONS_SECONDS = (
+    300  # then they are loaded anew: a Redis that fell back to a replica or an old file may have lost some
+)
 TICKET_SECONDS = 60
 
 # A reader of the truth writes its copy only while it holds the ticket that it took before it read: a change takes the
@@ -176,7 +178,14 @@ class Gate:
                         key = _decode_key(answer[7]) if answer[7] else None
                         limit, remaining, reset, retry_after = answer[1:5]
                         return Verdict(
-                            outcome.decode(), limit, remaining, reset, retry_after, answer[5].decode(), answer[6].decode(), key
+                            outcome.decode(),
+                            limit,
+                            remaining,
+                            reset,
+                            retry_after,
+                            answer[5].decode(),
+                            answer[6].decode(),
+                            key,
                         )
             except RedisError as error:
                 log.warning("cache.unavailable", error=type(error).__name__)
@@ -220,7 +229,9 @@ class Gate:
         """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
         async with self._database.transaction() as tx:
             rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
-        async with self._redis.pipeline(transaction=True) as pipe:  # a flush in the midst must not spare the marker alone
+        async with self._redis.pipeline(
+            transaction=True
+        ) as pipe:  # a flush in the midst must not spare the marker alone
             for row in rows:
                 _copy_revocation(pipe, row.kind, row.subject, row.generation, row.seconds_left)
             pipe.set(REVOCATIONS, "loaded", ex=REVOCATIONS_SECONDS)
@@ -264,7 +275,9 @@ class Gate:
         await self._put(name, ticket, KEY_SECONDS, msgspec.json.encode(record))
 
     async def _ticket(self, name: str) -> bytes:
-        await self._redis.set(f"{name}:ticket", new_id().hex, nx=True, ex=TICKET_SECONDS)  # readers at the same time share one
+        await self._redis.set(
+            f"{name}:ticket", new_id().hex, nx=True, ex=TICKET_SECONDS
+        )  # readers at the same time share one
         return await self._redis.get(f"{name}:ticket") or b""
 
     async def _put(self, name: str, ticket: bytes, seconds: int, *copy: str | int | bytes) -> None:

@@ -322,7 +322,9 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
     """Hand over whenever a job is announced, and every second in case an announcement was missed."""
     while not stopping.is_set():
         try:
-            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True, options=f"-c role={SERVICE_ROLE}")
+            connection = await psycopg.AsyncConnection.connect(
+                database_url, autocommit=True, options=f"-c role={SERVICE_ROLE}"
+            )
             async with connection:
                 await connection.execute("LISTEN cushion_jobs")
                 while not stopping.is_set():

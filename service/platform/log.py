@@ -12,7 +12,9 @@ import orjson
 import structlog
 
 SECRET_NAMES = re.compile(r"password|token|secret|authorization|api_key$|cookie|_key$", re.IGNORECASE)
-SECRET_VALUES = re.compile(r"svc_(live|test)_[\w-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)|(?<=password=)[^&\s'\"]+")
+SECRET_VALUES = re.compile(
+    r"svc_(live|test)_[\w-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)|(?<=password=)[^&\s'\"]+"
+)
 
 
 def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -45,7 +47,10 @@ def configure(level: str = "info") -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.JSONRenderer(serializer=_dump)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(serializer=_dump),
+            ],
         )
     )
     root = logging.getLogger()

@@ -120,14 +120,20 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
         "summary": description.partition("\n")[0].rstrip("."),
         "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
         "parameters": [
-            {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]} for name, kind in route.parameters.items()
+            {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]}
+            for name, kind in route.parameters.items()
         ]
         + _query(route, schemas),
         "responses": _responses(route, schemas, always),
-        "security": [] if route.access == "public" else [{"bearer": []}] + ([] if _user_only(route) else [{"api_key": []}]),
+        "security": []
+        if route.access == "public"
+        else [{"bearer": []}] + ([] if _user_only(route) else [{"api_key": []}]),
     }
     if route.body is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": _renamed(schemas[id(route.body)])}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _renamed(schemas[id(route.body)])}},
+        }
     if route.form is not None:
         operation["requestBody"] = {"required": True, "content": _form(route, schemas)}
     return operation
@@ -155,7 +161,12 @@ def _query(route: Route, schemas: dict[int, Any]) -> list[dict[str, Any]]:
     own = to_3_0(components[route.query.__name__])
     parameters = []
     for name, schema in own["properties"].items():
-        parameter = {"name": name, "in": "query", "required": name in own.get("required", []), "schema": _renamed(schema)}
+        parameter = {
+            "name": name,
+            "in": "query",
+            "required": name in own.get("required", []),
+            "schema": _renamed(schema),
+        }
         if schema.get("type") == "array":
             parameter |= {"style": "form", "explode": False}
         parameters.append(parameter)
@@ -166,7 +177,9 @@ def _form(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     assert route.form is not None
     fields = msgspec.structs.fields(route.form)
     properties = {
-        field.encode_name: {"type": "string", "format": "binary"} if field.type is Upload else _renamed(schemas[id(field.type)])
+        field.encode_name: {"type": "string", "format": "binary"}
+        if field.type is Upload
+        else _renamed(schemas[id(field.type)])
         for field in fields
     }
     schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -227,7 +240,8 @@ def _renamed(schema: Any) -> Any:
         return schema
     prefix = "#/components/schemas/"
     return {
-        name: prefix + _published(value.removeprefix(prefix)) if name == "$ref" else _renamed(value) for name, value in schema.items()
+        name: prefix + _published(value.removeprefix(prefix)) if name == "$ref" else _renamed(value)
+        for name, value in schema.items()
     }
 
 

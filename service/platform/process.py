@@ -29,7 +29,9 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     """
     log.configure(settings.log_level)
     if settings.database_url is None or settings.redis_url is None:
-        raise ConfigError("CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; `cushion serve` sets them itself on the embedded default")
+        raise ConfigError(
+            "CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; `cushion serve` sets them itself on the embedded default"
+        )
     database = Database(
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
     )
@@ -81,6 +83,8 @@ def scratch_folder(settings: Settings) -> Path:
     """A local folder for files on their way, on the disk of the data folder where there is one."""
     folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if folder.stat().st_uid != os.geteuid():  # in a shared folder anybody may have been first, and could change what we read back
+    if (
+        folder.stat().st_uid != os.geteuid()
+    ):  # in a shared folder anybody may have been first, and could change what we read back
         raise ConfigError(f"{folder} belongs to another user; set CUSHION_DATA_DIR")
     return folder

@@ -104,7 +104,10 @@ class Tokens:
         """
         try:
             payload = jwt.decode(
-                token, self._key, algorithms=[ALGORITHM], options={"require": ["exp", "iat", "sub", "jti"], "verify_iat": True}
+                token,
+                self._key,
+                algorithms=[ALGORITHM],
+                options={"require": ["exp", "iat", "sub", "jti"], "verify_iat": True},
             )
             claims = convert(payload, Claims)
         except (jwt.PyJWTError, ValidationError, UnicodeError, ValueError) as error:
@@ -135,7 +138,9 @@ def kept_secret_key(path: Path) -> str:
             os.unlink(temporary)
     secret = path.read_text(encoding="ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
-        raise ValueError(f"{path} holds less than {SECRET_CHARACTERS} characters: remove it to have a new one made (everybody logs in again)")
+        raise ValueError(
+            f"{path} holds less than {SECRET_CHARACTERS} characters: remove it to have a new one made (everybody logs in again)"
+        )
     return secret
 
 

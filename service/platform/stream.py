@@ -38,10 +38,19 @@ async def publish(ctx: Context, action: str) -> None:
     """Put an event on the stream; one that cannot be put is logged, the answer having gone out already."""
     caller = ctx.caller
     event = _Event(
-        caller.tenant_id, action, ctx.request_id, caller.user_id, caller.email, caller.api_key_id, ctx.ip_address, ctx.subject
+        caller.tenant_id,
+        action,
+        ctx.request_id,
+        caller.user_id,
+        caller.email,
+        caller.api_key_id,
+        ctx.ip_address,
+        ctx.subject,
     )
     try:
-        await ctx.resources.redis.xadd(STREAM, {b"event": msgspec.json.encode(event)}, maxlen=MOST_WAITING, approximate=True)
+        await ctx.resources.redis.xadd(
+            STREAM, {b"event": msgspec.json.encode(event)}, maxlen=MOST_WAITING, approximate=True
+        )
     except RedisError as error:
         log.error("event.lost", action=action, request_id=ctx.request_id, error=type(error).__name__)
 
@@ -55,7 +64,9 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
     redis = resources.redis
     try:
         claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
-        entries = [entry for entry in claimed[1] if entry[0] is not None]  # Redis 6 hands out trimmed entries as nothing
+        entries = [
+            entry for entry in claimed[1] if entry[0] is not None
+        ]  # Redis 6 hands out trimmed entries as nothing
         if not entries:
             answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
             entries = answer[0][1] if answer else []

@@ -1,4 +1,4 @@
-"""Refusals: the specification's own messages, one code for each status, every one of them in the published description."""
+"""Refusals: the specification's own messages, one code for each status, each in the published description."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name) for name in DOCUMENT["components"]["schemas"])
 
 
-# The pages that show it ----------------------------------------------------------------------------------------------------------
+# The pages that show it ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["/docs", "/redoc"])

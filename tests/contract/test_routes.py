@@ -1,4 +1,4 @@
-"""What holds for every row of the table of routes, asked of the running service: access, isolation, refusals, headers."""
+"""What holds for every row of the table of routes, asked of the running service."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def assert_limits(answer: httpx.Response) -> None:
     assert reset > 1_700_000_000
 
 
-# Access -----------------------------------------------------------------------------------------------------------------------
+# Access -------------------------------------------------------------------------------------------------------------
 
 
 @each(GUARDED)
@@ -226,7 +226,7 @@ def test_naming_ones_own_tenant_changes_nothing(shared_owner: Member) -> None:
         assert shared_owner.get("/api/v1/auth/me", headers={"X-Tenant-ID": spelt}).status_code == 200
 
 
-# Isolation --------------------------------------------------------------------------------------------------------------------
+# Isolation ----------------------------------------------------------------------------------------------------------
 
 
 MALFORMED = [
@@ -298,7 +298,7 @@ def test_a_list_holds_nothing_of_another_tenant(stranger_here: Member, made: dic
     assert_limits(answer)
 
 
-# Bodies ---------------------------------------------------------------------------------------------------------------------------
+# Bodies -------------------------------------------------------------------------------------------------------------
 
 
 def send(shared_owner: Member, made: dict[str, str], row: Route, **options: Any) -> httpx.Response:
@@ -432,7 +432,7 @@ def test_what_is_no_form_is_refused(shared_owner: Member, row: Route) -> None:
     )
 
 
-# Queries ------------------------------------------------------------------------------------------------------------------------
+# Queries ------------------------------------------------------------------------------------------------------------
 
 
 @each(WITH_QUERY)
@@ -509,7 +509,7 @@ def test_pages_have_their_defaults_bounds_and_an_empty_end(
     assert next(answer.json()[name] for name in ("items", "rows") if name in answer.json()) == []
 
 
-# Headers ------------------------------------------------------------------------------------------------------------------------
+# Headers ------------------------------------------------------------------------------------------------------------
 
 
 @each([row for row in routes() if row.method == "GET" and not row.parameters])

@@ -27,7 +27,16 @@ def convert(path: Path, kind: str, folder: Path) -> Path:
     program = shutil.which("soffice") or shutil.which("libreoffice")
     assert program, "these tests want LibreOffice Calc"
     subprocess.run(
-        [program, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--convert-to", kind, "--outdir", folder, path],
+        [
+            program,
+            f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+            "--headless",
+            "--convert-to",
+            kind,
+            "--outdir",
+            folder,
+            path,
+        ],
         check=True,
         capture_output=True,
         timeout=180,

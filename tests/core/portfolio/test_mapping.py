@@ -606,3 +606,19 @@ def test_columns_without_a_value_say_nothing_of_fixed_coupons(map_rows: MapRows)
 
 def test_a_loan_that_may_defer_is_not_deferring(map_rows: MapRows) -> None:
     assert "is_pik" not in map_rows([[*HEADER, "Deferrable"], ["LX100001", "A", 1.0, 98.0, "Y"]]).flags
+
+
+@pytest.mark.parametrize("order", [("Index", "Base Rate"), ("Base Rate", "Index")])
+def test_an_index_and_its_level_in_two_columns(map_rows: MapRows, order: tuple[str, str]) -> None:
+    cells = {"Index": "3M SOFR", "Base Rate": 4.3}
+    portfolio = map_rows([[*HEADER, *order], ["LX100001", "A", 1.0, 99.0, *(cells[name] for name in order)]])
+    assert portfolio.numbers["base_rate_level"].tolist() == [4.3]
+    assert named(portfolio, "base_rate") == ["SOFR-3M"]
+
+
+def test_a_current_pay_loan_is_performing(map_rows: MapRows) -> None:
+    header = [*HEADER, "Defaulted", "Current Pay", "S&P Rating"]
+    rows = [["LX100001", "A", 1.0, 0, "Y", "Y", "D"], ["LX100002", "B", 1.0, 0, "Y", None, None]]
+    portfolio = map_rows([header, *rows])
+    assert portfolio.defaulted().tolist() == [False, True]
+    assert np.array_equal(portfolio.numbers["price"], [np.nan, 0.0], equal_nan=True)

@@ -33,7 +33,7 @@ def invite(by: Member, **changed: Any) -> httpx.Response:
 DENIED = (403, "Insufficient permissions", "PERMISSION_DENIED")
 
 
-# The list ----------------------------------------------------------------------------------------------------------------------
+# The list -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_user_has_the_stated_fields(owner: Member) -> None:
@@ -101,7 +101,7 @@ def test_a_filter_that_does_not_exist(owner: Member, query: str) -> None:
     assert refused(owner.get(f"{USERS}?{query}"))[::2] == (422, "VALIDATION_ERROR")
 
 
-# Invitations ----------------------------------------------------------------------------------------------------------------------
+# Invitations --------------------------------------------------------------------------------------------------------
 
 
 def test_an_invitation_has_the_stated_fields(stack: Stack, owner: Member) -> None:
@@ -114,7 +114,8 @@ def test_an_invitation_has_the_stated_fields(stack: Stack, owner: Member) -> Non
     stored = stack.sql("SELECT token_hash FROM invitations WHERE id = %s", [body["id"]])[0][0]
     assert len(stored) == 32
     assert stack.sql(
-        "SELECT user_email, resource_type, resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'user.invited'",
+        "SELECT user_email, resource_type, resource_name, details FROM audit_log"
+        " WHERE tenant_id = %s AND action = 'user.invited'",
         [owner.tenant_id],
     ) == [(owner.email, "user", "Mixed.Case@Example.COM", {"role": "analyst"})]
 
@@ -148,7 +149,7 @@ def test_only_an_owner_makes_owners(owner: Member) -> None:
     assert invite(owner, role="owner").status_code == 201
 
 
-# Changes -----------------------------------------------------------------------------------------------------------------------
+# Changes ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_new_role_bites_at_once(owner: Member) -> None:

@@ -1,4 +1,4 @@
-"""Limits as they stand by default: authentication by address and by user, requests by tier, quotas; and their headers."""
+"""Limits as they stand by default: by address, by user, by tier; and the headers that tell of them."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_off_lifts_the_limits_and_keeps_the_headers(stack: Stack) -> None:
         )
 
 
-# Quotas by tier -------------------------------------------------------------------------------------------------------------------
+# Quotas by tier -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

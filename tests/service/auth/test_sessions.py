@@ -53,12 +53,13 @@ def faults(answer: httpx.Response) -> dict[str, list[str]]:
 
 def audited(stack: Stack, tenant_id: str, action: str) -> list[tuple[Any, ...]]:
     return stack.sql(
-        "SELECT user_id::text, user_email, resource_type, request_id FROM audit_log WHERE tenant_id = %s AND action = %s",
+        "SELECT user_id::text, user_email, resource_type, request_id FROM audit_log"
+        " WHERE tenant_id = %s AND action = %s",
         [tenant_id, action],
     )
 
 
-# Registration -------------------------------------------------------------------------------------------------------------------
+# Registration -------------------------------------------------------------------------------------------------------
 
 
 def test_registration_makes_a_tenant_and_its_owner(stack: Stack) -> None:
@@ -185,7 +186,7 @@ def test_bounds_of_a_registration(stack: Stack, field: str, value: str) -> None:
     assert (answer.status_code, set(faults(answer))) == (422, {f"body.{field}"})
 
 
-# Login ----------------------------------------------------------------------------------------------------------------------------
+# Login --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_login_by_any_case_of_the_email(stack: Stack, owner: Member) -> None:
@@ -226,7 +227,7 @@ def test_a_deactivated_user_is_told_so_with_the_right_password_only(stack: Stack
     assert refused(login(stack, analyst.email, "Wrong-Horse-7"))[1] == "Incorrect email or password"
 
 
-# Refresh --------------------------------------------------------------------------------------------------------------------------
+# Refresh ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_refresh_token_is_good_once(stack: Stack, owner: Member) -> None:
@@ -286,7 +287,7 @@ def test_another_deployments_token(stack: Stack, owner: Member) -> None:
         assert refused(me(stack, forged)) == (401, "Invalid or expired token", "INVALID_TOKEN")
 
 
-# The end of a session ---------------------------------------------------------------------------------------------------------------
+# The end of a session -----------------------------------------------------------------------------------------------
 
 
 def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> None:
@@ -340,7 +341,7 @@ def test_logging_out_needs_a_token_that_is_still_good(stack: Stack, owner: Membe
     assert refused(owner.post(f"{AUTH}/revoke-all-tokens"))[0] == 401
 
 
-# A tenant that may not work ------------------------------------------------------------------------------------------------------------
+# A tenant that may not work -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", ["suspended", "cancelled"])
@@ -357,7 +358,7 @@ def test_a_suspended_tenant(stack: Stack, owner: Member, status: str) -> None:
     assert {"x-ratelimit-limit"} <= set(owner.get(f"{AUTH}/me").headers)
 
 
-# Invitations ----------------------------------------------------------------------------------------------------------------------------
+# Invitations --------------------------------------------------------------------------------------------------------
 
 
 def invited(owner: Member, **changed: Any) -> dict[str, Any]:

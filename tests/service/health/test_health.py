@@ -37,7 +37,8 @@ def test_ready(stack: Stack) -> None:
 
 def test_queue_depths_count_what_waits(stack: Stack, owner: Member) -> None:
     stack.sql(
-        "INSERT INTO jobs (tenant_id, id, queue, name, arguments, ready_at) VALUES (%s, %s, 'export', '-', '{}', now() + interval '1 hour')",
+        "INSERT INTO jobs (tenant_id, id, queue, name, arguments, ready_at)"
+        " VALUES (%s, %s, 'export', '-', '{}', now() + interval '1 hour')",
         [owner.tenant_id, f"task_{owner.tenant_id}"],
     )
     try:

@@ -1,4 +1,4 @@
-"""A database and a Redis of its own beside the running service, for tests that use the platform's parts in this process."""
+"""A database and a Redis of its own beside the running service, for the platform's parts in this process."""
 
 from __future__ import annotations
 

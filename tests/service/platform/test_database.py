@@ -50,10 +50,13 @@ def test_an_error_rolls_back_and_the_connection_lives_on(apart: Apart) -> None:
     tenant = uuid4()
 
     async def fails(shared: Resources) -> int:
-        with pytest.raises(KeyError):
+        async def raises() -> None:
             async with shared.database.transaction(tenant) as tx:
                 await tx.execute(NEW_TENANT, [tenant, tenant.hex])
                 raise KeyError
+
+        with pytest.raises(KeyError):
+            await raises()
         async with shared.database.transaction(tenant) as tx:
             return int(await tx.value("SELECT count(*) FROM tenants"))
 
@@ -78,11 +81,14 @@ def test_a_refusal_that_somebody_swallows_does_not_pass_for_a_commit(apart: Apar
     slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
 
     async def swallows(shared: Resources) -> None:
-        with pytest.raises(psycopg.Error):
+        async def deaf() -> None:
             async with shared.database.transaction(tenant) as tx:
                 await tx.execute(NEW_TENANT, [tenant, tenant.hex])
                 with pytest.raises(SlugTaken):
                     await tx.execute("UPDATE tenants SET slug = %s WHERE id = %s", [slug, tenant])
+
+        with pytest.raises(psycopg.Error):
+            await deaf()
         async with shared.database.transaction(other) as tx:
             await tx.execute(NEW_TENANT, [other, other.hex])
 
@@ -152,11 +158,14 @@ def test_a_deadlock_is_a_concurrent_modification(apart: Apart) -> None:
 
 def test_a_lost_server_is_unavailable_and_comes_back(apart: Apart) -> None:
     async def lost(shared: Resources) -> int:
-        with pytest.raises(Unavailable):
+        async def asks() -> None:
             async with shared.database.transaction() as tx:
                 backend = await tx.value("SELECT pg_backend_pid()")
                 apart.sql("SELECT pg_terminate_backend(%s)", [backend])
                 await tx.value("SELECT 1")
+
+        with pytest.raises(Unavailable):
+            await asks()
         async with shared.database.transaction() as tx:
             return int(await tx.value("SELECT 7"))
 
@@ -183,7 +192,7 @@ def test_a_row_that_does_not_fit_its_struct_is_refused(apart: Apart) -> None:
     apart.run(misfit)
 
 
-# Migrations -----------------------------------------------------------------------------------------------------------------
+# Migrations ---------------------------------------------------------------------------------------------------------
 
 
 def test_migrations_are_applied_once(apart: Apart) -> None:

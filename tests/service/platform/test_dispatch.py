@@ -1,9 +1,9 @@
-"""One request through its row, over rows of the test's own on the real database and Redis: what commits, what undoes, what is said."""
+"""One request through its row, over rows of the test's own on the real database and Redis."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -93,7 +93,10 @@ async def unlisted(ctx: Context) -> None:
 async def late(ctx: Context) -> None:
     """Do it, and let the commit find what is wrong."""
     await _leave_a_trace(ctx)
-    sql = "INSERT INTO jobs (tenant_id, id, queue, name, arguments, status) VALUES (%s, 'task_twice', 'default', '-', '{}', 'completed')"
+    sql = """
+        INSERT INTO jobs (tenant_id, id, queue, name, arguments, status)
+        VALUES (%s, 'task_twice', 'default', '-', '{}', 'completed')
+    """
     await (await ctx.begin()).post(sql, [ctx.tenant])
     await (await ctx.begin()).post(sql, [ctx.tenant])
 
@@ -158,14 +161,15 @@ class Here:
     @property
     def audited(self) -> list[tuple[Any, ...]]:
         return self.apart.sql(
-            "SELECT action, resource_type, resource_id, resource_name, details, request_id, ip_address, user_agent, user_email LIKE '%%@%%'"
+            "SELECT action, resource_type, resource_id, resource_name, details, request_id, ip_address, user_agent,"
+            " user_email LIKE '%%@%%'"
             " FROM audit_log WHERE tenant_id = %s",
             [self.tenant],
         )
 
 
 @pytest.fixture
-def here(clean: Apart) -> Iterator[Here]:
+def here(clean: Apart) -> Here:
     DONE.clear()
     tenant = clean.tenant()
     user = clean.user(tenant)
@@ -183,12 +187,11 @@ def here(clean: Apart) -> Iterator[Here]:
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}
             ) as http:
-                answer = await http.request(method, "/api/v1/tests" + path, **options)
-            return answer
+                return await http.request(method, "/api/v1/tests" + path, **options)
 
         return clean.run(main, **settings)
 
-    yield Here(clean, tenant, call)
+    return Here(clean, tenant, call)
 
 
 def test_a_success_commits_its_effect_and_its_event_together(here: Here) -> None:
@@ -327,7 +330,7 @@ def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
         Area("/x", tag="x").get("")(good)
 
 
-# Where a call comes from -----------------------------------------------------------------------------------------------------
+# Where a call comes from --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -354,7 +357,7 @@ def test_a_peer_without_an_address_is_this_machine() -> None:
     assert address_of({"client": None}, {}, ()) == "127.0.0.1"
 
 
-# A unit of work ------------------------------------------------------------------------------------------------------------------
+# A unit of work -----------------------------------------------------------------------------------------------------
 
 
 def test_a_unit_finds_its_tenant_on_the_way(clean: Apart) -> None:

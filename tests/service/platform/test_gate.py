@@ -1,4 +1,4 @@
-"""The gate: limits to the request, one Redis round trip, revocations that survive a flush, copies that a change outruns."""
+"""The gate: limits to the request, one round trip, revocations that survive a flush, copies never stale."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ def make_key(
     _, prefix, key_hash = new_api_key("live")
     key_id = uuid4()
     apart.sql(
-        "INSERT INTO api_keys (tenant_id, id, name, key_hash, key_prefix, permissions, environment, expires_at, creator_id, created_by)"
+        "INSERT INTO api_keys (tenant_id, id, name, key_hash, key_prefix, permissions, environment, expires_at,"
+        " creator_id, created_by)"
         " VALUES (%s, %s, 'key', %s, %s, %s, 'live', now() + %s::interval, %s, 'somebody')",
         [tenant, key_id, key_hash, prefix, permissions, expires, creator],
     )
     return key_id, key_hash
 
 
-# Limits -----------------------------------------------------------------------------------------------------------------
+# Limits -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_minute_window_admits_its_figure_and_tells_the_rest(clean: Apart) -> None:
@@ -170,7 +171,7 @@ def test_tenants_and_keys_are_counted_apart(clean: Apart) -> None:
     ]
 
 
-# Round trips ----------------------------------------------------------------------------------------------------------------
+# Round trips --------------------------------------------------------------------------------------------------------
 
 
 def test_one_round_trip_and_no_statement_once_the_copies_are_there(clean: Apart) -> None:
@@ -195,7 +196,7 @@ def test_one_round_trip_and_no_statement_once_the_copies_are_there(clean: Apart)
     assert outside <= {"config|resetstat", "config", "info", "ping", "select", "client", "client|setinfo"}, outside
 
 
-# Copies and the truth -----------------------------------------------------------------------------------------------------------
+# Copies and the truth -----------------------------------------------------------------------------------------------
 
 
 def test_a_revocation_survives_a_flush_and_bites_before_anything_passes(clean: Apart) -> None:
@@ -265,7 +266,8 @@ def test_the_worker_mends_a_lost_copy_and_forgets_what_ran_out(clean: Apart) -> 
         async with shared.database.transaction(tenant) as tx:
             await record_revocation(tx, shared.settings, tenant, "session", lost)  # and its copy never arrived
         clean.sql(
-            "INSERT INTO revocations (tenant_id, kind, subject, expires_at) VALUES (%s, 'session', %s, now() - interval '2 hours')",
+            "INSERT INTO revocations (tenant_id, kind, subject, expires_at)"
+            " VALUES (%s, 'session', %s, now() - interval '2 hours')",
             [tenant, over],
         )
         before = (await as_user(shared.gate, tenant, session=lost)).outcome
@@ -279,7 +281,7 @@ def test_the_worker_mends_a_lost_copy_and_forgets_what_ran_out(clean: Apart) -> 
 
 
 def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> None:
-    """The loader reads a live key, the key is revoked and its copy dropped, then the loader writes: that write must not count."""
+    """The loader reads a live key, the key is revoked and its copy dropped, and only then the loader writes."""
     tenant = clean.tenant()
     key_id, key_hash = make_key(clean, tenant, clean.user(tenant), permissions=["workbooks:read"])
 

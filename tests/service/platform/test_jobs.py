@@ -86,7 +86,7 @@ def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **s
     return apart.run(main, **{"job_backoff_seconds": 0, "job_attempts": 3} | settings)
 
 
-# The outbox -------------------------------------------------------------------------------------------------------------------
+# The outbox ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_job_commits_with_its_row_or_not_at_all(alone: Apart) -> None:
@@ -151,7 +151,7 @@ def test_without_redis_a_claimed_job_goes_back_at_once(alone: Apart) -> None:
     act(alone, lost)
 
 
-# A run ------------------------------------------------------------------------------------------------------------------------
+# A run --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_commits_its_effect_and_its_end_together(alone: Apart) -> None:
@@ -215,8 +215,8 @@ def test_a_run_that_raises_is_retried_with_a_growing_pause_then_buried(alone: Ap
     assert seen.errors == ["broken  ? sheet"]
     assert name_of(alone, tenant) == "failed: broken  ? sheet", "the effects of the runs themselves are undone"
     letters = alone.sql(
-        "SELECT task_name, queue, exception_type, exception_message, retries_attempted, status, traceback FROM dead_letters"
-        " WHERE original_task_id = %s",
+        "SELECT task_name, queue, exception_type, exception_message, retries_attempted, status, traceback"
+        " FROM dead_letters WHERE original_task_id = %s",
         [job_id],
     )
     assert [letter[:6] for letter in letters] == [
@@ -273,7 +273,7 @@ def test_a_run_that_never_ends_counts_as_failed(alone: Apart) -> None:
     assert state(alone, act(alone, run)) == ("pending", 1, 1)
 
 
-# Leases -----------------------------------------------------------------------------------------------------------------------
+# Leases -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_heartbeat_keeps_a_lease(alone: Apart) -> None:
@@ -339,15 +339,17 @@ def test_a_run_that_ends_after_its_lease_was_given_away_changes_nothing(alone: A
 def test_a_stopping_worker_gives_its_job_back(alone: Apart) -> None:
     tenant, seen = alone.tenant(), Seen()
 
+    begun = asyncio.Event()
+
     async def sleeps(unit: Unit, _: dict[str, Any]) -> None:
+        begun.set()
         await asyncio.sleep(60)
 
     async def run(shared: Resources, queue: ArqRedis) -> str:
         job_id = await accept(shared, tenant)
         await hand_over(shared, queue)
         running = asyncio.create_task(Runner(shared, table(seen, sleeps))({}, str(tenant), job_id, 1))  # type: ignore[arg-type]
-        while not seen.runs:
-            await asyncio.sleep(0.01)
+        await begun.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
@@ -382,7 +384,7 @@ def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(alone: Apart) -> Non
     ]
 
 
-# A Redis that forgets ------------------------------------------------------------------------------------------------------------
+# A Redis that forgets -----------------------------------------------------------------------------------------------
 
 
 def test_queued_jobs_are_handed_over_again_after_a_flush(alone: Apart) -> None:
@@ -435,7 +437,7 @@ def test_a_job_that_redis_alone_lost_is_found_by_its_lease(alone: Apart) -> None
     act(alone, run)
 
 
-# Through arq ------------------------------------------------------------------------------------------------------------------
+# Through arq --------------------------------------------------------------------------------------------------------
 
 
 def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) -> None:

@@ -1,4 +1,4 @@
-"""Row-level security over the catalogue: no table, function or partition lets one tenant see or touch another's rows."""
+"""Row-level security over the catalogue: no way for one tenant to see or touch another's rows."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(
 
 def test_the_service_role_is_nobody_special(apart: Apart, tables: list[tuple[Any, ...]]) -> None:
     rights = apart.sql(
-        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname LIKE 'cushion\\_%%'",
+        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles"
+        " WHERE rolname LIKE 'cushion\\_%%'",
         [],
     )
     assert {row[0] for row in rights} == {"cushion_service", "cushion_definer"}
@@ -174,8 +175,8 @@ def test_no_row_can_be_put_into_another_tenant(
     one, other = two_tenants
     for name, column in names:
         copied = apart.sql(
-            "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
-            " AND NOT attisdropped AND attname <> %s",
+            "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute"
+            " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s",
             [name, column],
         )[0][0]
         with (
@@ -214,8 +215,8 @@ def test_partitions_cannot_be_read_past_their_table(apart: Apart, tables: list[t
 
 def test_what_is_no_tenant_table_is_out_of_reach(apart: Apart) -> None:
     others = apart.sql(
-        "SELECT relname FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')"
-        " AND relname <> 'tenants'"
+        "SELECT relname FROM pg_class c"
+        " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> 'tenants'"
         " AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id')"
     )
     assert others == [("migrations",)]
@@ -241,8 +242,8 @@ def test_functions_that_look_across_tenants_are_fenced(apart: Apart) -> None:
 
 def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart) -> None:
     rights = apart.sql(
-        "SELECT table_name, string_agg(privilege_type, ' ' ORDER BY privilege_type) FROM information_schema.table_privileges"
-        " WHERE grantee = 'cushion_definer' GROUP BY 1"
+        "SELECT table_name, string_agg(privilege_type, ' ' ORDER BY privilege_type)"
+        " FROM information_schema.table_privileges WHERE grantee = 'cushion_definer' GROUP BY 1"
     )
     writing = {name: held for name, held in rights if held != "SELECT"}
     assert writing == {"jobs": "SELECT UPDATE", "revocations": "DELETE SELECT"}

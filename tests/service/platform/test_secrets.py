@@ -158,7 +158,7 @@ def test_keys_hold_256_random_bits_and_show_little(environment: Any, prefix: str
     assert (len(token), token_hash) == (43, digest(token))
 
 
-# The deployment's key --------------------------------------------------------------------------------------------------------
+# The deployment's key -----------------------------------------------------------------------------------------------
 
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ async def drained(shared: Resources, consumer: str = "one") -> int:
 
 def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
     return apart.sql(
-        "SELECT action, user_email, resource_type, resource_id, resource_name, ip_address, request_id, details FROM audit_log"
-        " WHERE tenant_id = %s ORDER BY request_id",
+        "SELECT action, user_email, resource_type, resource_id, resource_name, ip_address, request_id, details"
+        " FROM audit_log WHERE tenant_id = %s ORDER BY request_id",
         [tenant],
     )
 
