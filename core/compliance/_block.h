@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LARGEST 1.7976931348623157e308
 #define BLOCK 1024
@@ -107,26 +108,58 @@ WIDE static void mark_rank(const uint8_t* restrict column, uint8_t rank, rows_t 
     for (rows_t i = 0; i < rows; i++) bad[i] |= column[i] == rank;
 }
 
-/* Par, 0.0 where it is blank or the row is bad. Returns how many are blank. */
-WIDE static rows_t find_weights(
-    const double* restrict par, const uint8_t* restrict bad, rows_t rows, double* restrict weight
+/* Marks the rows whose value is given and at the line or above it. */
+WIDE static void mark_reached(const double* restrict column, double line, rows_t rows, uint8_t* restrict bad) {
+    for (rows_t i = 0; i < rows; i++) bad[i] |= (column[i] >= line) & (column[i] <= LARGEST);
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(column, i);
+}
+
+/* Marks the rows that were bought below par's `line` or have one of the flags. */
+WIDE static void mark_low(
+    const double* restrict bought, double line, const uint8_t* restrict flags, uint8_t wanted, rows_t rows,
+    uint8_t* restrict low
 ) {
-    int64_t blank = 0;
+    for (rows_t i = 0; i < rows; i++) low[i] = (bought[i] < line) | ((flags[i] & wanted) != 0);
+    for (rows_t i = 0; i < rows; i += 8) AHEAD(bought, i);
+}
+
+/* The next row, from `row` on, with one of the wanted bits; `rows` where there is none. Most rows have none: eight are
+   passed over at once. */
+static inline rows_t next_marked(const uint8_t* marks, uint8_t wanted, rows_t row, rows_t rows) {
+    for (; row + 8 <= rows; row += 8) {
+        uint64_t eight;
+        memcpy(&eight, marks + row, 8);
+        if (eight & wanted * UINT64_C(0x0101010101010101)) {
+            while (!(marks[row] & wanted)) row++;
+            return row;
+        }
+    }
+    while (row < rows && !(marks[row] & wanted)) row++;
+    return row;
+}
+
+/* Par, 0.0 where it is blank or the row is bad. Returns how many are blank, and how many others bad. */
+WIDE static rows_t find_weights(
+    const double* restrict par, const uint8_t* restrict bad, rows_t rows, double* restrict weight, rows_t* others
+) {
+    int64_t blank = 0, defaulted = 0;
     for (rows_t i = 0; i < rows; i++) {
         double own = either(par[i], 0.0);
         weight[i] = bad[i] ? 0.0 : own;
         blank += !is_given(par[i]);
+        defaulted += is_given(par[i]) & (bad[i] != 0);
     }
     for (rows_t i = 0; i < rows; i += 8) AHEAD(par, i);
+    *others = defaulted;
     return blank;
 }
 
 /* For each row its rank for the rating factor (A's, else B's, else C's, else the deal's own), from bit 4 up; bit 3: that is
    B's or C's; bits 0 to 2: the row is in the CCC bucket of A, B, C. A row that no agency rates is in all of them, unless
-   the deal's own rating is better. Returns the worst rank. */
+   the deal's own rating is better; `buckets` has these three alone. Returns the worst rank. */
 WIDE static uint8_t find_cells(
     const uint8_t* restrict a, const uint8_t* restrict b, const uint8_t* restrict c, const uint8_t* restrict own,
-    rows_t rows, uint16_t* restrict cell
+    rows_t rows, uint16_t* restrict cell, uint8_t* restrict buckets
 ) {
     uint8_t worst = 0;
     for (rows_t i = 0; i < rows; i++) {
@@ -142,6 +175,7 @@ WIDE static uint8_t find_cells(
         worst = worst > c[i] ? worst : c[i];
         worst = worst > own[i] ? worst : own[i];
         cell[i] = (uint16_t)((rank & 31) << 4 | bits);
+        buckets[i] = bits & 7;
     }
     return worst;
 }
@@ -173,7 +207,7 @@ WIDE static void find_rates(
         double credit = bottom > base ? (bottom - base) * 100.0 : 0.0;
         /* A coupon less its index has the floor's credit in it already. */
         double implied = (coupon[i] - base) * 100.0;
-        double paid = either(coupon[i], index + spread[i] / 100.0);
+        double paid = either(coupon[i], index + spread[i] * 0.01);
         rate[i] = flags[i] & DEFERRING ? 0.0 : paid;
         contractual[i] = either(spread[i], implied);
         effective[i] = either(spread[i] + credit, implied);
@@ -186,16 +220,21 @@ WIDE static void find_rates(
     }
 }
 
-/* The average life in years, else that of the schedule, else the years to maturity; never less than none. */
-WIDE static void find_lives(
+/* The average life in years, else that of the schedule, else the years to maturity; never less than none. Returns how many
+   rows with a weight are past their maturity. */
+WIDE static rows_t find_lives(
     const double* restrict average, const double* restrict scheduled, const double* restrict maturity, double as_of,
-    rows_t rows, double* restrict years
+    const double* restrict weight, rows_t rows, double* restrict years
 ) {
+    int64_t matured = 0;
     for (rows_t i = 0; i < rows; i++) {
-        double life = either(average[i], either(scheduled[i], (maturity[i] - as_of) * (1.0 / 365.25)));
+        double left = maturity[i] - as_of;
+        double life = either(average[i], either(scheduled[i], left * (1.0 / 365.25)));
         years[i] = (life < 0.0) & (life >= -LARGEST) ? 0.0 : life;
+        matured += (left < 0.0) & (left >= -LARGEST) & (weight[i] != 0.0);
     }
     for (rows_t i = 0; i < rows; i += 8) AHEAD(maturity, i);
+    return matured;
 }
 
 /* 1.0 for a country that is not home, 0.0 for home, NaN for none; and the facility size less what the line is higher

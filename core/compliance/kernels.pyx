@@ -36,9 +36,17 @@ cdef extern from "_block.h" nogil:
     ) noexcept
     void mark_flag(const uint8_t* column, int bit, Py_ssize_t rows, uint8_t* bits) noexcept
     void mark_rank(const uint8_t* column, uint8_t rank, Py_ssize_t rows, uint8_t* bad) noexcept
-    Py_ssize_t find_weights(const double* par, const uint8_t* bad, Py_ssize_t rows, double* weight) noexcept
+    void mark_reached(const double* column, double line, Py_ssize_t rows, uint8_t* bad) noexcept
+    void mark_low(
+        const double* bought, double line, const uint8_t* flags, uint8_t wanted, Py_ssize_t rows, uint8_t* low
+    ) noexcept
+    Py_ssize_t next_marked(const uint8_t* marks, uint8_t wanted, Py_ssize_t row, Py_ssize_t rows) noexcept
+    Py_ssize_t find_weights(
+        const double* par, const uint8_t* bad, Py_ssize_t rows, double* weight, Py_ssize_t* others
+    ) noexcept
     uint8_t find_cells(
-        const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* own, Py_ssize_t rows, uint16_t* cell
+        const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* own, Py_ssize_t rows,
+        uint16_t* cell, uint8_t* buckets
     ) noexcept
     void find_recoveries(
         const double* recovery, const uint8_t* lien, const uint8_t* flags, const double* by_lien, double dip,
@@ -49,9 +57,9 @@ cdef extern from "_block.h" nogil:
         const uint8_t* flags, const double* weight, Py_ssize_t rows,
         double* rate, double* contractual, double* effective, double* floating
     ) noexcept
-    void find_lives(
-        const double* average, const double* scheduled, const double* maturity, double as_of, Py_ssize_t rows,
-        double* years
+    Py_ssize_t find_lives(
+        const double* average, const double* scheduled, const double* maturity, double as_of, const double* weight,
+        Py_ssize_t rows, double* years
     ) noexcept
     void find_abroad(
         const int32_t* country, int32_t home, const double* size, double higher, Py_ssize_t rows,
@@ -74,6 +82,10 @@ cdef double DIP_RECOVERY = 50.0
 cdef double SMALL_US = 150e6
 cdef double SMALL_ELSEWHERE = 250e6
 cdef double QUOTES = 2.0
+cdef double DISCOUNT = 80.0  # bought below, for a floating loan; the fixed one's line is lower
+cdef double DISCOUNT_FIXED = 75.0
+cdef double RELEASE = 90.0  # the price that ends it
+cdef double RELEASE_FIXED = 85.0
 cdef double UNQUOTED_CCC_PRICE = 70.0
 
 FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation")
@@ -127,6 +139,8 @@ cdef struct Block:
     double third[1024]
     uint8_t is_default[1024]
     uint8_t flags[1024]
+    uint8_t low[1024]
+    uint8_t buckets[1024]
     uint16_t cell[1024]
 
 
@@ -398,10 +412,7 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
         if columns.rank[at] != NULL:
             mark_rank(columns.rank[at] + start, DEFAULTED_RANK, rows, bad)
     if columns.days_past_due != NULL:
-        number = columns.days_past_due + start
-        for i in range(rows):
-            if number[i] >= DEFAULTED_DAYS and number[i] <= LARGEST:
-                bad[i] = 1
+        mark_reached(columns.days_past_due + start, DEFAULTED_DAYS, rows, bad)
     if columns.default_date != NULL:
         number = columns.default_date + start
         for i in range(rows):
@@ -416,11 +427,8 @@ cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
 cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """What each row weighs: its par where it performs, else 0.0."""
     cdef const double* par = columns.par + block.start
-    cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.is_default, block.rows, block.weight)
+    cdef Py_ssize_t i, bad = 0, blank = find_weights(par, block.is_default, block.rows, block.weight, &bad)
     cdef double short = 0.0
-    for i in range(block.rows):
-        if block.is_default[i] and _given(par[i]):
-            bad += 1
     add_below(block.weight, block.weight, 0.0, block.rows, &self.par, &short)
     if short < 0.0:
         for i in range(block.rows):
@@ -432,10 +440,11 @@ cdef void _weigh(Tally self, Block* block, const Columns* columns) noexcept nogi
 
 cdef void _add_defaults(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """The defaulted rows; after the other families, when their columns are in the cache."""
-    cdef Py_ssize_t i
-    for i in range(block.rows):
-        if block.is_default[i] and _given(columns.par[block.start + i]):
+    cdef Py_ssize_t i = next_marked(block.is_default, 1, 0, block.rows)
+    while i < block.rows:
+        if _given(columns.par[block.start + i]):
             _add_default(self, block.start + i, columns, block.flags[i])
+        i = next_marked(block.is_default, 1, i + 1, block.rows)
 
 
 cdef void _add_default(Tally self, Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
@@ -508,7 +517,7 @@ cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcep
     cdef const uint8_t* c = columns.rank[2] + block.start if columns.rank[2] != NULL else NOTHING
     cdef const uint8_t* own = columns.rank[3] + block.start if columns.rank[3] != NULL else NOTHING
     cdef Py_ssize_t i
-    self._worst_rank = max(self._worst_rank, find_cells(a, b, c, own, block.rows, block.cell))
+    self._worst_rank = max(self._worst_rank, find_cells(a, b, c, own, block.rows, block.cell, block.buckets))
     for i in range(block.rows):
         (&self._rating_table[i & (SHARES - 1)][0][0])[block.cell[i]] += block.weight[i]
 
@@ -524,17 +533,19 @@ cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noex
         if candidate == NULL:
             return False
         self._candidates = candidate
-    for i in range(block.rows):
-        if block.cell[i] & 7 and block.weight[i] > 0.0:
+    i = next_marked(block.buckets, 7, 0, block.rows)
+    while i < block.rows:
+        if block.weight[i] > 0.0:
             row = block.start + i
             candidate = &self._candidates[self.candidate_count]
             candidate.row = <int32_t>row
             candidate.par = block.weight[i]
-            candidate.buckets = block.cell[i] & 7
+            candidate.buckets = block.buckets[i]
             candidate.is_unpriced = columns.price == NULL or not _given(columns.price[row])
             candidate.price = UNQUOTED_CCC_PRICE if candidate.is_unpriced else columns.price[row]
             candidate.value = _value(row, columns, block.flags[i], &is_discount)
             self.candidate_count += 1
+        i = next_marked(block.buckets, 7, i + 1, block.rows)
     return True
 
 
@@ -565,9 +576,9 @@ cdef inline bint _is_discount(Py_ssize_t row, const Columns* columns, uint8_t fl
     if columns.purchase_price == NULL:
         return False
     bought = columns.purchase_price[row]
-    if not (0.0 <= bought < (75.0 if flags & FIXED else 80.0)):
+    if not (0.0 <= bought < (DISCOUNT_FIXED if flags & FIXED else DISCOUNT)):
         return False
-    return columns.price == NULL or not (LARGEST >= columns.price[row] >= (85.0 if flags & FIXED else 90.0))
+    return columns.price == NULL or not (LARGEST >= columns.price[row] >= (RELEASE_FIXED if flags & FIXED else RELEASE))
 
 
 cdef double _value(Py_ssize_t row, const Columns* columns, uint8_t flags, bint* is_discount) noexcept nogil:
@@ -586,22 +597,22 @@ cdef double _value(Py_ssize_t row, const Columns* columns, uint8_t flags, bint* 
 
 cdef void _add_carrying(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Haircuts of discount obligations and of deferring loans; a row that is both counts once, at the lower value."""
-    cdef const double* bought = columns.purchase_price + block.start if columns.purchase_price != NULL else NULL
+    cdef uint8_t* low = block.low
     cdef Py_ssize_t i
     cdef double haircut
     cdef bint is_discount
-    if bought == NULL and columns.flag[4] == NULL:
+    if columns.purchase_price == NULL and columns.flag[4] == NULL:
         return
-    for i in range(block.rows):
-        if (bought != NULL and bought[i] < 80.0) or block.flags[i] & DEFERRING:  # few rows
-            if block.weight[i] == 0.0:
-                continue
-            haircut = block.weight[i] * (1.0 - _value(block.start + i, columns, block.flags[i], &is_discount) / 100.0)
-            if is_discount:
-                self.discount_par += block.weight[i]
-                self.discount_haircut += haircut
-            else:
-                self.deferring_haircut += haircut
+    mark_low(_numbers(columns.purchase_price, block), DISCOUNT, block.flags, DEFERRING, block.rows, low)
+    i = next_marked(low, 1, 0, block.rows)
+    while i < block.rows:
+        haircut = block.weight[i] * (1.0 - _value(block.start + i, columns, block.flags[i], &is_discount) / 100.0)
+        if is_discount:
+            self.discount_par += block.weight[i]
+            self.discount_haircut += haircut
+        else:
+            self.deferring_haircut += haircut
+        i = next_marked(low, 1, i + 1, block.rows)
 
 
 cdef inline const double* _numbers(const double* column, Block* block) noexcept nogil:
@@ -637,10 +648,12 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
     add_products(block.weight, block.value, block.rows, &self.interest_par, &self.interest_sum)
     add_products(block.floating, block.other, block.rows, &self.spread_par, &self.contractual_sum)
     add_products(block.floating, block.third, block.rows, &again, &self.spread_sum)
-    for i in range(block.rows):
-        if block.flags[i] & FIXED and fabs(coupon[i]) <= LARGEST:  # few rows
+    i = next_marked(block.flags, FIXED, 0, block.rows)
+    while i < block.rows:
+        if _given(coupon[i]):
             self.coupon_par += block.weight[i]
             self.coupon_sum += block.weight[i] * coupon[i]
+        i = next_marked(block.flags, FIXED, i + 1, block.rows)
 
 
 cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -648,16 +661,12 @@ cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept n
     cdef const double* average = _numbers(columns.average_life, block)
     cdef const double* scheduled = _numbers(columns.scheduled_life, block)
     cdef const double* maturity = _numbers(columns.maturity, block)
-    cdef double as_of = columns.as_of
-    cdef Py_ssize_t i, matured = 0
     if columns.average_life == NULL and columns.scheduled_life == NULL and columns.maturity == NULL:
         return
-    for i in range(block.rows):
-        if maturity[i] < as_of and maturity[i] >= -LARGEST and block.weight[i] != 0.0:
-            matured += 1
-    find_lives(average, scheduled, maturity, as_of, block.rows, block.value)
+    self.past_maturity += find_lives(
+        average, scheduled, maturity, columns.as_of, block.weight, block.rows, block.value
+    )
     add_products(block.weight, block.value, block.rows, &self.life_par, &self.life_sum)
-    self.past_maturity += matured
 
 
 cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
