@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi')
+SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.h')
+KERNELS := $(shell find core -name '*.pyx')
 TESTS ?= --ignore=tests/programs tests
 PARALLEL ?= 2
 
@@ -29,10 +30,11 @@ serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 test: setup ## the whole test suite, against a real PostgreSQL and Redis
 	$(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile $(TESTS)
 
-lint: setup ## ruff (lint and format) and mypy
+lint: setup ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --allowlist .stubtest-allowlist $(subst /,.,$(basename $(KERNELS)))
 
 format: setup ## let ruff put the code in order
 	$(BIN)/ruff check --fix .

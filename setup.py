@@ -28,6 +28,7 @@ def extension(source: Path) -> Extension:
     return Extension(
         name=".".join(source.with_suffix("").parts),
         sources=[str(source)],
+        depends=[str(part) for part in source.parent.iterdir() if part.suffix in (".h", ".pxi")],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=FLAGS,

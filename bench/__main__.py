@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--check] [--record]`: run benchmarks, compare with the record.
 
-NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls under
-60 % of its record, `--record` writes the figures as the new record.
+NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls
+under 60 % of its record, `--record` writes the figures as the new record.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Load every compiled kernel and see that it calculates: called by the build, and by a process before it says it is ready."""
+"""Load every compiled kernel and see that it calculates: called by the build and by a process before it is ready."""
 
 from __future__ import annotations
 

@@ -21,9 +21,13 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+import psycopg
+
 from service.child import bound
 from service.embedded import Embedded
 from service.ground import EmbeddedError
+from service.platform import database
+from service.platform.database import as_service
 
 LOG = logging.getLogger("cushion.supervisor")
 
@@ -141,11 +145,13 @@ def serve(
             plan = _with_port(plan)
             if plan.embedded:
                 with Embedded(plan.data_dir) as servers:
-                    _serve(plan, servers, servers.database_url, servers.redis_url, children, migrate, signals)
+                    _migrate(servers.database_url, migrate)
+                    _serve(plan, servers, as_service(servers.database_url), servers.redis_url, children, signals)
             elif plan.database_url is None or plan.redis_url is None:
                 raise RefusedError("set both CUSHION_DATABASE_URL and CUSHION_REDIS_URL, or neither")
             else:
-                _serve(plan, None, plan.database_url, plan.redis_url, children, migrate, signals)
+                _migrate(plan.database_url, migrate)
+                _serve(plan, None, plan.database_url, plan.redis_url, children, signals)
     except (RefusedError, FailedError, EmbeddedError) as error:
         print(f"cushion: {error}", file=sys.stderr)
         return EXIT_REFUSED if isinstance(error, RefusedError) else EXIT_FAILED
@@ -160,19 +166,13 @@ def _serve(
     database_url: str,
     redis_url: str,
     children: Callable[[Plan], Sequence[Child]],
-    migrate: Callable[[str], object] | None,
     signals: _Signals,
 ) -> None:
-    _migrate(database_url, migrate)
     environment = child_environment(os.environ, plan, database_url, redis_url)
     _Tree(plan, servers, [_Process(child, environment) for child in children(plan)], signals).run()
 
 
 def _migrate(database_url: str, migrate: Callable[[str], object] | None) -> None:
-    import psycopg
-
-    from service.platform import database
-
     try:
         (migrate or database.migrate)(database_url)
     except (psycopg.Error, database.MigrationError) as error:

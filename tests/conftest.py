@@ -139,7 +139,7 @@ def stack() -> Iterator[Stack]:
 def run_stack() -> Iterator[Stack]:
     """A service of its own, for tests that stop its parts."""
     from service.embedded import Embedded
-    from service.platform.database import migrate
+    from service.platform.database import as_service, migrate
 
     folder = Path(tempfile.mkdtemp(prefix="cushion-test-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
@@ -150,7 +150,7 @@ def run_stack() -> Iterator[Stack]:
             environment = {
                 **{name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")},
                 **GENEROUS,
-                "CUSHION_DATABASE_URL": servers.database_url,
+                "CUSHION_DATABASE_URL": as_service(servers.database_url),
                 "CUSHION_REDIS_URL": servers.redis_url,
                 "CUSHION_DATA_DIR": str(data_dir),
                 "CUSHION_EMBEDDED": "1",

@@ -20,7 +20,7 @@ CYTHON = sorted((ROOT / "core").rglob("*.pyx"))
 WRITTEN = [
     path
     for folder in ("core", "service", "bench", "tests")
-    for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.sql", "*.lua", "*.md", "*.toml")
+    for kind in ("*.py", "*.pyx", "*.pxd", "*.pxi", "*.pyi", "*.sql", "*.lua", "*.md", "*.toml")
     for path in sorted((ROOT / folder).rglob(kind))
 ]
 

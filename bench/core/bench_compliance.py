@@ -90,7 +90,7 @@ def portfolio(loans: int) -> Portfolio:
         {"rating_agency_a": rank_a, "rating_agency_b": rank_b, "rating_agency_c": rank_c},
         np.where(chance.random(loans) < 0.025, 2, 1).astype(np.uint8),
         Tranches(
-            tuple("ABCDE") + ("Sub",), notes, notes, np.array([5.6, 6.05, 6.5, 7.6, 10.5, np.nan]), blank,
+            ("A", "B", "C", "D", "E", "Sub"), notes, notes, np.array([5.6, 6.05, 6.5, 7.6, 10.5, np.nan]), blank,
             np.array([np.nan, 121.6, 114, 106.4, 104.2, np.nan]), np.array([np.nan, 120, 115, 110, np.nan, np.nan]),
             np.arange(1, 7, dtype=np.int32), np.zeros(6), blank, np.array([0, 0, 0, 0, 0, 1], np.bool_),
         ),
@@ -241,7 +241,8 @@ def numpy_figures(book: Portfolio) -> Figures:
 
     def carried(rows: NDArray[Any]) -> NDArray[np.float64]:
         least = np.fmin(price[rows], recovery[rows])
-        return np.where(np.isnan(least), kind[rows], least).clip(0, 100)
+        percent: NDArray[np.float64] = np.where(np.isnan(least), kind[rows], least).clip(0, 100)
+        return percent
 
     line, release = np.where(fixed[low], 75, 80), np.where(fixed[low], 85, 90)
     discount = (bought[low] < line) & ~(price[low] >= release)
@@ -288,7 +289,7 @@ def numpy_figures(book: Portfolio) -> Figures:
         part = np.minimum(w[rows], (excess - (np.cumsum(w[rows]) - w[rows])).clip(0))
         haircut = (part * (value[rows] - mark).clip(0)).sum() / 100
     obligor = book.names["obligor"]
-    by_obligor = np.bincount(obligor.codes, w, len(obligor.values))
+    by_obligor: NDArray[Any] = np.bincount(obligor.codes, w, len(obligor.values))
     industry = np.zeros(len(obligor.values), np.int32)
     industry[obligor.codes] = book.names["industry"].codes
     largest = np.sort(np.partition(by_obligor, -5)[-5:])[::-1]

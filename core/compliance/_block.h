@@ -180,13 +180,17 @@ WIDE static uint8_t find_cells(
     return worst;
 }
 
-/* The recovery rate of each row, else that of its kind. */
+/* The recovery rate of each row, else that of its kind: by notches that the facility is rated better than its default
+   probability (3 worse to 2 better, 0 where either is unrated), then by lien. */
 WIDE static void find_recoveries(
     const double* restrict recovery, const uint8_t* restrict lien, const uint8_t* restrict flags,
-    const double* restrict by_lien, double dip, rows_t rows, double* restrict found
+    const uint8_t* restrict rank, const uint8_t* restrict facility_rank, const double* restrict by_kind, double dip,
+    rows_t rows, double* restrict found
 ) {
     for (rows_t i = 0; i < rows; i++) {
-        double kind = by_lien[lien[i] & 7];
+        int notches = rank[i] && facility_rank[i] ? rank[i] - facility_rank[i] : 0;
+        notches = notches < -3 ? -3 : notches > 2 ? 2 : notches;
+        double kind = by_kind[(notches + 3) * 8 + (lien[i] & 7)];
         kind = flags[i] & DIP ? dip : kind;
         found[i] = either(recovery[i], kind);
     }

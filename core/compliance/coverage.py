@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
@@ -91,9 +92,11 @@ def structure(tranches: Tranches, base_rate: float, period_years: float) -> Stru
         else:
             groups.append(note)
         rank_before = rank
-    oc = _tested(groups, [group.oc_trigger for group in groups], DEFAULT_OC_TRIGGERS, range(len(groups)))
-    looked_at = [tested.at for tested in oc]
-    ic = _tested(groups, [group.ic_trigger for group in groups], DEFAULT_IC_TRIGGERS, looked_at)
+    oc = _tested(groups, [group.oc_trigger for group in groups], DEFAULT_OC_TRIGGERS)
+    if any(group.ic_trigger is not None for group in groups):
+        ic = _tested(groups, [group.ic_trigger for group in groups], DEFAULT_IC_TRIGGERS)
+    else:
+        ic = [test._replace(trigger=DEFAULT_IC_TRIGGERS.get(groups[test.at].letter), from_sheet=False) for test in oc]
     return Structure(groups, oc, ic)
 
 
@@ -155,37 +158,39 @@ def _letter(name: str) -> str:
     return found[1].upper() if found else ""
 
 
-def _tested(
-    groups: list[Group], triggers: list[float | None], usual: dict[str, float], otherwise: Iterable[int]
-) -> list[Tested]:
-    """The groups with a trigger; where the sheet has none, the groups `otherwise`, beside their usual triggers.
+def _tested(groups: list[Group], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
+    """The groups with a trigger; where the sheet has none, all of them, beside their usual triggers.
 
-    Class A (or X) is tested together with B: the test stands at B, unless the sheet gives each a trigger of its own.
+    Class A (or X) is tested together with B, and the classes of a letter together, though they rank one after the
+    other: the test stands at the last of them, unless the sheet gives them different triggers.
     """
     from_sheet = any(trigger is not None for trigger in triggers)
-    chosen = [at for at, trigger in enumerate(triggers) if trigger is not None] if from_sheet else otherwise
     tested: dict[int, Tested] = {}
-    for at in chosen:
-        trigger, join = triggers[at], _joins(groups, at)
-        if from_sheet and triggers[join] not in (None, trigger):
-            join = at
-        if join not in tested:
-            name = groups[join].name if join == at else f"{groups[at].name}/{groups[join].name}"
-            tested[join] = Tested(join, name, trigger if from_sheet else usual.get(groups[join].letter), from_sheet)
+    for at in range(len(groups)):
+        if from_sheet and triggers[at] is None:
+            continue
+        last = _last(groups, triggers, at)
+        if last not in tested:
+            name = groups[at].name if last == at else f"{groups[at].name}/{groups[last].name}"
+            trigger = triggers[at] if from_sheet else usual.get(groups[last].letter)
+            tested[last] = Tested(last, name, trigger, from_sheet)
     return [tested[at] for at in sorted(tested)]
 
 
-def _joins(groups: list[Group], at: int) -> int:
-    """Where the test of a group stands: the last group of the letter that it is tested with, else itself."""
-    for letter in _TESTED_WITH.get(groups[at].letter, ""):
-        for below in range(len(groups) - 1, at, -1):
-            if groups[below].letter == letter:
-                return below
+def _last(groups: list[Group], triggers: list[float | None], at: int) -> int:
+    """Where the test of a group stands: at the last of the groups that it is tested with."""
+    own = groups[at].letter
+    for letter in _TESTED_WITH.get(own, own):
+        below = [place for place in range(at + 1, len(groups)) if groups[place].letter == letter]
+        alike = list(takewhile(lambda place: triggers[place] in (None, triggers[at]), below))
+        # Beside different triggers, another letter's blank ones are not this group's.
+        if alike and (letter == own or alike == below or any(triggers[place] is not None for place in alike)):
+            return alike[-1]
     return at
 
 
-_TESTED_WITH: Final = {"A": "B", "X": "BA"}
-"""The letters with which a class is tested, first choice first."""
+_TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
+"""The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
 def classes(

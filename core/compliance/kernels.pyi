@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from core.portfolio.portfolio import Names
 
@@ -14,12 +15,16 @@ FLAGS: tuple[str, ...]
 BUCKETS: tuple[str, str, str]
 """The rating columns with a CCC bucket each."""
 
+@disjoint_base
 class Tally:
     """The sums of one pass over the loans: par and money in the deal's currency, rates in their column's unit.
 
     "Par" is performing par where nothing else is said; a net sum may be negative. `_given`, `_par` of a rate is the par
     of the rows that have it.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Raises TypeError: a tally is made by `tally`."""
 
     row_count: int
     performing_rows: int
@@ -89,7 +94,7 @@ def tally(
     flags: Mapping[str, NDArray[np.uint8]],
     ranks: Mapping[str, NDArray[np.uint8]],
     lien: NDArray[np.uint8] | None,
-    recovery_by_lien: NDArray[np.float64],
+    recovery_by_kind: NDArray[np.float64],
     *,
     as_of: float,
     base_rate: float,
@@ -99,8 +104,9 @@ def tally(
     """Walk the loans once and add up what every test needs.
 
     The columns are those of `core.portfolio.portfolio.Portfolio`, `row_count` long and contiguous; they may be
-    read-only. `recovery_by_lien` gives the recovery rate in percent of each lien, of 8; `as_of` is in days since
-    1970 and `base_rate` in percent (NaN where unknown); `home` is the code of the United States (-2: not named).
+    read-only. `recovery_by_kind` (6, 8) gives the recovery rate in percent by notch difference, from -3 to +2, and by
+    lien; `as_of` is in days since 1970 and `base_rate` in percent (NaN where unknown); `home` is the code of the United
+    States (-2: not named).
 
     Raises:
         ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.

@@ -29,7 +29,6 @@ cdef extern from "_block.h" nogil:
         DIP
         CURRENT_PAY
         DEFERRING
-        CCC_RANK
     void add_products(const double* weight, const double* value, Py_ssize_t rows, double* par, double* total) noexcept
     void add_below(
         const double* weight, const double* value, double line, Py_ssize_t rows, double* par, double* below
@@ -49,8 +48,8 @@ cdef extern from "_block.h" nogil:
         uint16_t* cell, uint8_t* buckets
     ) noexcept
     void find_recoveries(
-        const double* recovery, const uint8_t* lien, const uint8_t* flags, const double* by_lien, double dip,
-        Py_ssize_t rows, double* found
+        const double* recovery, const uint8_t* lien, const uint8_t* flags, const uint8_t* rank,
+        const uint8_t* facility_rank, const double* by_kind, double dip, Py_ssize_t rows, double* found
     ) noexcept
     void find_rates(
         const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
@@ -71,6 +70,7 @@ cdef enum:
     LOOKAHEAD = 64  # rows between the prefetch of an obligor's sum and its use
     TOP = 10
     LIENS = 8
+    SAME_NOTCH = 3  # the row of recovery_by_kind without a notch difference
     SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
     DEFAULTED_RANK = 22
 
@@ -91,6 +91,7 @@ cdef double UNQUOTED_CCC_PRICE = 70.0
 FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation")
 BUCKETS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 
+assert BLOCK == 1024  # an array's length must stand here as a number
 # What a column without a source reads as: blank ranks, liens, numbers.
 cdef uint8_t NOTHING[1024]
 cdef double BLANK[1024]
@@ -120,7 +121,8 @@ cdef struct Columns:
     const uint8_t* defaulted
     const uint8_t* rank[4]  # agencies A, B, C, then the deal's own
     const uint8_t* flag[7]
-    const double* recovery_by_lien
+    const uint8_t* facility_rank  # agency A's
+    const double* recovery_by_kind  # 6 notch differences, from 3 worse to 2 better, by 8 liens
     int32_t obligors
     int32_t industries
     int32_t countries
@@ -197,9 +199,8 @@ cdef class Tally:
     cdef readonly double foreign_par, country_par, small_par, sized_par, quoted_par, depth_par
     cdef readonly double past_due_par, aged_par
     cdef double _unquoted_par, _timely_par
-    cdef readonly Py_ssize_t candidate_count
     cdef Candidate* _candidates
-    cdef Py_ssize_t _candidate_room
+    cdef Py_ssize_t _candidate_count, _candidate_room
     cdef double[:, ::1] _obligor_table
     cdef double[::1] _industry_table
     cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
@@ -210,7 +211,7 @@ cdef class Tally:
     cdef list _held  # what keeps the columns' memory alive
     cdef Columns _columns
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         raise TypeError("a Tally is made by core.compliance.kernels.tally")
 
     def __dealloc__(self):
@@ -256,18 +257,20 @@ cdef class _Source:
 
 def tally(
     Py_ssize_t row_count, dict numbers not None, dict names not None, dict flags not None, dict ranks not None, lien,
-    const double[::1] recovery_by_lien not None, *, double as_of, double base_rate, int32_t home, scheduled_life=None,
+    const double[:, ::1] recovery_by_kind not None, *, double as_of, double base_rate, int32_t home, scheduled_life=None,
 ):
     if row_count < 1:
         raise ValueError("a tally needs at least one row")
-    if recovery_by_lien.shape[0] != LIENS:
-        raise ValueError("recovery_by_lien has 8 entries")
+    if row_count > 2147483647:
+        raise ValueError("a tally counts rows in 32 bits")
+    if recovery_by_kind.shape[0] != 6 or recovery_by_kind.shape[1] != LIENS:
+        raise ValueError("recovery_by_kind is 6 by 8")
     cdef Tally self = Tally.__new__(Tally)
     cdef _Source source = _Source.__new__(_Source)
     cdef Columns* columns = &self._columns
     cdef int at
     source.rows = self.row_count = row_count
-    source.held = self._held = [recovery_by_lien]
+    source.held = self._held = [recovery_by_kind]
     columns.par = source.numbers(numbers, "par_value")
     if columns.par == NULL:
         raise ValueError("a tally needs par_value")
@@ -296,7 +299,8 @@ def tally(
         columns.rank[at] = source.bytes(ranks.get(name), name)
     for at, name in enumerate(FLAGS):
         columns.flag[at] = source.bytes(flags.get(name), name)
-    columns.recovery_by_lien = &recovery_by_lien[0]
+    columns.facility_rank = source.bytes(ranks.get("facility_rating_agency_a"), "facility_rating_agency_a")
+    columns.recovery_by_kind = &recovery_by_kind[0, 0]
     columns.home = home
     columns.as_of = as_of
     columns.deal_base_rate = base_rate
@@ -461,7 +465,9 @@ cdef double _carrying(Py_ssize_t row, const Columns* columns, uint8_t flags) noe
     return _carried(
         columns.price[row] if columns.price != NULL else NAN,
         columns.recovery[row] if columns.recovery != NULL else NAN,
-        DIP_RECOVERY if flags & DIP else columns.recovery_by_lien[columns.lien[row] & (LIENS - 1) if columns.lien != NULL else 0],
+        DIP_RECOVERY if flags & DIP else columns.recovery_by_kind[
+            SAME_NOTCH * LIENS + (columns.lien[row] & (LIENS - 1) if columns.lien != NULL else 0)
+        ],
     )
 
 
@@ -527,7 +533,7 @@ cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noex
     cdef Candidate* candidate
     cdef Py_ssize_t i, row
     cdef bint is_discount
-    if self.candidate_count + block.rows > self._candidate_room:
+    if self._candidate_count + block.rows > self._candidate_room:
         self._candidate_room = 2 * self._candidate_room + block.rows
         candidate = <Candidate*>realloc(self._candidates, self._candidate_room * sizeof(Candidate))
         if candidate == NULL:
@@ -537,14 +543,14 @@ cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noex
     while i < block.rows:
         if block.weight[i] > 0.0:
             row = block.start + i
-            candidate = &self._candidates[self.candidate_count]
+            candidate = &self._candidates[self._candidate_count]
             candidate.row = <int32_t>row
             candidate.par = block.weight[i]
             candidate.buckets = block.buckets[i]
             candidate.is_unpriced = columns.price == NULL or not _given(columns.price[row])
             candidate.price = UNQUOTED_CCC_PRICE if candidate.is_unpriced else columns.price[row]
             candidate.value = _value(row, columns, block.flags[i], &is_discount)
-            self.candidate_count += 1
+            self._candidate_count += 1
         i = next_marked(block.buckets, 7, i + 1, block.rows)
     return True
 
@@ -625,7 +631,11 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
     cdef const double* recovery = _numbers(columns.recovery, block)
     cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
     cdef double again = 0.0
-    find_recoveries(recovery, lien, block.flags, columns.recovery_by_lien, DIP_RECOVERY, block.rows, block.value)
+    cdef const uint8_t* rank = columns.rank[0] + block.start if columns.rank[0] != NULL else NOTHING
+    cdef const uint8_t* facility = columns.facility_rank + block.start if columns.facility_rank != NULL else NOTHING
+    find_recoveries(
+        recovery, lien, block.flags, rank, facility, columns.recovery_by_kind, DIP_RECOVERY, block.rows, block.value
+    )
     add_products(block.weight, block.value, block.rows, &again, &self.recovery_sum)
     if columns.recovery != NULL:
         add_products(block.weight, recovery, block.rows, &self.recovery_given, &again)
@@ -786,12 +796,12 @@ def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
     Returns (haircut, rows without a price). `excess` must not be above the par of the bucket's rows.
     """
     cdef Py_ssize_t at, count = 0, unpriced = 0
-    cdef Candidate* chosen = <Candidate*>malloc((tallied.candidate_count + 1) * sizeof(Candidate))
+    cdef Candidate* chosen = <Candidate*>malloc((tallied._candidate_count + 1) * sizeof(Candidate))
     if chosen == NULL:
         raise MemoryError
     try:
         with nogil:
-            for at in range(tallied.candidate_count):
+            for at in range(tallied._candidate_count):
                 if tallied._candidates[at].buckets >> bucket & 1:
                     chosen[count] = tallied._candidates[at]
                     unpriced += chosen[count].is_unpriced

@@ -57,12 +57,14 @@ _FACTORS: Final = tuple(FACTOR.tolist())
 
 DIVERSITY_SCORES: Final = _diversity_scores()
 
-_RECOVERY_BY_LIEN: Final = np.full(8, RECOVERY[3, 0])
-_RECOVERY_BY_LIEN[[Lien.SECOND_LIEN, Lien.OTHER]] = RECOVERY[3, 1]
-_RECOVERY_BY_LIEN[[Lien.UNSECURED, Lien.BOND]] = RECOVERY[3, 2]
+_CLAIMS: Final[dict[int, int]] = {Lien.SECOND_LIEN: 1, Lien.UNSECURED: 2, Lien.BOND: 2, Lien.OTHER: 1}
+"""The column of the recovery table for each lien but the first, which a blank counts as."""
+
+_RECOVERY_BY_KIND: Final = np.array([[rates[_CLAIMS.get(lien, 0)] for lien in range(8)] for rates in RECOVERY])
+"""Recovery rate by notch difference, from -3 to +2, and `Lien`."""
 
 
-class Unmeasurable(Exception):  # noqa: N818 - a reason, not a fault
+class Unmeasurable(Exception):
     """A figure that the portfolio does not give; the text is the reason."""
 
 
@@ -101,7 +103,7 @@ class Pool:
             portfolio.flags,
             portfolio.ranks,
             portfolio.lien,
-            _RECOVERY_BY_LIEN,
+            _RECOVERY_BY_KIND,
             as_of=self.as_of,
             base_rate=self.base_rate,
             home=countries.values.index("US") if countries is not None and "US" in countries.values else -2,
@@ -293,6 +295,7 @@ def non_senior_secured(pool: Pool) -> Measured:
     by_lien = pool.tally.par_by_lien
     par = max(0.0, sum(by_lien[Lien.SECOND_LIEN :]))
     extra = {
+        "lien_blank_pct": rounded(pool.covered(by_lien[Lien.BLANK])),
         "second_lien_pct": rounded(pool.share(by_lien[Lien.SECOND_LIEN])),
         "unsecured_pct": rounded(pool.share(by_lien[Lien.UNSECURED])),
         "bond_pct": rounded(pool.share(by_lien[Lien.BOND])),
@@ -363,6 +366,8 @@ def recovery_rate(pool: Pool) -> Measured:
     if coverage_pct == 0.0:
         raise _no_values("recovery_rate")
     extra = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
+    if portfolio.lien is not None:
+        extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
     return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
 
 
@@ -524,7 +529,11 @@ def small_facilities(pool: Pool) -> Measured:
     if not tally.sized_par:
         raise _no_values("facility_size")
     par = max(0.0, tally.small_par)
-    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.sized_par))
+    blank_pct = rounded(100 - pool.covered(tally.country_par))
+    extra: dict[str, Any] = {"country_blank_pct": blank_pct}
+    if blank_pct:
+        extra["country_blank"] = "held to the line for the US"
+    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.sized_par), extra)
 
 
 def quoted_depth(pool: Pool) -> Measured:
@@ -532,4 +541,6 @@ def quoted_depth(pool: Pool) -> Measured:
     if not tally.depth_par:
         raise _no_values("quote_depth")
     par = max(0.0, tally.quoted_par)
-    return Measured(par / pool.par * 100, par, pool.par, pool.covered(tally.depth_par))
+    # A blank in the column is a depth of 0, so that the figure covers every loan.
+    given_pct = rounded(pool.covered(tally.depth_par))
+    return Measured(par / pool.par * 100, par, pool.par, None, {"given_pct": given_pct})

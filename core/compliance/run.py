@@ -21,15 +21,15 @@ TOO_LARGE: Final = "the figures are too large to compute with"
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
 
-class UnknownSuite(ValueError):  # noqa: N818
+class UnknownSuite(ValueError):
     """No suite has this name."""
 
 
-class UnknownTest(ValueError):  # noqa: N818
+class UnknownTest(ValueError):
     """No test of the suite has this id."""
 
 
-class InvalidThreshold(ValueError):  # noqa: N818
+class InvalidThreshold(ValueError):
     """A threshold that cannot be a limit."""
 
 
@@ -293,7 +293,8 @@ def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: S
         value, bound = f"{measured.value:.6f}", f"{limit.value:.6f}"
     text = f"{test.name} {value}{sign} {verb} {bound}{sign} {noun}"
     if status == "warning":
-        text += f" but past the {limit.warning:.2f}{sign} warning level"
+        side = "above" if limit.direction == "max" else "below"
+        text += f" but at or {side} the {limit.warning:.2f}{sign} warning level"
     if cushion is not None:
         text += f" (cushion {cushion:.6f})" if hidden else f" (cushion {cushion:.2f})"
     if measured.coverage_pct is not None and measured.coverage_pct < COVERAGE_LEAST_PCT:
@@ -310,8 +311,15 @@ def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
         "defaulted": tally.defaulted_rows,
         "ignored_blank_par": notes.get("ignored_blank_par", tally.blank_rows),
         "negative_par_rows": notes.get("negative_par_rows", tally.negative_rows),
-        **{name: notes[name] for name in ("error_cells", "conflicting_lots") if name in notes},
+        **{name: notes[name] for name in _LOSSES if notes.get(name)},
     }
+
+
+_LOSSES: Final = (
+    "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers", "unreadable_cells",
+    "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
+)  # fmt: skip
+"""What a mapping notes of rows that it left out or added up and of cells that it could not use; shown where not 0."""
 
 
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
@@ -338,6 +346,6 @@ def _details(
         "rows": rows,
     }
     breakdown.update(measured.breakdown)
-    if portfolio.deal.principal_cash is None and test.divides_by != ("par",):
+    if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
         breakdown["principal_cash"] = "not given: counted as 0"
     return Details(test.formula, refs, breakdown)

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 ColumnArrays = tuple[int, NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16]]
 TextArrays = tuple[NDArray[np.int64], NDArray[np.uint8]]
@@ -9,15 +10,18 @@ FormulaArrays = tuple[
     NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], TextArrays, dict[int, str], bool
 ]
 
+@disjoint_base
 class _Scanner:
     def feed(self, chunk: bytes) -> None: ...
     def finish(self) -> None: ...
 
+@disjoint_base
 class SharedStrings(_Scanner):
     def __init__(self, part: str = ...) -> None: ...
     def __len__(self) -> int: ...
     def strings(self) -> list[str]: ...
 
+@disjoint_base
 class SheetScanner(_Scanner):
     def __init__(
         self,

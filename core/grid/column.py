@@ -20,7 +20,10 @@ class Column:
     kinds: NDArray[np.uint8]
     """`core.values.Kind` of each cell."""
     numbers: NDArray[np.float64]
-    """The number, the date serial (in the workbook's date system), 0.0/1.0 for a boolean, the code of an error; 0.0 for text and blank."""
+    """The number, the date serial (in the workbook's date system), 0.0/1.0 for a boolean, the code of an error.
+
+    0.0 for text and blank.
+    """
     codes: NDArray[np.int32]
     """Index into the sheet's `Text` for text, -1 for everything else."""
     formats: NDArray[np.uint16]

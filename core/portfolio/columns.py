@@ -231,7 +231,7 @@ def _liens(name: str, values: Any) -> NDArray[np.uint8]:
             raise MappingError(f"column {name} has a lien outside {min(Lien)} to {max(Lien)}")
         return array.astype(np.uint8)
     text = _text(name, values)
-    return np.array([*(parsing.lien(one) for one in text.text.strings()), Lien.FIRST_LIEN], np.uint8)[text.codes]
+    return np.array([*(parsing.lien(one) for one in text.text.strings()), Lien.BLANK], np.uint8)[text.codes]
 
 
 def _tranches(columns: Dict[str, Any]) -> Tranches:

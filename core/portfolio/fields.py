@@ -12,8 +12,10 @@ FieldType = Literal["string", "number", "date", "boolean"]
 class Lien(IntEnum):
     """The place of a loan in its borrower's capital structure."""
 
+    BLANK = 0
+    """A blank cell: counted as a first lien."""
     FIRST_LIEN = 1
-    """First lien, senior secured; also a blank cell of an existing column."""
+    """First lien, senior secured."""
     SECOND_LIEN = 2
     UNSECURED = 3
     """Unsecured, mezzanine and subordinated loans."""

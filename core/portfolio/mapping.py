@@ -260,10 +260,11 @@ class _Reader:
         loans.notes["lien_blank_rows"] = int(np.count_nonzero(~present))
         if parsing.is_second_lien_flag(self._found.texts[column]):
             flags = parsing.read_flags(cells, "lien_type")
-            return np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
+            said = np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
+            return np.where(present, said, np.uint8(Lien.BLANK))
         text = parsing.read_text(cells)
         read = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
-        read = spread_out(read, Lien.FIRST_LIEN, text.codes)
+        read = spread_out(read, Lien.BLANK, text.codes)
         loans.notes["lien_unrecognised_rows"] = int(np.count_nonzero(read == Lien.OTHER))
         return read
 

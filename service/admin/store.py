@@ -14,8 +14,10 @@ from service.platform.problem import NotFound
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
 _KEY = """
-    id, name, description, key_prefix, permissions, environment, last_used_at AS last_used, last_used_at, usage_count, expires_at,
-    created_by, created_at, CASE WHEN status <> 'revoked' AND expires_at <= now() THEN 'expired' ELSE status END AS status
+    id, name, description, key_prefix, permissions, environment,
+    last_used_at AS last_used, last_used_at, usage_count,
+    expires_at, created_by, created_at,
+    CASE WHEN status <> 'revoked' AND expires_at <= now() THEN 'expired' ELSE status END AS status
 """
 
 
@@ -35,9 +37,11 @@ async def tenant(ctx: Context) -> TenantRow:
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
                (SELECT count(*) FROM users) AS users,
                (SELECT count(*) FROM workbooks WHERE deleted_at IS NULL) AS workbooks,
-               (SELECT count(*) FROM api_keys WHERE status <> 'revoked' AND (expires_at IS NULL OR expires_at > now())) AS api_keys,
+               (SELECT count(*) FROM api_keys
+                WHERE status <> 'revoked' AND (expires_at IS NULL OR expires_at > now())) AS api_keys,
                (SELECT coalesce(sum(file_size), 0)::bigint FROM workbooks WHERE deleted_at IS NULL) AS storage_bytes
-        FROM tenants t WHERE t.id = %s
+        FROM tenants t
+        WHERE t.id = %s
         """,
         [ctx.tenant],
         missing=NotFound,
@@ -115,7 +119,8 @@ async def create_invitation(
     """An invitation; when it was made."""
     made: datetime = await ctx.value(
         """
-        INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by) VALUES (%s, %s, %s, %s, %s, %s)
+        INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
+        VALUES (%s, %s, %s, %s, %s, %s)
         RETURNING created_at
         """,
         [ctx.tenant, invitation_id, user_id, token_hash, expires_at, creator],
@@ -128,9 +133,10 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> ApiKey:
     return await ctx.one(
         ApiKey,
         f"""
-        INSERT INTO api_keys (tenant_id, id, name, description, key_hash, key_prefix, permissions, environment, expires_at, creator_id, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(key_hash)s, %(key_prefix)s, %(permissions)s, %(environment)s,
-                %(expires_at)s, %(creator_id)s, %(created_by)s)
+        INSERT INTO api_keys (tenant_id, id, name, description, key_hash, key_prefix,
+                              permissions, environment, expires_at, creator_id, created_by)
+        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(key_hash)s, %(key_prefix)s,
+                %(permissions)s, %(environment)s, %(expires_at)s, %(creator_id)s, %(created_by)s)
         RETURNING {_KEY}
         """,
         row,

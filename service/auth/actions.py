@@ -62,7 +62,10 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
 
 
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
-    """The next pair of tokens of a session. A used token that comes back ends the session: one of its two holders stole it."""
+    """The next pair of tokens of a session.
+
+    A used token that comes back ends the session: one of its two holders stole it.
+    """
     try:
         claims = ctx.resources.tokens.read(body.refresh_token, expected="refresh")
     except BadToken:

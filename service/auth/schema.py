@@ -57,7 +57,7 @@ class TokenResponse(Struct, frozen=True):
 
     access_token: str
     refresh_token: str
-    token_type: Literal["bearer"] = "bearer"
+    token_type: Literal["bearer"] = "bearer"  # noqa: S105 - a token's kind, no secret
 
 
 class Me(Struct, frozen=True):

@@ -16,7 +16,11 @@ async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tie
     """A new tenant; False when another one has the slug."""
     return bool(
         await ctx.execute(
-            "INSERT INTO tenants (id, name, slug, subscription_tier) VALUES (%s, %s, %s, %s) ON CONFLICT (slug) DO NOTHING",
+            """
+            INSERT INTO tenants (id, name, slug, subscription_tier)
+            VALUES (%s, %s, %s, %s)
+            ON CONFLICT (slug) DO NOTHING
+            """,
             [tenant_id, name, slug, tier],
         )
     )
@@ -52,7 +56,10 @@ async def create_session(
 ) -> None:
     """Begin a family of refresh tokens."""
     await ctx.execute(
-        "INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at) VALUES (%s, %s, %s, %s, %s, %s)",
+        """
+        INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at)
+        VALUES (%s, %s, %s, %s, %s, %s)
+        """,
         [ctx.tenant, session_id, user_id, refresh_jti, generation, expires_at],
     )
 
@@ -64,8 +71,11 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
         """
         SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at,
                u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
-        FROM sessions s JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id JOIN tenants t ON t.id = s.tenant_id
-        WHERE s.id = %s FOR UPDATE OF s
+        FROM sessions s
+        JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id
+        JOIN tenants t ON t.id = s.tenant_id
+        WHERE s.id = %s
+        FOR UPDATE OF s
         """,
         [session_id],
         missing=InvalidRefreshToken,
@@ -94,8 +104,10 @@ async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
 
 
 async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> None:
-    """Write a revocation and copy it into Redis: before the commit, so that there is no commit without its copy, and once
-    more after it, should a flush come in between.
+    """Write a revocation and copy it into Redis.
+
+    Before the commit, so that there is no commit without its copy, and once more after it, should a flush come in
+    between.
     """
     gate = ctx.resources.gate
     await record_revocation(await ctx.begin(), ctx.settings, ctx.tenant, kind, subject, generation)

@@ -68,7 +68,9 @@ def _service(folder: Path) -> Iterator[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
     environment |= {"CUSHION_DATA_DIR": str(folder / "data"), "CUSHION_LOG_LEVEL": "warning"}
     command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
+        command, env=environment, stdout=subprocess.PIPE, text=True
+    )
     try:
         with busy("Starting PostgreSQL, Redis, the API and a worker"):
             url = _announced(process)

@@ -29,7 +29,7 @@ async def live(ctx: Context) -> Live:
     return Live("alive")
 
 
-@area.get("/ready", access="public", limited=False, errors=(Unavailable,))
+@area.get("/ready", access="public", limited=False, also={503: Readiness})
 async def ready(ctx: Context) -> Readiness:
     """Whether requests can be served; 503 with the same body when not."""
     checks = {"database": await _database(ctx), "cache": await _cache(ctx), "kernels": _kernels()}

@@ -7,7 +7,7 @@
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cushion_service') THEN
-        CREATE ROLE cushion_service NOLOGIN;
+        CREATE ROLE cushion_service LOGIN;  -- without a password: only a socket's peer, or whoever an owner gives one
     END IF;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cushion_definer') THEN
         CREATE ROLE cushion_definer NOLOGIN;

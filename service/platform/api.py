@@ -94,6 +94,8 @@ class Route:
     access: Access
     status: int
     errors: tuple[type[Problem], ...]
+    also: dict[int, Any]
+    """Answers besides the success that are no refusals: their types by status."""
     event: str | None
     streamed: bool
     """The event goes through the stream that a worker drains, not into the request's transaction."""
@@ -125,7 +127,7 @@ class Route:
 
 @dataclass(slots=True)
 class Area:
-    """The routes under one prefix. `scope` is what their access derives from: `area:read` for GET, else `area:write`."""
+    """The routes under one prefix; from `scope` comes their access: `scope:read` for GET, else `scope:write`."""
 
     prefix: str
     tag: str
@@ -155,6 +157,7 @@ class Area:
         access: Access | None = None,
         status: int | None = None,
         errors: Sequence[type[Problem]] = (),
+        also: dict[int, Any] | None = None,
         event: str | None = None,
         streamed: bool = False,
         windows: Windows | None = None,
@@ -174,14 +177,17 @@ class Area:
             extra = set(signature) - named - {"ctx", "query", "body", "form"}
             assert not extra, f"{where}: nothing gives {extra}"
             assert access or self.scope, f"{where} says nothing of its access"
+            success = status or (204 if answer in (None, type(None)) else 200)
+            assert success not in (also or {}), f"{where}: {success} is the success"
             self.routes.append(
                 Route(
                     method=method,
                     path=self.prefix + path,
                     handler=handler,
                     access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
-                    status=status or (204 if answer in (None, type(None)) else 200),
+                    status=success,
                     errors=tuple(errors),
+                    also=dict(also or {}),
                     event=event,
                     streamed=streamed,
                     windows=windows,

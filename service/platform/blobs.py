@@ -1,4 +1,4 @@
-"""Bytes by key: content-addressed files in a folder, S3, GCS or Azure, streamed both ways, mapped where they are local."""
+"""Bytes by key: content-addressed files in a folder, S3, GCS or Azure, streamed both ways, mapped where local."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,7 +41,10 @@ class Blobs:
     """The object store. A blob's key is the SHA-256 of its bytes, so a blob never changes and may be written twice."""
 
     def __init__(self, url: str, scratch: Path) -> None:
-        """`url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs."""
+        """Open the store.
+
+        `url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs.
+        """
         parts = urlsplit(url)
         self._folder: Path | None = None
         if parts.scheme == "file":
@@ -57,7 +61,8 @@ class Blobs:
         if key is None:
             key = await asyncio.to_thread(_hash_path, path)
         try:
-            await obstore.put_async(self._store, _place(key), path, use_multipart=path.stat().st_size > 8 * CHUNK_BYTES)
+            size_bytes = (await asyncio.to_thread(path.stat)).st_size
+            await obstore.put_async(self._store, _place(key), path, use_multipart=size_bytes > 8 * CHUNK_BYTES)
         except FAILURES as error:
             raise Unavailable from error
         return key
@@ -100,7 +105,8 @@ class Blobs:
         except FAILURES as error:
             raise Unavailable from error
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # it has moved to its place
+                os.unlink(temporary)
 
 
 def _place(key: str) -> str:

@@ -55,7 +55,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_dir: Annotated[
         Path | None,
         Meta(
-            description="folder of the embedded servers and files; unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"
+            description="folder of the embedded servers and files; "
+            "unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"
         ),
     ] = None
     host: Annotated[str, Meta(description="address that the API listens on")] = "127.0.0.1"

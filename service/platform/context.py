@@ -199,9 +199,10 @@ class Unit:
         occurred_at: datetime | None = None,
         **who: Any,
     ) -> None:
-        """Write an audit row in this transaction; `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
+        """Write an audit row in this transaction.
 
-        With an `event_id` the row is written once, however often it is handed in.
+        `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id. With an `event_id` the row is
+        written once, however often it is handed in.
         """
         row = {
             "user_id": None,
@@ -224,10 +225,12 @@ class Unit:
 
 
 _AUDIT = """
-INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_id, action, resource_type, resource_id,
-                       resource_name, ip_address, user_agent, request_id, details)
-VALUES (%(tenant_id)s, %(id)s, %(occurred_at)s, %(user_id)s, %(user_email)s, %(api_key_id)s, %(action)s, %(resource_type)s,
-        %(resource_id)s, %(resource_name)s, %(ip_address)s, %(user_agent)s, %(request_id)s, %(details)s)
+INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_id,
+                       action, resource_type, resource_id, resource_name,
+                       ip_address, user_agent, request_id, details)
+VALUES (%(tenant_id)s, %(id)s, %(occurred_at)s, %(user_id)s, %(user_email)s, %(api_key_id)s,
+        %(action)s, %(resource_type)s, %(resource_id)s, %(resource_name)s,
+        %(ip_address)s, %(user_agent)s, %(request_id)s, %(details)s)
 ON CONFLICT (tenant_id, id) DO NOTHING
 """
 

@@ -13,6 +13,7 @@ import msgspec
 import psycopg
 import structlog
 from psycopg import AsyncConnection, AsyncPipeline, Connection
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -52,8 +53,8 @@ def named_refusals() -> Iterator[None]:
     """Give the database's refusals their names.
 
     Raises:
-        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race; Unavailable when
-            the server cannot be reached or takes too long.
+        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race; Unavailable
+            when the server cannot be reached or takes too long.
     """
     try:
         yield
@@ -70,7 +71,7 @@ def named_refusals() -> Iterator[None]:
 
 
 class Transaction:
-    """One transaction of one tenant. Statements go out in pipeline mode: BEGIN, the tenant and the first statement together."""
+    """One transaction of one tenant, in pipeline mode: BEGIN, the tenant and the first statement go out together."""
 
     def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline) -> None:
         self._connection = connection
@@ -134,7 +135,8 @@ class Database:
                 "autocommit": True,  # BEGIN and COMMIT are sent by the transaction itself, with its statements
                 "prepare_threshold": 1,
                 "row_factory": tuple_row,
-                "options": f"-c role={SERVICE_ROLE} -c statement_timeout={statement_seconds}s -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
+                "options": f"-c role={SERVICE_ROLE} -c statement_timeout={statement_seconds}s"
+                " -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
                 "application_name": "cushion",
             },
         )
@@ -156,7 +158,9 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, tenant_id: UUID | str | None = None) -> AsyncIterator[Transaction]:
-        """A transaction that sees this tenant's rows, or no tenant's when None. Commits at the end, rolls back on an error.
+        """A transaction that sees this tenant's rows, or no tenant's when None.
+
+        It commits at the end and rolls back on an error.
 
         Raises:
             Problem: as `named_refusals` says.
@@ -200,6 +204,8 @@ class MigrationError(RuntimeError):
 def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None) -> int:
     """Apply the numbered migrations that are missing, as the owner, one process at a time; how many were applied.
 
+    Where none is missing, any role that may connect will do.
+
     Raises:
         MigrationError: an applied migration differs from the file of its name, or is unknown here.
     """
@@ -227,10 +233,24 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
         return len(missing)
 
 
+def as_service(owner_url: str) -> str:
+    """The owner's connection as the service's role: for a database where the role may log in without a password."""
+    return make_conninfo(owner_url, user=SERVICE_ROLE)
+
+
 def _applied(connection: Connection[Any]) -> dict[str, str]:
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
-    )
+    known = connection.execute("SELECT to_regclass('migrations')").fetchone()
+    if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
+        connection.execute(
+            """
+            CREATE TABLE migrations (
+                name text PRIMARY KEY,
+                digest text NOT NULL,
+                applied_at timestamptz NOT NULL DEFAULT now()
+            );
+            GRANT SELECT ON migrations TO PUBLIC
+            """
+        )
     return dict(connection.execute("SELECT name, digest FROM migrations ORDER BY name").fetchall())
 
 

@@ -170,7 +170,7 @@ class Endpoint:
             email=record.email,
         )
 
-    # What they ask ------------------------------------------------------------------------------------------------------
+    # What they ask ----------------------------------------------------------------------------------------------------
 
     async def _bind(
         self, ctx: Context, scope: Scope, receive: Receive
@@ -240,7 +240,7 @@ class Endpoint:
             raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
 
     def _refusal(self, error: Exception, *, strict: bool) -> Problem:
-        """What the caller reads of an error; a refusal that the row does not list passes only where nothing is strict."""
+        """What the caller reads of an error; a refusal that the row does not list passes only when not strict."""
         if isinstance(error, Problem):
             if type(error) in self._known:
                 return error
@@ -249,7 +249,7 @@ class Endpoint:
         log.error("request.failed", path=self.route.path, method=self.route.method, exc_info=error)
         return problems.InternalError()
 
-    # What they get ------------------------------------------------------------------------------------------------------
+    # What they get ----------------------------------------------------------------------------------------------------
 
     def _encode_answer(self, answer: Any) -> tuple[int, str, bytes, list[tuple[bytes, bytes]]]:
         if isinstance(answer, Raw):
@@ -363,7 +363,7 @@ def _list_fields(kind: type | None) -> frozenset[str]:
     return frozenset(field.encode_name for field in msgspec.structs.fields(kind) if "list[" in str(field.type))
 
 
-# The application -----------------------------------------------------------------------------------------------------------
+# The application ------------------------------------------------------------------------------------------------------
 
 ANYWHERE: frozenset[type[Problem]] = frozenset(
     value
@@ -388,7 +388,10 @@ class Resource:
 
 
 def build(routes: list[Route], lifespan: Any) -> Starlette:
-    """The ASGI application of these routes, matched by prefix first: with a hundred routes in a row the last costs 0.1 ms."""
+    """The ASGI application of these routes.
+
+    Matched by prefix first: with a hundred routes in a row the last costs 0.1 ms.
+    """
     by_path: dict[str, list[Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, []).append(route)

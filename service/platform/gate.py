@@ -48,7 +48,9 @@ return 1
 
 # Generations only rise, whichever of two writers comes last.
 _RAISE_GENERATION = """
-if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '-1') then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
+if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '-1') then
+  redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
+end
 """
 
 REVOCATIONS = "cushion:revocations"
@@ -343,9 +345,11 @@ async def record_revocation(
     """Write a revocation to the truth; `Gate.publish_revocation` copies it."""
     await tx.execute(
         """
-        INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at) VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s))
-        ON CONFLICT (tenant_id, kind, subject)
-        DO UPDATE SET generation = greatest(revocations.generation, EXCLUDED.generation), expires_at = EXCLUDED.expires_at
+        INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at)
+        VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s))
+        ON CONFLICT (tenant_id, kind, subject) DO UPDATE
+        SET generation = greatest(revocations.generation, EXCLUDED.generation),
+            expires_at = EXCLUDED.expires_at
         """,
         [tenant_id, kind, subject, generation, settings.access_token_seconds + 5],
     )

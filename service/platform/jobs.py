@@ -148,7 +148,8 @@ class Runner:
                 _Taken,
                 """
                 UPDATE jobs SET status = 'running', lease_until = now() + make_interval(secs => %s)
-                WHERE id = %s AND attempt = %s AND status = 'queued' RETURNING name, queue, arguments, request_id, failures
+                WHERE id = %s AND attempt = %s AND status = 'queued'
+                RETURNING name, queue, arguments, request_id, failures
                 """,
                 [self._lease_seconds, job_id, attempt],
             )
@@ -168,7 +169,9 @@ class Runner:
     async def _finish(self, unit: Unit, job_id: str, attempt: int, status: str, error: str | None) -> None:
         done = await unit.execute(
             """
-            UPDATE jobs SET status = %s, error = %s, finished_at = now(), lease_until = NULL, failures = failures + (%s::text IS NOT NULL)::integer
+            UPDATE jobs
+            SET status = %s, error = %s, finished_at = now(), lease_until = NULL,
+                failures = failures + (%s::text IS NOT NULL)::integer
             WHERE id = %s AND attempt = %s AND status = 'running'
             """,
             [status, error, error, job_id, attempt],
@@ -182,7 +185,10 @@ class Runner:
             try:
                 async with self._resources.database.transaction(tenant_id) as tx:
                     held = await tx.execute(
-                        "UPDATE jobs SET lease_until = now() + make_interval(secs => %s) WHERE id = %s AND attempt = %s AND status = 'running'",
+                        """
+                        UPDATE jobs SET lease_until = now() + make_interval(secs => %s)
+                        WHERE id = %s AND attempt = %s AND status = 'running'
+                        """,
                         [self._lease_seconds, job_id, attempt],
                     )
             except Unavailable:
@@ -194,7 +200,10 @@ class Runner:
     async def _return(self, tenant_id: UUID, job_id: str, attempt: int) -> None:
         async with self._resources.database.transaction(tenant_id) as tx:
             await tx.execute(
-                "UPDATE jobs SET status = 'pending', ready_at = now(), lease_until = NULL WHERE id = %s AND attempt = %s AND status = 'running'",
+                """
+                UPDATE jobs SET status = 'pending', ready_at = now(), lease_until = NULL
+                WHERE id = %s AND attempt = %s AND status = 'running'
+                """,
                 [job_id, attempt],
             )
 
@@ -253,8 +262,8 @@ class Runner:
     async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
         await unit.execute(
             """
-            INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments, exception_type, exception_message,
-                                      traceback, retries_attempted)
+            INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments,
+                                      exception_type, exception_message, traceback, retries_attempted)
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             [
@@ -282,7 +291,7 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-# From the outbox to the queues ---------------------------------------------------------------------------------------------
+# From the outbox to the queues ----------------------------------------------------------------------------------------
 
 
 async def hand_over(resources: Resources, queue: ArqRedis) -> int:
@@ -313,7 +322,10 @@ async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
     for job in claimed:
         async with resources.database.transaction(job.tenant_id) as tx:
             await tx.execute(
-                "UPDATE jobs SET status = 'pending', lease_until = NULL WHERE id = %s AND attempt = %s AND status = 'queued'",
+                """
+                UPDATE jobs SET status = 'pending', lease_until = NULL
+                WHERE id = %s AND attempt = %s AND status = 'queued'
+                """,
                 [job.id, job.attempt],
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def _types(routes: Sequence[Route]) -> list[Any]:
     for kind in (ErrorBody, RateLimitBody):
         types[id(kind)] = kind
     for route in routes:
-        for kind in (route.query, route.body, route.answer):
+        for kind in (route.query, route.body, route.answer, *route.also.values()):
             if kind not in (None, type(None), Raw, Any):
                 types[id(kind)] = kind
         for kind in _form_fields(route).values():
@@ -201,12 +202,12 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     refusals: dict[int, dict[str, None]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
         refusals.setdefault(problem.status, {})[problem.detail] = None
-    for status, details in sorted(refusals.items()):
-        body = RateLimitBody if status == RateLimited.status else ErrorBody
+    for status in sorted({*refusals, *route.also}):
+        body = route.also.get(status) or (RateLimitBody if status == RateLimited.status else ErrorBody)
         responses[str(status)] = {
-            "description": "; ".join(details),
+            "description": "; ".join(refusals.get(status, [HTTPStatus(status).phrase])),
             "headers": headers,
-            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{body.__name__}"}}},
+            "content": {"application/json": {"schema": _renamed(schemas[id(body)])}},
         }
     return responses
 
@@ -245,7 +246,7 @@ def _renamed(schema: Any) -> Any:
     }
 
 
-# The pages ------------------------------------------------------------------------------------------------------------------
+# The pages ------------------------------------------------------------------------------------------------------------
 
 SWAGGER_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
@@ -270,7 +271,7 @@ PAGE_HEADERS = [
         "frame-ancestors 'none'",
     )
 ]
-"""Nothing is fetched from elsewhere; both viewers write styles into the page, and Redoc searches in a worker of its own."""
+"""Nothing is fetched from elsewhere; both viewers write styles into the page, and Redoc has a worker for its search."""
 
 REDOC_LOGO = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 

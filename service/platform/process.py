@@ -30,7 +30,8 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     log.configure(settings.log_level)
     if settings.database_url is None or settings.redis_url is None:
         raise ConfigError(
-            "CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; `cushion serve` sets them itself on the embedded default"
+            "CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; "
+            "`cushion serve` sets them itself on the embedded default"
         )
     database = Database(
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds

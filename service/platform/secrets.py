@@ -57,7 +57,7 @@ def digest(secret: str) -> bytes:
 
 
 class Claims(Struct, frozen=True, kw_only=True):
-    """What a token says. `sid` is the session (the family of refresh tokens), `gen` the generation of the user's tokens."""
+    """What a token says. `sid`: the session (family of refresh tokens); `gen`: the generation of the user's tokens."""
 
     sub: UUID
     tenant_id: UUID
@@ -120,7 +120,7 @@ class Tokens:
 def kept_secret_key(path: Path) -> str:
     """The secret of a one-machine deployment: made at the first start, then read from its file (mode 0600).
 
-    Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first one counts.
+    Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.
 
     Raises:
         ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
@@ -139,7 +139,8 @@ def kept_secret_key(path: Path) -> str:
     secret = path.read_text(encoding="ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
         raise ValueError(
-            f"{path} holds less than {SECRET_CHARACTERS} characters: remove it to have a new one made (everybody logs in again)"
+            f"{path} holds less than {SECRET_CHARACTERS} characters: "
+            "remove it to have a new one made (everybody logs in again)"
         )
     return secret
 

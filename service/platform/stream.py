@@ -58,8 +58,8 @@ async def publish(ctx: Context, action: str) -> None:
 async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
     """Move one batch from the stream into the audit log; how many events it held.
 
-    An entry is acknowledged after its commit, so a crash in between hands it out again; the entry's own identifier makes
-    the audit row's, so it is written once.
+    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row's identifier
+    comes from the entry's own, so it is written once.
     """
     redis = resources.redis
     try:

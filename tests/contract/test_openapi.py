@@ -60,10 +60,16 @@ def test_an_operation_is_fully_described(method: str, path: str, operation: dict
             "X-Request-ID",
         }
         assert ("content" in answer) == (status != "204")
-        if int(status) >= 400 and not path.startswith("/health/ready"):
+        if int(status) >= 400 and (path, status) != ("/health/ready", "503"):
             schema = answer["content"]["application/json"]["schema"]["$ref"]
             assert schema.rpartition("/")[2] == ("RateLimitBody" if status == "429" else "ErrorBody")
     assert ("requestBody" in operation) or method in ("get", "delete") or not operation.get("requestBody")
+
+
+def test_readiness_is_told_in_the_same_words_when_it_is_refused() -> None:
+    responses = DOCUMENT["paths"]["/health/ready"]["get"]["responses"]
+    for status in ("200", "503"):
+        assert responses[status]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Readiness"}
 
 
 def test_nothing_of_the_dialect_of_2020_is_left() -> None:

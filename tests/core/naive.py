@@ -15,7 +15,8 @@ FACTOR_BY_RANK = (
     8070, 1, 10, 20, 40, 70, 120, 180, 260, 360, 610, 940, 1350, 1766, 2220, 2720, 3490, 4770, 6500, 8070,
     10000, 10000, 10000,
 )  # fmt: skip
-RECOVERY_BY_LIEN = {0: 45.0, 1: 45.0, 2: 35.0, 3: 30.0, 4: 30.0, 5: 35.0}
+RECOVERY = {2: (60, 55, 45), 1: (50, 45, 35), 0: (45, 35, 30), -1: (40, 25, 25), -2: (30, 15, 15), -3: (20, 5, 5)}
+CLAIM_OF_LIEN = {0: 0, 1: 0, 2: 1, 3: 2, 4: 2, 5: 1}
 DAYS = 365.25
 
 
@@ -63,9 +64,8 @@ class Loan:
     def fixed(self) -> bool:
         return self.flags.get("is_fixed", False)
 
-    @property
-    def asset_recovery(self) -> float:
-        return 50.0 if self.flags.get("is_dip") else RECOVERY_BY_LIEN[self.lien]
+    def asset_recovery(self, notches: int = 0) -> float:
+        return 50.0 if self.flags.get("is_dip") else RECOVERY[max(-3, min(2, notches))][CLAIM_OF_LIEN[self.lien]]
 
 
 def finite(value: float | None) -> float | None:
@@ -114,7 +114,7 @@ def is_defaulted(loan: Loan, as_of: float | None) -> bool:
 def recovered(loan: Loan) -> float:
     """Percent: the lesser of price and recovery, one missing the other, both missing that of the asset type."""
     given = [value for value in (loan["price"], loan["recovery_rate"]) if value is not None]
-    return min(100.0, max(0.0, min(given) if given else loan.asset_recovery))
+    return min(100.0, max(0.0, min(given) if given else loan.asset_recovery()))
 
 
 def is_discount(loan: Loan) -> bool:
@@ -364,7 +364,10 @@ def _delinquent(deal: Deal) -> float:
 
 
 def _recovery(loan: Loan) -> float:
-    return loan.asset_recovery if loan["recovery_rate"] is None else loan["recovery_rate"]
+    if loan["recovery_rate"] is not None:
+        return loan["recovery_rate"]
+    likely, facility = loan.ranks.get("rating_agency_a", 0), loan.ranks.get("facility_rating_agency_a", 0)
+    return loan.asset_recovery(likely - facility if likely and facility else 0)
 
 
 def _oc(place: int) -> Callable[[Deal], float]:

@@ -85,6 +85,7 @@ SERVE = """
 import json, sys
 from pathlib import Path
 from service import supervisor
+from service.platform import database
 from service.supervisor import Child, Plan, serve
 told = json.loads(sys.argv[1])
 supervisor.BACKOFF_FIRST_SECONDS = told["backoff_seconds"]
@@ -92,6 +93,8 @@ children = [Child(name, argv, stop_seconds=seconds) for name, argv, seconds in t
 plan = Plan(data_dir=Path(told.pop("data_dir")), **told["plan"])
 def migrate(url):
     print("migrating", url, flush=True)
+    if plan.embedded:
+        database.migrate(url)  # the children log in as the role that it makes
 sys.exit(serve(plan, children=lambda plan: children, migrate=migrate))
 """
 

@@ -15,7 +15,7 @@ NAMES = ("obligor", "industry", "country", "cusip", "loanx_id", "isin", "facilit
 FLAGS = (
     "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation", "is_fixed",
 )  # fmt: skip
-RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
+RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating", "facility_rating_agency_a")
 
 A = {symbol: rank for rank, symbol in enumerate(("Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca"), 13)}
 

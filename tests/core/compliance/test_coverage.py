@@ -51,6 +51,36 @@ def test_a_is_tested_together_with_b(oc: dict[str, float], expected: list[tuple[
     assert roles("A", "B", "C", oc=oc) == expected
 
 
+@pytest.mark.parametrize("kind", ["oc", "ic"])
+@pytest.mark.parametrize(
+    ("triggers", "expected"),
+    [
+        ({"B-1": 121.6, "B-2": 121.6, "C": 114.0}, [("B-1/B-2", 4.0), ("C", 5.0)]),
+        ({"B-1": 121.6, "C": 114.0}, [("B-1/B-2", 4.0), ("C", 5.0)]),
+        ({"B-2": 121.6}, [("B-2", 4.0)]),
+        ({"A-1": 121.6}, [("A-1/B-2", 4.0)]),
+        ({"A-1": 121.6, "B-1": 121.6, "B-2": 121.6}, [("A-1/B-2", 4.0)]),
+        ({"B-1": 121.6, "B-2": 120.0}, [("B-1", 3.0), ("B-2", 4.0)]),
+        ({"A-1": 121.6, "B-1": 121.6, "B-2": 120.0}, [("A-1/B-1", 3.0), ("B-2", 4.0)]),
+        ({"A-1": 130.0, "A-2": 130.0, "B-2": 120.0}, [("A-1/A-2", 2.0), ("B-2", 4.0)]),
+        ({"A-1": 140.0, "A-2": 130.0, "B-1": 120.0}, [("A-1", 1.0), ("A-2", 2.0), ("B-1/B-2", 4.0)]),
+        ({}, [("A-1/B-2", 4.0), ("C", 5.0)]),
+    ],
+)
+def test_the_classes_of_a_letter_are_tested_together(
+    kind: str, triggers: dict[str, float], expected: list[tuple[str, float]]
+) -> None:
+    """Also where they rank one after the other, unless their triggers differ."""
+    notes = ("A-1", "A-2", "B-1", "B-2", "C")
+    built = structure(tranches_of([(name, 1.0) for name in notes], **{kind: triggers}), nan, 0.25)
+    tests = built.oc if kind == "oc" else built.ic
+    assert [(test.name, built.balance(test.at)) for test in tests] == expected
+
+
+def test_notes_without_a_letter_stand_alone() -> None:
+    assert roles("Senior Notes", "Mezzanine Notes", oc={"Senior Notes": 120.0}) == [("Senior Notes", 1.0)]
+
+
 def test_one_rank_is_one_group() -> None:
     """Pari passu classes share balance, interest and the stricter trigger, wherever they stand in the sheet."""
     notes = tranches_of(

@@ -11,7 +11,7 @@ import pytest
 from core.compliance import kernels
 from core.portfolio.portfolio import Names
 
-RECOVERY = np.full(8, 45.0)
+RECOVERY = np.full((6, 8), 45.0)
 
 
 def tally(par: list[float], **more: Any) -> kernels.Tally:

@@ -17,7 +17,7 @@ from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.portfolio.portfolio import Amortization, Deal, Portfolio
 from tests.core import naive
-from tests.core.compliance.conftest import A, names_of, portfolio_of, tranches_of
+from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
 
 Build = Callable[..., Portfolio]
 
@@ -201,7 +201,9 @@ def test_what_is_defaulted() -> None:
         "default_date": [None, None, None, None, None, 100, 101, None, None],
         "is_current_pay": [0, 0, 0, 0, 0, 0, 0, 0, 1],
     }
-    tally = Pool(portfolio_of(columns, deal=Deal(as_of=100.0))).tally
+    portfolio = portfolio_of(columns, deal=Deal(as_of=100.0))
+    assert portfolio.defaulted().tolist() == [True, True, True, False, True, True, False, False, False]
+    tally = Pool(portfolio).tally
     assert (tally.performing_rows, tally.defaulted_rows) == (4, 5)
     assert (tally.par, tally.defaulted_par) == (4e6, 5e6)
 
@@ -283,6 +285,16 @@ def test_recovery_by_lien_where_none_is_given() -> None:
     assert figure(portfolio_of(columns), "weighted_average_recovery_rate") == close((45 + 35 + 30 + 50 + 60) / 5)
 
 
+def test_recovery_by_notches() -> None:
+    """A facility that is rated better than its default probability recovers more, for each kind of claim."""
+    facility = [12, 13, 14, 15, 16, 17, 18, 19, 0]
+    columns = {"par_value": [1.0] * 9, "rating_agency_a": [15] * 9, "facility_rating_agency_a": facility}
+    for lien, rates in ((1, [60, 60, 50, 45, 40, 30, 20, 20, 45]), (3, [45, 45, 35, 30, 25, 15, 5, 5, 30])):
+        assert figure(portfolio_of(columns | {"lien_type": [lien] * 9}), "weighted_average_recovery_rate") == close(
+            sum(rates) / 9
+        )
+
+
 # The plain twin.
 
 NUMBERS = {
@@ -330,7 +342,7 @@ def portfolios(draw: st.DrawFn) -> Portfolio:
         columns[field] = many(st.sampled_from([0, 0, 0, 0, 1]))
     for field in ("cov_lite", "is_fixed"):
         columns[field] = many(st.sampled_from([0, 0, 1]))
-    for field in ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating"):
+    for field in (*RANKS[:3], "facility_rating_agency_a", "rating"):
         columns[field] = many(
             st.sampled_from([0, 0, 5, 13, 14, 15, 16, 17, 18, 19, 20, 22 if field[-1] != "a" else 21])
         )

@@ -248,7 +248,10 @@ def test_without_cushion_or_details(g1: Build) -> None:
     ("par", "message"),
     [
         (2.0, "Largest obligor 2.00 % is within the 2.50 % limit (cushion 0.50)"),
-        (2.3, "Largest obligor 2.30 % is within the 2.50 % limit but past the 2.25 % warning level (cushion 0.20)"),
+        (
+            2.3,
+            "Largest obligor 2.30 % is within the 2.50 % limit but at or above the 2.25 % warning level (cushion 0.20)",
+        ),
         (2.6, "Largest obligor 2.60 % is above the 2.50 % limit (cushion -0.10)"),
         (2.500001, "Largest obligor 2.500001 % is above the 2.500000 % limit (cushion -0.000001)"),
     ],
@@ -261,6 +264,9 @@ def test_messages_of_a_maximum(par: float, message: str) -> None:
 def test_messages_of_a_minimum(g1: Build) -> None:
     """Coverage reads the other way; a figure without a unit has none."""
     said = {result.test_id: result.message for result in run_suite(g1())}
+    near = Threshold(test_id="oc_ratio", threshold_value=106.5, warning_threshold=107.0)
+    warned = run_suite(g1(), test_ids=["oc_ratio"], tenant_thresholds={"oc_ratio": near})[0].message
+    assert warned.endswith("meets the 106.50 % minimum but at or below the 107.00 % warning level (cushion 0.25)")
     assert said["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
     assert said["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
     assert said["average_rating_factor"] == "WARF 3041.37 is above the 3000.00 limit (cushion -41.37)"

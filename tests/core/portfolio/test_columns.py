@@ -121,7 +121,7 @@ def test_notes_and_deal() -> None:
         ({**PLAIN, "cov_lite": [0, 1, 2]}, "column cov_lite holds a flag that is neither 0 nor 1"),
         ({**PLAIN, "cov_lite": ["Y", "N", "Y"]}, "column cov_lite does not hold flags"),
         ({**PLAIN, "rating": np.array([1, 2, 23])}, "column rating has a rank outside 0 to 22"),
-        ({**PLAIN, "lien_type": np.array([1, 2, 9])}, "column lien_type has a lien outside 1 to 5"),
+        ({**PLAIN, "lien_type": np.array([1, 2, 9])}, "column lien_type has a lien outside 0 to 5"),
     ],
 )
 def test_refusals(columns: dict[str, Any], message: str) -> None:

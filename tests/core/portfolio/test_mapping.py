@@ -217,7 +217,7 @@ def test_ratings_flags_and_liens(map_rows: MapRows) -> None:
         "facility_rating_agency_a": [14, 0, 13],
     }
     assert portfolio.lien is not None
-    assert portfolio.lien.tolist() == [Lien.FIRST_LIEN, Lien.FIRST_LIEN, Lien.SECOND_LIEN]
+    assert portfolio.lien.tolist() == [Lien.FIRST_LIEN, Lien.BLANK, Lien.SECOND_LIEN]
     assert portfolio.notes["lien_blank_rows"] == 1
     assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
     assert portfolio.flags["is_dip"].tolist() == [1, 0, 0]

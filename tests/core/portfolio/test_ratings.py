@@ -111,7 +111,7 @@ def test_a_long_run_of_marks_is_refused_at_once() -> None:
 
 
 RECOVERY = {2: (60, 55, 45), 1: (50, 45, 35), 0: (45, 35, 30), -1: (40, 25, 25), -2: (30, 15, 15), -3: (20, 5, 5)}
-CLAIMS = {Lien.FIRST_LIEN: 0, Lien.SECOND_LIEN: 1, Lien.OTHER: 1, Lien.UNSECURED: 2, Lien.BOND: 2}
+CLAIMS = {Lien.BLANK: 0, Lien.FIRST_LIEN: 0, Lien.SECOND_LIEN: 1, Lien.OTHER: 1, Lien.UNSECURED: 2, Lien.BOND: 2}
 
 
 @pytest.mark.parametrize("notches", [5, 2, 1, 0, -1, -2, -3, -7])
