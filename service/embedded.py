@@ -62,8 +62,10 @@ class Embedded:
     """libpq URL of the superuser on the database `cushion`."""
     redis_url: str
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, checkpoint: Callable[[], None] = lambda: None) -> None:
+        """`checkpoint` is called between the steps of a start, which it may break off by raising."""
         self.data_dir = Path(os.path.realpath(data_dir))
+        self._checkpoint = checkpoint
         self._lock: int | None = None
         self._servers: list[_Server] = []
 
@@ -128,10 +130,12 @@ class Embedded:
         self._servers = [redis, postgres]
         redis.launch()
         postgres.end_leftovers()
+        self._checkpoint()
         create_cluster(programs.initdb, postgres_dir, account)
+        self._checkpoint()
         postgres.launch()
         for server in self._servers:
-            server.wait_for_answer()
+            server.wait_for_answer(self._checkpoint)
         create_database(database_url(sockets, SUPERUSER))
         self.database_url = database_url(sockets, DATABASE)
         self.redis_url = f"unix://{redis_socket}"
@@ -204,8 +208,12 @@ class _Server:
                 return
         raise EmbeddedError(f"a {self.title} left by a crash still works in {self._folder} and does not stop")
 
-    def wait_for_answer(self) -> None:
-        if not _wait_until(lambda: not self.alive() or self._answers(), START_SECONDS_MAX):
+    def wait_for_answer(self, checkpoint: Callable[[], None] = lambda: None) -> None:
+        def settled() -> bool:
+            checkpoint()
+            return not self.alive() or self._answers()
+
+        if not _wait_until(settled, START_SECONDS_MAX):
             raise EmbeddedError(f"{self.title} did not answer in {START_SECONDS_MAX:.0f} s{self._tail()}")
         if (message := self.trouble()) is not None:
             raise EmbeddedError(message)

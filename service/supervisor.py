@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -144,13 +144,15 @@ def serve(
         with _Signals() as signals:
             plan = _with_port(plan)
             if plan.embedded:
-                with Embedded(plan.data_dir) as servers:
-                    _migrate(servers.database_url, migrate)
+                with Embedded(plan.data_dir, checkpoint=signals.check) as servers:
+                    with signals.breaking():
+                        _migrate(servers.database_url, migrate)
                     _serve(plan, servers, as_service(servers.database_url), servers.redis_url, children, signals)
             elif plan.database_url is None or plan.redis_url is None:
                 raise RefusedError("set both CUSHION_DATABASE_URL and CUSHION_REDIS_URL, or neither")
             else:
-                _migrate(plan.database_url, migrate)
+                with signals.breaking():
+                    _migrate(plan.database_url, migrate)
                 _serve(plan, None, plan.database_url, plan.redis_url, children, signals)
     except (RefusedError, FailedError, EmbeddedError) as error:
         print(f"cushion: {error}", file=sys.stderr)
@@ -193,7 +195,6 @@ class _Tree:
         self._warned = False
 
     def run(self) -> None:
-        self._signals.interrupt = False
         try:
             for process in self._processes:
                 process.start()
@@ -314,8 +315,7 @@ class _Signals:
 
     def __init__(self) -> None:
         self.stops = 0
-        self.interrupt = True
-        """While true, the first signal raises: what happens before the children run can simply be broken off."""
+        self._raising = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -340,9 +340,24 @@ class _Signals:
         if number == signal.SIGCHLD:
             return
         self.stops += 1
-        if self.interrupt:
-            self.interrupt = False
+        if self._raising:
+            self._raising = False
             raise _StoppedError
+
+    def check(self) -> None:
+        """Break off a start between two of its steps, once a signal to stop has come."""
+        if self.stops:
+            raise _StoppedError
+
+    @contextlib.contextmanager
+    def breaking(self) -> Iterator[None]:
+        """Within, a signal breaks off what runs, wherever it is: for what may wait long and leaves nothing behind."""
+        self.check()
+        self._raising = True
+        try:
+            yield
+        finally:
+            self._raising = False
 
     def wait(self, seconds: float) -> None:
         """Sleep, but not past the next signal."""

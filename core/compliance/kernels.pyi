@@ -38,10 +38,12 @@ class Tally:
     defaulted_par: float
     defaulted_carried: float
     """What defaulted loans are carried at."""
-    obligors: NDArray[np.float64]
-    """(obligors, 2): par, and 1 + the code of the industry that counts for diversity (0 for an obligor without par)."""
     obligor_blank: float
     """Par without an obligor."""
+    obligor_count: int
+    """How many obligors have par."""
+    top_obligors: tuple[list[int], list[float]]
+    """Codes and par of the ten largest, largest first."""
     industry_par: NDArray[np.float64]
     """By industry code; the last is blank."""
     par_by_rank: tuple[float, ...]
@@ -111,9 +113,6 @@ def tally(
     Raises:
         ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.
     """
-
-def top_obligors(tallied: Tally) -> tuple[int, list[int], list[float]]:
-    """Count of obligors with par, and the codes and par of the ten largest, largest first."""
 
 def diversity(tallied: Tally, average_par: float, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Diversity score, and equivalent units by industry (the last for blank); `scores` is the 201-row table of domain

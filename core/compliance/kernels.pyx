@@ -10,20 +10,15 @@
 import numpy as np
 
 from libc.math cimport NAN, fabs, floor, rint
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
-
-cdef extern from *:
-    """
-    #define PREFETCH(address) __builtin_prefetch((address), 1, 1)
-    """
-    void PREFETCH(const void* address) noexcept nogil
+from libc.string cimport memcpy, memset
 
 cdef extern from "_block.h" nogil:
     const double LARGEST
     enum:
         BLOCK
+        DIP_KIND
         COV_LITE
         FIXED
         DIP
@@ -47,9 +42,13 @@ cdef extern from "_block.h" nogil:
         const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* own, Py_ssize_t rows,
         uint16_t* cell, uint8_t* buckets
     ) noexcept
-    void find_recoveries(
-        const double* recovery, const uint8_t* lien, const uint8_t* flags, const uint8_t* rank,
-        const uint8_t* facility_rank, const double* by_kind, double dip, Py_ssize_t rows, double* found
+    void find_kinds(
+        const uint8_t* lien, const uint8_t* flags, const uint8_t* rank, const uint8_t* facility_rank, Py_ssize_t rows,
+        uint8_t* kind
+    ) noexcept
+    void add_recoveries(
+        const double* weight, const double* recovery, const uint8_t* kind, const double* by_kind, Py_ssize_t rows,
+        double* par, double* total
     ) noexcept
     void find_rates(
         const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
@@ -64,10 +63,18 @@ cdef extern from "_block.h" nogil:
         const int32_t* country, int32_t home, const double* size, double higher, Py_ssize_t rows,
         double* abroad, double* comparable
     ) noexcept
-    void add_units(const double* table, Py_ssize_t obligors, double inverse, double* units) noexcept
+    ctypedef struct obligor_t:
+        double par
+        uint64_t mark
+    uint64_t MARK(int32_t industry) noexcept
+    bint IS_SEVERAL(uint64_t mark) noexcept
+    int add_obligors(
+        const int32_t* code, const int32_t* industry, const double* weight, Py_ssize_t rows, Py_ssize_t left,
+        int32_t obligors, int32_t none, obligor_t* table
+    ) noexcept
+    void add_units(const obligor_t* table, Py_ssize_t obligors, double inverse, double* units) noexcept
 
 cdef enum:
-    LOOKAHEAD = 64  # rows between the prefetch of an obligor's sum and its use
     TOP = 10
     LIENS = 8
     SAME_NOTCH = 3  # the row of recovery_by_kind without a notch difference
@@ -91,7 +98,7 @@ cdef double UNQUOTED_CCC_PRICE = 70.0
 FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation")
 BUCKETS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 
-assert BLOCK == 1024  # an array's length must stand here as a number
+assert (BLOCK, DIP_KIND) == (1024, 48)  # an array's length must stand here as a number
 # What a column without a source reads as: blank ranks, liens, numbers.
 cdef uint8_t NOTHING[1024]
 cdef double BLANK[1024]
@@ -122,7 +129,7 @@ cdef struct Columns:
     const uint8_t* rank[4]  # agencies A, B, C, then the deal's own
     const uint8_t* flag[7]
     const uint8_t* facility_rank  # agency A's
-    const double* recovery_by_kind  # 6 notch differences, from 3 worse to 2 better, by 8 liens
+    double recovery_by_kind[49]  # 6 notch differences, from 3 worse to 2 better, by 8 liens; then DIP
     int32_t obligors
     int32_t industries
     int32_t countries
@@ -143,6 +150,7 @@ cdef struct Block:
     uint8_t flags[1024]
     uint8_t low[1024]
     uint8_t buckets[1024]
+    uint8_t kind[1024]
     uint16_t cell[1024]
 
 
@@ -183,8 +191,9 @@ cdef class Tally:
 
     cdef readonly Py_ssize_t row_count, performing_rows, defaulted_rows, blank_rows, negative_rows, past_maturity
     cdef readonly double par, defaulted_par, defaulted_carried
-    cdef readonly object obligors  # float64 (obligors, 2): par, and 1 + its industry's code (0 none, below 0 several)
     cdef readonly double obligor_blank
+    cdef readonly Py_ssize_t obligor_count
+    cdef readonly tuple top_obligors  # codes and par of the ten largest, largest first
     cdef readonly object industry_par  # float64, the last for blank
     cdef readonly tuple par_by_rank  # 23 sums, by the rank that gives the rating factor
     cdef readonly tuple par_by_bucket  # 4 sums: the CCC buckets of A, B, C; par whose rank is another agency's than A's
@@ -201,13 +210,13 @@ cdef class Tally:
     cdef double _unquoted_par, _timely_par
     cdef Candidate* _candidates
     cdef Py_ssize_t _candidate_count, _candidate_room
-    cdef double[:, ::1] _obligor_table
+    cdef object _obligor_memory
+    cdef obligor_t* _obligor_table
     cdef double[::1] _industry_table
     cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
     cdef double _category_table[SHARES][LIENS][4]  # by lien, and whether cov-lite and fixed
     cdef double _rare_flags[7]
     cdef uint8_t _worst_rank
-    cdef Py_ssize_t _conflicts
     cdef list _held  # what keeps the columns' memory alive
     cdef Columns _columns
 
@@ -270,7 +279,7 @@ def tally(
     cdef Columns* columns = &self._columns
     cdef int at
     source.rows = self.row_count = row_count
-    source.held = self._held = [recovery_by_kind]
+    source.held = self._held = []
     columns.par = source.numbers(numbers, "par_value")
     if columns.par == NULL:
         raise ValueError("a tally needs par_value")
@@ -300,7 +309,8 @@ def tally(
     for at, name in enumerate(FLAGS):
         columns.flag[at] = source.bytes(flags.get(name), name)
     columns.facility_rank = source.bytes(ranks.get("facility_rating_agency_a"), "facility_rating_agency_a")
-    columns.recovery_by_kind = &recovery_by_kind[0, 0]
+    memcpy(columns.recovery_by_kind, &recovery_by_kind[0, 0], 6 * LIENS * sizeof(double))
+    columns.recovery_by_kind[DIP_KIND] = DIP_RECOVERY
     columns.home = home
     columns.as_of = as_of
     columns.deal_base_rate = base_rate
@@ -315,8 +325,7 @@ def tally(
     _read_tables(self)
     self.quoted_par = self.depth_par - self._unquoted_par
     self.past_due_par = self.aged_par - self._timely_par
-    if self._conflicts:
-        _settle_industries(self)
+    _rank_obligors(self)
     return self
 
 
@@ -330,9 +339,12 @@ cdef const int32_t* _names(_Source source, dict names, str name, int32_t* count)
 
 
 cdef int _make_room(Tally self) except -1:
-    self.obligors = np.zeros((self._columns.obligors, 2))
     self.industry_par = np.zeros(self._columns.industries + 1)
-    self._obligor_table, self._industry_table = self.obligors, self.industry_par
+    self._industry_table = self.industry_par
+    # NumPy asks for huge pages: their first touch takes 1 ms for a million obligors, that of small ones 7 ms.
+    self._obligor_memory = np.zeros((self._columns.obligors + 1, sizeof(obligor_t) // 8))
+    cdef double[:, ::1] memory = self._obligor_memory
+    self._obligor_table = <obligor_t*>&memory[0, 0]
     return 0
 
 
@@ -465,42 +477,20 @@ cdef double _carrying(Py_ssize_t row, const Columns* columns, uint8_t flags) noe
     return _carried(
         columns.price[row] if columns.price != NULL else NAN,
         columns.recovery[row] if columns.recovery != NULL else NAN,
-        DIP_RECOVERY if flags & DIP else columns.recovery_by_kind[
-            SAME_NOTCH * LIENS + (columns.lien[row] & (LIENS - 1) if columns.lien != NULL else 0)
+        columns.recovery_by_kind[
+            DIP_KIND if flags & DIP
+            else SAME_NOTCH * LIENS + (columns.lien[row] & (LIENS - 1) if columns.lien != NULL else 0)
         ],
     )
 
 
 cdef bint _add_obligors(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Par by obligor, and the one industry of each, or that there are several."""
-    cdef const int32_t* code = columns.obligor + block.start
-    cdef const int32_t* industry = columns.industry + block.start if columns.industry != NULL else NULL
-    cdef double* table = &self._obligor_table[0, 0] if columns.obligors else NULL
-    cdef double* entry
-    cdef double weight, own, blank = 0.0
-    cdef Py_ssize_t i, left = self.row_count - block.start, conflicts = 0
-    cdef int32_t name
-    for i in range(block.rows):
-        if i + LOOKAHEAD < left:
-            PREFETCH(table + 2 * <Py_ssize_t>code[i + LOOKAHEAD])  # a wrong code goes nowhere here, and is refused below
-        name = code[i]
-        weight = block.weight[i]
-        if name < 0:
-            blank += weight
-            continue
-        if name >= columns.obligors:
-            return False
-        entry = table + 2 * <Py_ssize_t>name
-        entry[0] += weight
-        if industry != NULL and weight > 0.0:
-            own = (industry[i] if industry[i] >= 0 else columns.industries) + 1
-            # No branch: whether an obligor was seen before is anybody's guess.
-            own = own if (entry[1] == 0.0) | (entry[1] == own) else -1.0
-            entry[1] = own
-            conflicts += own < 0.0
-    self.obligor_blank += blank
-    self._conflicts += conflicts
-    return True
+    return add_obligors(
+        columns.obligor + block.start, columns.industry + block.start if columns.industry != NULL else NULL,
+        block.weight, block.rows, self.row_count - block.start, columns.obligors, columns.industries,
+        self._obligor_table,
+    )
 
 
 cdef bint _add_industries(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -630,15 +620,13 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
     """Recovery of each row: its own, else that of its kind."""
     cdef const double* recovery = _numbers(columns.recovery, block)
     cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
-    cdef double again = 0.0
     cdef const uint8_t* rank = columns.rank[0] + block.start if columns.rank[0] != NULL else NOTHING
     cdef const uint8_t* facility = columns.facility_rank + block.start if columns.facility_rank != NULL else NOTHING
-    find_recoveries(
-        recovery, lien, block.flags, rank, facility, columns.recovery_by_kind, DIP_RECOVERY, block.rows, block.value
+    find_kinds(lien, block.flags, rank, facility, block.rows, block.kind)
+    add_recoveries(
+        block.weight, recovery, block.kind, columns.recovery_by_kind, block.rows,
+        &self.recovery_given, &self.recovery_sum,
     )
-    add_products(block.weight, block.value, block.rows, &again, &self.recovery_sum)
-    if columns.recovery != NULL:
-        add_products(block.weight, recovery, block.rows, &self.recovery_given, &again)
 
 
 cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -699,20 +687,56 @@ cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexc
         )
 
 
-def _settle_industries(Tally self not None):
+cdef int _rank_obligors(Tally self) except -1:
+    """One walk over the obligors: how many have par, which are the largest, whether one has several industries."""
+    cdef const obligor_t* table = self._obligor_table
+    cdef double best[TOP]
+    cdef Py_ssize_t code[TOP]
+    cdef Py_ssize_t name, at, kept = 0
+    cdef double par, least = 0.0
+    cdef bint several = False
+    with nogil:
+        for name in range(1, self._columns.obligors + 1):
+            par = table[name].par
+            several |= IS_SEVERAL(table[name].mark)
+            if not par > 0.0:
+                continue
+            self.obligor_count += 1
+            if par <= least:
+                continue
+            at = kept if kept < TOP else TOP - 1
+            while at > 0 and best[at - 1] < par:
+                best[at] = best[at - 1]
+                code[at] = code[at - 1]
+                at -= 1
+            best[at] = par
+            code[at] = name - 1
+            if kept < TOP:
+                kept += 1
+            if kept == TOP:
+                least = best[TOP - 1]
+    self.obligor_blank = table[0].par
+    self.top_obligors = [code[at] for at in range(kept)], [best[at] for at in range(kept)]
+    if several:
+        _settle_industries(self)
+    return 0
+
+
+cdef int _settle_industries(Tally self) except -1:
     """Give each obligor with facilities in several industries that of its largest one; a tie goes to the smaller code,
     which is the industry that the source names first, a blank last."""
-    cdef double[:, ::1] table = self.obligors
-    cdef Py_ssize_t name, row, several = 0
-    for name in range(table.shape[0]):
-        if table[name, 1] < 0.0:
-            several += 1
-            table[name, 1] = -several
-    cdef double[::1] largest = np.zeros(several)
-    cdef double[::1] owner = np.zeros(several)
+    cdef obligor_t* table = self._obligor_table
     cdef Columns* columns = &self._columns
+    cdef Py_ssize_t name, row, several = 0
+    for name in range(1, columns.obligors + 1):
+        if IS_SEVERAL(table[name].mark):
+            several += 1
+            table[name].mark = <uint64_t>several << 32 | several  # its place below; still a mark of several
+    cdef double[::1] largest = np.zeros(several + 1)
+    cdef int32_t[::1] owner = np.zeros(several + 1, np.int32)
     cdef Block block
-    cdef double par, own
+    cdef double par
+    cdef int32_t own
     cdef Py_ssize_t at, i
     with nogil:
         block.start = 0
@@ -724,46 +748,19 @@ def _settle_industries(Tally self not None):
                 par = columns.par[row]
                 if columns.obligor[row] < 0 or block.is_default[i] or not (0.0 < par <= LARGEST):
                     continue
-                at = <Py_ssize_t>(-table[columns.obligor[row], 1]) - 1
-                if at < 0:
+                name = columns.obligor[row] + 1
+                if not IS_SEVERAL(table[name].mark):
                     continue
-                own = (columns.industry[row] if columns.industry[row] >= 0 else columns.industries) + 1
+                at = <Py_ssize_t>(table[name].mark >> 32)
+                own = columns.industry[row] if columns.industry[row] >= 0 else columns.industries
                 if par > largest[at] or (par == largest[at] and own < owner[at]):
                     largest[at] = par
                     owner[at] = own
             block.start += block.rows
-    for name in range(table.shape[0]):
-        if table[name, 1] < 0.0:
-            table[name, 1] = owner[<Py_ssize_t>(-table[name, 1]) - 1]
-
-
-def top_obligors(Tally tallied not None):
-    """Count of obligors with par, and the codes and par of the ten largest, largest first."""
-    cdef const double[:, ::1] table = tallied.obligors
-    cdef double best[TOP]
-    cdef Py_ssize_t code[TOP]
-    cdef Py_ssize_t name, at, kept = 0, count = 0
-    cdef double par, least = 0.0
-    with nogil:
-        for name in range(table.shape[0]):
-            par = table[name, 0]
-            if not par > 0.0:
-                continue
-            count += 1
-            if par <= least:
-                continue
-            at = kept if kept < TOP else TOP - 1
-            while at > 0 and best[at - 1] < par:
-                best[at] = best[at - 1]
-                code[at] = code[at - 1]
-                at -= 1
-            best[at] = par
-            code[at] = name
-            if kept < TOP:
-                kept += 1
-            if kept == TOP:
-                least = best[TOP - 1]
-    return count, [code[at] for at in range(kept)], [best[at] for at in range(kept)]
+        for name in range(1, columns.obligors + 1):
+            if IS_SEVERAL(table[name].mark):
+                table[name].mark = MARK(owner[<Py_ssize_t>(table[name].mark >> 32)])
+    return 0
 
 
 def diversity(Tally tallied not None, double average_par, const double[::1] scores not None):
@@ -772,20 +769,18 @@ def diversity(Tally tallied not None, double average_par, const double[::1] scor
         raise ValueError("the diversity table has 201 rows")
     if not average_par > 0.0:
         raise ValueError("the average par of an obligor must be positive")
-    cdef const double[:, ::1] table = tallied.obligors
-    sums = np.zeros(tallied._columns.industries + 2)  # the first for obligors without par
+    sums = np.zeros(tallied._columns.industries + 1)
     cdef double[::1] units = sums
     cdef Py_ssize_t name, step
     cdef double score = 0.0
     with nogil:
-        if table.shape[0]:
-            add_units(&table[0, 0], table.shape[0], 1.0 / average_par, &units[0])
-        for name in range(1, units.shape[0]):
+        add_units(tallied._obligor_table, tallied._columns.obligors, 1.0 / average_par, &units[0])
+        for name in range(units.shape[0]):
             # The lower of the two neighbours in steps of 0.1 that start at 0.05; the tolerance lets a sum that is
             # exactly a step, but for its rounding, reach it.
             step = <Py_ssize_t>floor((min(units[name], 20.0) + 0.05 + 1e-9) * 10.0)
             score += scores[min(max(step, 0), 200)]
-    return score, sums[1:]
+    return score, sums
 
 
 def fill_excess(Tally tallied not None, int bucket, double excess, identifier):

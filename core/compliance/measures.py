@@ -152,7 +152,7 @@ class Pool:
     @cached_property
     def obligors(self) -> tuple[int, list[int], list[float]]:
         """How many obligors have par; codes and par of the ten largest."""
-        return kernels.top_obligors(self.tally)
+        return self.tally.obligor_count, *self.tally.top_obligors
 
     @cached_property
     def obligor_coverage_pct(self) -> float:

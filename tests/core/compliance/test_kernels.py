@@ -70,16 +70,17 @@ def test_obligor_industry_is_that_of_its_largest_facility() -> None:
         [5.0, 5.0, 1.0, 3.0, 3.0],
         names={"obligor": names(0, 0, 0, 1, 1), "industry": names(1, 0, 1, -1, 1)},
     )
-    assert counted.obligors.tolist() == [[11.0, 1.0], [6.0, 2.0]]
+    _, units = kernels.diversity(counted, 11.0, np.zeros(201))
+    assert units.tolist() == [1.0, 6 / 11, 0.0]
 
 
 def test_top_obligors() -> None:
     """The ten largest of many, of equals the first; a net short obligor is none."""
     par = [float(1 + at % 13) for at in range(16)] + [-20.0]
     counted = tally(par, names={"obligor": names(*range(16), 15, count=16)})
-    count, codes, best = kernels.top_obligors(counted)
     expected = sorted(range(15), key=lambda code: -par[code])[:10]
-    assert (count, codes, best) == (15, expected, [par[code] for code in expected])
+    assert counted.obligor_count == 15
+    assert counted.top_obligors == (expected, [par[code] for code in expected])
 
 
 def test_the_diversity_table_is_checked() -> None:

@@ -107,8 +107,8 @@ def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(
 
 def test_the_service_role_is_nobody_special(apart: Apart, tables: list[tuple[Any, ...]]) -> None:
     rights = apart.sql(
-        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolname <> 'cushion_service' AND rolcanlogin"
-        " FROM pg_roles"
+        "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb,"
+        " rolcanlogin AND rolname <> 'cushion_service' FROM pg_roles"
         " WHERE rolname LIKE 'cushion\\_%%'",
         [],
     )
