@@ -40,7 +40,7 @@ format: setup ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## measure against the peers: make bench NAME=compliance
+bench: setup ## measure against the peers: make bench NAME="compliance --check"
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m bench $(NAME)
 

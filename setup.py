@@ -22,6 +22,7 @@ DIRECTIVES = {
 
 # No -ffast-math: NaN means blank, and a sum must not depend on the vector width.
 FLAGS = ["-O0", "-g"] if DEBUG else ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS += ["-Wno-psabi"]  # gcc's note on vectors as parameters, which no call across modules has
 
 
 def extension(source: Path) -> Extension:

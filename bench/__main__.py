@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--check] [--record]`: run benchmarks, compare with the record.
 
 NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls
-under 60 % of its record, `--record` writes the figures as the new record.
+under 60 % of its record in two runs, `--record` writes the figures as the new record.
 """
 
 from __future__ import annotations
@@ -32,16 +32,30 @@ def main(arguments: list[str]) -> int:
     if not modules:
         print(f"bench: no benchmark is called {' or '.join(names)}", file=sys.stderr)
         return 2
-    figures = [figure for module in modules for figure in import_module(module).run()]
     record: dict[str, float] = msgspec.json.decode(RECORD.read_bytes()) if RECORD.exists() else {}
+    figures: list[Figure] = []
+    for module in modules:
+        run = import_module(module).run
+        measured = run()
+        if "--check" in flags and _fallen(measured, record):
+            measured = _better(measured, run())  # these machines are shared: a figure must fall twice
+        figures += measured
     _show(figures, record)
     if "--record" in flags:
         record |= {figure.name: round(figure.score, 4) for figure in figures}
         RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(dict(sorted(record.items()))), indent=2) + b"\n")
-    fallen = [figure.name for figure in figures if figure.score < GATE * record.get(figure.name, 0.0)]
+    fallen = _fallen(figures, record)
     for name in fallen:
         print(f"bench: {name} fell under {GATE:.0%} of its record", file=sys.stderr)
     return 1 if fallen and "--check" in flags else 0
+
+
+def _fallen(figures: list[Figure], record: dict[str, float]) -> list[str]:
+    return [figure.name for figure in figures if figure.score < GATE * record.get(figure.name, 0.0)]
+
+
+def _better(one: list[Figure], other: list[Figure]) -> list[Figure]:
+    return [max(pair, key=lambda figure: figure.score) for pair in zip(one, other, strict=True)]
 
 
 def _modules() -> list[str]:

@@ -15,8 +15,16 @@ from service.commands.refusal import Refused, one_line
 EXIT_REFUSED: Final = 2
 EXIT_INTERRUPTED: Final = 130
 
+
+def _version() -> str:
+    import core
+
+    return core.__version__
+
+
 app = App(
     name="cushion",
+    version=_version,
     help="CLO compliance on portfolio workbooks. "
     "Exit codes: 0 done, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
 )

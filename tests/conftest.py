@@ -20,8 +20,13 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import hypothesis
 import psycopg
 import pytest
+
+# A slow machine is no fault. In CI the examples are the same ones each time; elsewhere they go on looking.
+hypothesis.settings.register_profile("cushion", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("cushion")
 
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0

@@ -8,7 +8,11 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #define LARGEST 1.7976931348623157e308
 #define BLOCK 1024
@@ -30,19 +34,28 @@
    give the same bits. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
-#pragma GCC diagnostic ignored "-Wpsabi"
 #else
 #define WIDE
 #endif
+
+/* Into each of the two, with its vectors. */
+#define INLINE static inline __attribute__((always_inline))
 
 /* The processor's own prefetcher stops at each page, and a block has few pages of each column: ask for the next block's
    part while this one is worked on. Beyond the last row the request goes nowhere. */
 #define AHEAD(column, i) __builtin_prefetch((column) + (i) + BLOCK)
 
+/* The place in memory of the first byte that is not 0. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FIRST_BYTE(eight) (__builtin_ctzll(eight) / 8)
+#else
+#define FIRST_BYTE(eight) (__builtin_clzll(eight) / 8)
+#endif
+
 typedef ptrdiff_t rows_t;
 
 static inline int is_given(double value) { return fabs(value) <= LARGEST; }
-static inline double either(double first, double second) { return is_given(first) ? first : second; }
+static inline double given_or(double value, double otherwise) { return is_given(value) ? value : otherwise; }
 
 /* ---- Sums, in eight lanes: in a single one each addition waits four cycles for the one before. The lanes are fixed, so
    that a sum does not depend on the width of the processor's vectors. */
@@ -53,8 +66,11 @@ typedef int64_t mask __attribute__((vector_size(32), aligned(8)));
 #define LOAD(from) (*(const four*)(from))
 #define GIVEN(value) (((value) <= LARGEST) & ((value) >= -LARGEST))
 #define WHERE(condition, value) ((four)((condition) & (mask)(value)))
+#define PICK(condition, value, otherwise) ((four)(((condition) & (mask)(value)) | (~(condition) & (mask)(otherwise))))
 #define SUM(a) (((a)[0] + (a)[1]) + ((a)[2] + (a)[3]))
 #define TOTAL(a, b) ((((a)[0] + (b)[0]) + ((a)[1] + (b)[1])) + (((a)[2] + (b)[2]) + ((a)[3] + (b)[3])))
+
+INLINE four either(four first, four second) { return PICK(GIVEN(first), first, second); }
 
 /* Adds the weight of the rows whose value is given, and the sum of weight x value over them. */
 WIDE static void add_products(const double* weight, const double* value, rows_t rows, double* par, double* sum) {
@@ -133,10 +149,8 @@ static inline rows_t next_marked(const uint8_t* marks, uint8_t wanted, rows_t ro
     for (; row + 8 <= rows; row += 8) {
         uint64_t eight;
         memcpy(&eight, marks + row, 8);
-        if (eight & wanted * UINT64_C(0x0101010101010101)) {
-            while (!(marks[row] & wanted)) row++;
-            return row;
-        }
+        eight &= wanted * UINT64_C(0x0101010101010101);
+        if (eight) return row + FIRST_BYTE(eight);
     }
     while (row < rows && !(marks[row] & wanted)) row++;
     return row;
@@ -148,7 +162,7 @@ WIDE static rows_t find_weights(
 ) {
     int64_t blank = 0, defaulted = 0;
     for (rows_t i = 0; i < rows; i++) {
-        double own = either(par[i], 0.0);
+        double own = given_or(par[i], 0.0);
         weight[i] = bad[i] ? 0.0 : own;
         blank += !is_given(par[i]);
         defaulted += is_given(par[i]) & (bad[i] != 0);
@@ -191,9 +205,11 @@ WIDE static void find_kinds(
     const uint8_t* restrict facility_rank, rows_t rows, uint8_t* restrict kind
 ) {
     for (rows_t i = 0; i < rows; i++) {
-        int16_t notches = rank[i] && facility_rank[i] ? (int16_t)(rank[i] - facility_rank[i]) : 0;
-        notches = notches < -3 ? -3 : notches > 2 ? 2 : notches;
-        uint8_t place = (uint8_t)((notches + 3) * 8 + (lien[i] & 7));
+        int8_t notches = (int8_t)(rank[i] - facility_rank[i]);
+        notches = (rank[i] == 0) | (facility_rank[i] == 0) ? 0 : notches;
+        notches = notches < -3 ? -3 : notches;
+        notches = notches > 2 ? 2 : notches;
+        uint8_t place = (uint8_t)((uint8_t)(notches + 3) << 3 | (lien[i] & 7));
         kind[i] = flags[i] & DIP ? DIP_KIND : place;
     }
 }
@@ -217,68 +233,189 @@ WIDE static void add_recoveries(
     }
     for (; i < rows; i++) {
         known[0] += is_given(recovery[i]) ? weight[i] : 0.0;
-        product[0] += weight[i] * either(recovery[i], by_kind[kind[i]]);
+        product[0] += weight[i] * given_or(recovery[i], by_kind[kind[i]]);
     }
     *par += SUM(known);
     *sum += TOTAL(product, product_too);
 }
 
-/* Percent that each loan pays a year, 0.0 while it defers; its spread in basis points without and with its floor's credit;
-   its weight among the floating loans. Domain page 1.8. */
-WIDE static void find_rates(
-    const double* restrict spread, const double* restrict floor_rate, const double* restrict base_rate,
-    const double* restrict coupon, double deal_base, const uint8_t* restrict flags, const double* restrict weight,
-    rows_t rows, double* restrict rate, double* restrict contractual, double* restrict effective, double* restrict floating
+/* ---- Sums of what follows from several columns. Four rows at a time, each sum in four lanes; the last rows of a block may
+   be fewer, and are filled up with rows that weigh nothing. */
+
+INLINE four numbers(const double* from, rows_t rows) {
+    four found = {0};
+    memcpy(&found, from, (size_t)rows * sizeof *from);
+    return found;
+}
+
+INLINE mask bytes(const uint8_t* from, rows_t rows) {
+    uint8_t found __attribute__((vector_size(4))) = {0};
+    memcpy(&found, from, (size_t)rows * sizeof *from);
+    return __builtin_convertvector(found, mask);
+}
+
+INLINE mask codes(const int32_t* from, rows_t rows) {
+    int32_t found __attribute__((vector_size(16))) = {0};
+    memcpy(&found, from, (size_t)rows * sizeof *from);
+    return __builtin_convertvector(found, mask);
+}
+
+INLINE four all(double value) { return (four){value, value, value, value}; }
+
+typedef struct {
+    four par, sum;
+} average_t;
+
+INLINE void add_given(average_t* average, four weight, four value) {
+    mask given = GIVEN(value);
+    average->par += WHERE(given, weight);
+    average->sum += weight * WHERE(given, value);
+}
+
+typedef struct {
+    average_t paid; /* percent a year, 0.0 while a loan defers */
+    average_t plain, credited; /* floating loans: spread in basis points without and with the floor's credit */
+} income_t;
+
+/* Domain page 1.8. */
+INLINE void income_of(
+    const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
+    const uint8_t* flags, const double* weight, rows_t rows, income_t* income
 ) {
-    for (rows_t i = 0; i < rows; i++) {
-        double base = either(base_rate[i], deal_base), bottom = either(floor_rate[i], base);
-        /* What the index earns: the greater of base and floor; a missing one leaves the other. */
-        double index = base >= bottom ? base : bottom;
-        double credit = bottom > base ? (bottom - base) * 100.0 : 0.0;
-        /* A coupon less its index has the floor's credit in it already. */
-        double implied = (coupon[i] - base) * 100.0;
-        double paid = either(coupon[i], index + spread[i] * 0.01);
-        rate[i] = flags[i] & DEFERRING ? 0.0 : paid;
-        contractual[i] = either(spread[i], implied);
-        effective[i] = either(spread[i] + credit, implied);
-        floating[i] = flags[i] & FIXED ? 0.0 : weight[i];
-    }
-    for (rows_t i = 0; i < rows; i += 8) {
+    four heavy = numbers(weight, rows), margin = numbers(spread, rows), own = numbers(coupon, rows);
+    four base = either(numbers(base_rate, rows), all(deal_base)), bottom = either(numbers(floor_rate, rows), base);
+    mask bits = bytes(flags, rows), defers = (bits & DEFERRING) != 0, is_fixed = (bits & FIXED) != 0;
+    /* What the index earns: the greater of base and floor; a missing one leaves the other. */
+    four index = PICK(base >= bottom, base, bottom);
+    four credit = WHERE(bottom > base, (bottom - base) * 100.0);
+    /* A coupon less its index has the floor's credit in it already. */
+    four implied = (own - base) * 100.0;
+    four floating = WHERE(~is_fixed, heavy);
+    add_given(&income->paid, heavy, WHERE(~defers, either(own, index + margin * 0.01)));
+    add_given(&income->plain, floating, either(margin, implied));
+    add_given(&income->credited, floating, either(margin + credit, implied));
+}
+
+WIDE static void add_income(
+    const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
+    const uint8_t* flags, const double* weight, rows_t rows,
+    double* interest_par, double* interest_sum, double* spread_par, double* contractual_sum, double* spread_sum
+) {
+    income_t income = {0};
+    rows_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
         AHEAD(spread, i);
         AHEAD(floor_rate, i);
         AHEAD(coupon, i);
+        income_of(spread + i, floor_rate + i, base_rate + i, coupon + i, deal_base, flags + i, weight + i, 4, &income);
     }
+    if (i < rows)
+        income_of(
+            spread + i, floor_rate + i, base_rate + i, coupon + i, deal_base, flags + i, weight + i, rows - i, &income
+        );
+    *interest_par += SUM(income.paid.par);
+    *interest_sum += SUM(income.paid.sum);
+    *spread_par += SUM(income.plain.par);
+    *contractual_sum += SUM(income.plain.sum);
+    *spread_sum += SUM(income.credited.sum);
+}
+
+typedef struct {
+    average_t years;
+    mask matured;
+} lives_t;
+
+INLINE void lives_of(
+    const double* average, const double* scheduled, const double* maturity, double as_of, const double* weight,
+    rows_t rows, lives_t* lives
+) {
+    four heavy = numbers(weight, rows), left = numbers(maturity, rows) - as_of;
+    four life = either(numbers(average, rows), either(numbers(scheduled, rows), left * (1.0 / 365.25)));
+    add_given(&lives->years, heavy, PICK((life < 0.0) & (life >= -LARGEST), all(0.0), life));
+    lives->matured -= (left < 0.0) & (left >= -LARGEST) & (heavy != 0.0); /* true is -1 */
 }
 
 /* The average life in years, else that of the schedule, else the years to maturity; never less than none. Returns how many
    rows with a weight are past their maturity. */
-WIDE static rows_t find_lives(
-    const double* restrict average, const double* restrict scheduled, const double* restrict maturity, double as_of,
-    const double* restrict weight, rows_t rows, double* restrict years
+WIDE static rows_t add_lives(
+    const double* average, const double* scheduled, const double* maturity, double as_of, const double* weight,
+    rows_t rows, double* par, double* sum
 ) {
-    int64_t matured = 0;
-    for (rows_t i = 0; i < rows; i++) {
-        double left = maturity[i] - as_of;
-        double life = either(average[i], either(scheduled[i], left * (1.0 / 365.25)));
-        years[i] = (life < 0.0) & (life >= -LARGEST) ? 0.0 : life;
-        matured += (left < 0.0) & (left >= -LARGEST) & (weight[i] != 0.0);
+    lives_t lives = {0};
+    rows_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        AHEAD(maturity, i);
+        lives_of(average + i, scheduled + i, maturity + i, as_of, weight + i, 4, &lives);
     }
-    for (rows_t i = 0; i < rows; i += 8) AHEAD(maturity, i);
-    return matured;
+    if (i < rows) lives_of(average + i, scheduled + i, maturity + i, as_of, weight + i, rows - i, &lives);
+    *par += SUM(lives.years.par);
+    *sum += SUM(lives.years.sum);
+    return SUM(lives.matured);
 }
 
-/* 1.0 for a country that is not home, 0.0 for home, NaN for none; and the facility size less what the line is higher
-   abroad by. */
-WIDE static void find_abroad(
-    const int32_t* restrict country, int32_t home, const double* restrict size, double higher, rows_t rows,
-    double* restrict abroad, double* restrict comparable
+typedef struct {
+    four located, foreign, sized, small;
+} abroad_t;
+
+INLINE void abroad_of(
+    const int32_t* country, int32_t home, const double* size, double line_home, double line_abroad,
+    const double* weight, rows_t rows, abroad_t* abroad
 ) {
-    for (rows_t i = 0; i < rows; i++) {
-        double away = country[i] >= 0 && country[i] != home ? 1.0 : 0.0;
-        abroad[i] = country[i] < 0 ? NAN : away;
-        comparable[i] = size[i] - higher * away;
+    four heavy = numbers(weight, rows), own = numbers(size, rows);
+    mask code = codes(country, rows), away = (code >= 0) & (code != home);
+    abroad->located += WHERE(code >= 0, heavy);
+    abroad->foreign += WHERE(away, heavy);
+    abroad->sized += WHERE(GIVEN(own), heavy);
+    abroad->small += WHERE(GIVEN(own) & (own < PICK(away, all(line_abroad), all(line_home))), heavy);
+}
+
+/* Par with a country and par abroad; par with a facility size and par whose facility is below its country's line. A blank
+   country has the line of home. */
+WIDE static void add_abroad(
+    const int32_t* country, int32_t home, const double* size, double line_home, double line_abroad,
+    const double* weight, rows_t rows, double* country_par, double* foreign_par, double* sized_par, double* small_par
+) {
+    abroad_t abroad = {0};
+    rows_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        AHEAD(size, i);
+        abroad_of(country + i, home, size + i, line_home, line_abroad, weight + i, 4, &abroad);
     }
-    for (rows_t i = 0; i < rows; i += 8) AHEAD(size, i);
+    if (i < rows) abroad_of(country + i, home, size + i, line_home, line_abroad, weight + i, rows - i, &abroad);
+    *country_par += SUM(abroad.located);
+    *foreign_par += SUM(abroad.foreign);
+    *sized_par += SUM(abroad.sized);
+    *small_par += SUM(abroad.small);
+}
+
+/* ---- Room for the tables of a pass. */
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Zeroed memory for `close_room`, NULL where there is none. A large room comes straight from the system and in huge pages:
+   the first touch of a small page takes 2 us, 7 ms for the sums of a million obligors, and huge ones take 1 ms for all of
+   them. What is never touched costs nothing. */
+static void* open_room(size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PAGE) {
+        size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        void* room = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED) return NULL;
+        madvise(room, whole, MADV_HUGEPAGE); /* a wish: where it is not granted, small pages do */
+        return room;
+    }
+#endif
+    return calloc(1, bytes);
+}
+
+static void close_room(void* room, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PAGE) {
+        if (room != NULL) munmap(room, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+        return;
+    }
+#endif
+    free(room);
 }
 
 /* ---- By obligor. Entry 0 is for rows without one, entry 1 + code for each obligor. */

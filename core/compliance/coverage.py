@@ -165,24 +165,26 @@ def _tested(groups: list[Group], triggers: list[float | None], usual: dict[str, 
     other: the test stands at the last of them, unless the sheet gives them different triggers.
     """
     from_sheet = any(trigger is not None for trigger in triggers)
+    places: dict[str, list[int]] = {}
+    for at, group in enumerate(groups):
+        places.setdefault(group.letter, []).append(at)
     tested: dict[int, Tested] = {}
-    for at in range(len(groups)):
+    for at, group in enumerate(groups):
         if from_sheet and triggers[at] is None:
             continue
-        last = _last(groups, triggers, at)
+        last = _last(places, triggers, group.letter, at)
         if last not in tested:
-            name = groups[at].name if last == at else f"{groups[at].name}/{groups[last].name}"
+            name = group.name if last == at else f"{group.name}/{groups[last].name}"
             trigger = triggers[at] if from_sheet else usual.get(groups[last].letter)
             tested[last] = Tested(last, name, trigger, from_sheet)
     return [tested[at] for at in sorted(tested)]
 
 
-def _last(groups: list[Group], triggers: list[float | None], at: int) -> int:
-    """Where the test of a group stands: at the last of the groups that it is tested with."""
-    own = groups[at].letter
+def _last(places: dict[str, list[int]], triggers: list[float | None], own: str, at: int) -> int:
+    """Where the test of the group at `at` stands: at the last of the groups that it is tested with."""
     for letter in _TESTED_WITH.get(own, own):
-        below = [place for place in range(at + 1, len(groups)) if groups[place].letter == letter]
-        alike = list(takewhile(lambda place: triggers[place] in (None, triggers[at]), below))
+        below = [place for place in places.get(letter, ()) if place > at]
+        alike = list(takewhile(lambda place: triggers[place] in (None, triggers[at]), below)) if below else below
         # Beside different triggers, another letter's blank ones are not this group's.
         if alike and (letter == own or alike == below or any(triggers[place] is not None for place in alike)):
             return alike[-1]

@@ -11,7 +11,6 @@ import numpy as np
 
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 cdef extern from "_block.h" nogil:
@@ -50,19 +49,22 @@ cdef extern from "_block.h" nogil:
         const double* weight, const double* recovery, const uint8_t* kind, const double* by_kind, Py_ssize_t rows,
         double* par, double* total
     ) noexcept
-    void find_rates(
+    void add_income(
         const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
         const uint8_t* flags, const double* weight, Py_ssize_t rows,
-        double* rate, double* contractual, double* effective, double* floating
+        double* interest_par, double* interest_sum, double* spread_par, double* contractual_sum, double* spread_sum
     ) noexcept
-    Py_ssize_t find_lives(
+    Py_ssize_t add_lives(
         const double* average, const double* scheduled, const double* maturity, double as_of, const double* weight,
-        Py_ssize_t rows, double* years
+        Py_ssize_t rows, double* par, double* total
     ) noexcept
-    void find_abroad(
-        const int32_t* country, int32_t home, const double* size, double higher, Py_ssize_t rows,
-        double* abroad, double* comparable
+    void add_abroad(
+        const int32_t* country, int32_t home, const double* size, double line_home, double line_abroad,
+        const double* weight, Py_ssize_t rows,
+        double* country_par, double* foreign_par, double* sized_par, double* small_par
     ) noexcept
+    void* open_room(size_t size) noexcept
+    void close_room(void* room, size_t size) noexcept
     ctypedef struct obligor_t:
         double par
         uint64_t mark
@@ -142,22 +144,12 @@ cdef struct Block:
     Py_ssize_t start
     Py_ssize_t rows
     double weight[1024]  # BLOCK of each
-    double floating[1024]
-    double value[1024]
-    double other[1024]
-    double third[1024]
     uint8_t is_default[1024]
     uint8_t flags[1024]
     uint8_t low[1024]
     uint8_t buckets[1024]
     uint8_t kind[1024]
     uint16_t cell[1024]
-
-
-cdef enum Fault:
-    NONE
-    OUT_OF_RANGE
-    NO_MEMORY
 
 
 cdef struct Candidate:
@@ -167,7 +159,7 @@ cdef struct Candidate:
     double value
     int32_t row
     uint8_t buckets  # bits 0 to 2: of A, B, C
-    bint is_unpriced
+    uint8_t is_unpriced
 
 
 cdef inline bint _given(double number) noexcept nogil:
@@ -208,10 +200,11 @@ cdef class Tally:
     cdef readonly double foreign_par, country_par, small_par, sized_par, quoted_par, depth_par
     cdef readonly double past_due_par, aged_par
     cdef double _unquoted_par, _timely_par
-    cdef Candidate* _candidates
-    cdef Py_ssize_t _candidate_count, _candidate_room
-    cdef object _obligor_memory
+    cdef Candidate* _candidates  # room for one of each row
+    cdef Py_ssize_t _candidate_count
     cdef obligor_t* _obligor_table
+    cdef void* _room
+    cdef size_t _room_size
     cdef double[::1] _industry_table
     cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
     cdef double _category_table[SHARES][LIENS][4]  # by lien, and whether cov-lite and fixed
@@ -224,7 +217,7 @@ cdef class Tally:
         raise TypeError("a Tally is made by core.compliance.kernels.tally")
 
     def __dealloc__(self):
-        free(self._candidates)
+        close_room(self._room, self._room_size)
 
 
 cdef class _Source:
@@ -315,12 +308,10 @@ def tally(
     columns.as_of = as_of
     columns.deal_base_rate = base_rate
     _make_room(self)
-    cdef Fault fault
+    cdef bint is_whole
     with nogil:
-        fault = _walk(self, columns)
-    if fault == NO_MEMORY:
-        raise MemoryError
-    if fault == OUT_OF_RANGE:
+        is_whole = _walk(self, columns)
+    if not is_whole:
         raise ValueError("a name's code is not below the number of names")
     _read_tables(self)
     self.quoted_par = self.depth_par - self._unquoted_par
@@ -341,10 +332,13 @@ cdef const int32_t* _names(_Source source, dict names, str name, int32_t* count)
 cdef int _make_room(Tally self) except -1:
     self.industry_par = np.zeros(self._columns.industries + 1)
     self._industry_table = self.industry_par
-    # NumPy asks for huge pages: their first touch takes 1 ms for a million obligors, that of small ones 7 ms.
-    self._obligor_memory = np.zeros((self._columns.obligors + 1, sizeof(obligor_t) // 8))
-    cdef double[:, ::1] memory = self._obligor_memory
-    self._obligor_table = <obligor_t*>&memory[0, 0]
+    cdef size_t table_size = (<size_t>self._columns.obligors + 1) * sizeof(obligor_t)
+    self._room_size = table_size + <size_t>self.row_count * sizeof(Candidate)
+    self._room = open_room(self._room_size)
+    if self._room == NULL:
+        raise MemoryError
+    self._obligor_table = <obligor_t*>self._room
+    self._candidates = <Candidate*>(<char*>self._room + table_size)
     return 0
 
 
@@ -381,8 +375,8 @@ cdef int _read_tables(Tally self) except -1:
     return 0
 
 
-cdef Fault _walk(Tally self, const Columns* columns) noexcept nogil:
-    """The pass over all rows."""
+cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
+    """The pass over all rows; stopped, and False, at a code that is out of its range."""
     cdef Block block
     block.start = 0
     while block.start < self.row_count:
@@ -390,9 +384,9 @@ cdef Fault _walk(Tally self, const Columns* columns) noexcept nogil:
         _mark(&block, columns)
         _weigh(self, &block, columns)
         if columns.obligor != NULL and not _add_obligors(self, &block, columns):
-            return OUT_OF_RANGE
+            return False
         if columns.industry != NULL and not _add_industries(self, &block, columns):
-            return OUT_OF_RANGE
+            return False
         _add_ratings(self, &block, columns)
         _add_categories(self, &block, columns)
         if columns.price != NULL:
@@ -402,11 +396,10 @@ cdef Fault _walk(Tally self, const Columns* columns) noexcept nogil:
         _add_income(self, &block, columns)
         _add_life(self, &block, columns)
         _add_liquidity(self, &block, columns)
-        if not _add_candidates(self, &block, columns):
-            return NO_MEMORY
+        _add_candidates(self, &block, columns)
         _add_defaults(self, &block, columns)
         block.start += block.rows
-    return NONE
+    return True
 
 
 cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
@@ -518,17 +511,11 @@ cdef void _add_ratings(Tally self, Block* block, const Columns* columns) noexcep
         (&self._rating_table[i & (SHARES - 1)][0][0])[block.cell[i]] += block.weight[i]
 
 
-cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noexcept nogil:
+cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Note the rows of the CCC buckets, after the other families, when their columns are in the cache."""
     cdef Candidate* candidate
     cdef Py_ssize_t i, row
     cdef bint is_discount
-    if self._candidate_count + block.rows > self._candidate_room:
-        self._candidate_room = 2 * self._candidate_room + block.rows
-        candidate = <Candidate*>realloc(self._candidates, self._candidate_room * sizeof(Candidate))
-        if candidate == NULL:
-            return False
-        self._candidates = candidate
     i = next_marked(block.buckets, 7, 0, block.rows)
     while i < block.rows:
         if block.weight[i] > 0.0:
@@ -542,7 +529,6 @@ cdef bint _add_candidates(Tally self, Block* block, const Columns* columns) noex
             candidate.value = _value(row, columns, block.flags[i], &is_discount)
             self._candidate_count += 1
         i = next_marked(block.buckets, 7, i + 1, block.rows)
-    return True
 
 
 cdef void _add_categories(Tally self, Block* block, const Columns* columns) noexcept nogil:
@@ -631,21 +617,15 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
 
 cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Spread with floor credit of floating rows, coupon of fixed ones, and a year's interest of all; domain page 1.8."""
-    cdef const double* spread = _numbers(columns.spread, block)
-    cdef const double* floor_rate = _numbers(columns.floor_rate, block)
-    cdef const double* base_rate = _numbers(columns.base_rate, block)
     cdef const double* coupon = _numbers(columns.all_in_rate, block)
-    cdef double again = 0.0
     cdef Py_ssize_t i
     if columns.spread == NULL and columns.all_in_rate == NULL:
         return
-    find_rates(
-        spread, floor_rate, base_rate, coupon, columns.deal_base_rate, block.flags, block.weight, block.rows,
-        block.value, block.other, block.third, block.floating,
+    add_income(
+        _numbers(columns.spread, block), _numbers(columns.floor_rate, block), _numbers(columns.base_rate, block),
+        coupon, columns.deal_base_rate, block.flags, block.weight, block.rows,
+        &self.interest_par, &self.interest_sum, &self.spread_par, &self.contractual_sum, &self.spread_sum,
     )
-    add_products(block.weight, block.value, block.rows, &self.interest_par, &self.interest_sum)
-    add_products(block.floating, block.other, block.rows, &self.spread_par, &self.contractual_sum)
-    add_products(block.floating, block.third, block.rows, &again, &self.spread_sum)
     i = next_marked(block.flags, FIXED, 0, block.rows)
     while i < block.rows:
         if _given(coupon[i]):
@@ -656,27 +636,22 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
 
 cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Years of each row: its average life, else that of its schedule, else until its maturity; domain page 1.8."""
-    cdef const double* average = _numbers(columns.average_life, block)
-    cdef const double* scheduled = _numbers(columns.scheduled_life, block)
-    cdef const double* maturity = _numbers(columns.maturity, block)
     if columns.average_life == NULL and columns.scheduled_life == NULL and columns.maturity == NULL:
         return
-    self.past_maturity += find_lives(
-        average, scheduled, maturity, columns.as_of, block.weight, block.rows, block.value
+    self.past_maturity += add_lives(
+        _numbers(columns.average_life, block), _numbers(columns.scheduled_life, block),
+        _numbers(columns.maturity, block), columns.as_of, block.weight, block.rows, &self.life_par, &self.life_sum,
     )
-    add_products(block.weight, block.value, block.rows, &self.life_par, &self.life_sum)
 
 
 cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexcept nogil:
     """Country, facility size, quotes and days past due."""
     if columns.country != NULL:
-        find_abroad(
+        add_abroad(
             columns.country + block.start, columns.home, _numbers(columns.facility_size, block),
-            SMALL_ELSEWHERE - SMALL_US, block.rows, block.value, block.other,
+            SMALL_US, SMALL_ELSEWHERE, block.weight, block.rows,
+            &self.country_par, &self.foreign_par, &self.sized_par, &self.small_par,
         )
-        add_products(block.weight, block.value, block.rows, &self.country_par, &self.foreign_par)
-        if columns.facility_size != NULL:
-            add_below(block.weight, block.other, SMALL_US, block.rows, &self.sized_par, &self.small_par)
     if columns.quote_depth != NULL:
         add_below(
             block.weight, columns.quote_depth + block.start, QUOTES, block.rows, &self.depth_par, &self._unquoted_par
@@ -788,22 +763,21 @@ def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
     last one in part, and each slice is carried at its price (70 where it has none) if that is below what the row is
     carried at already. `identifier(row)` orders rows of one price where the order matters.
 
-    Returns (haircut, rows without a price). `excess` must not be above the par of the bucket's rows.
+    Returns (haircut, rows without a price). `excess` must not be above the par of the bucket's rows. Reorders the
+    tally's candidates, so not for two threads at once.
     """
+    cdef Candidate* rows = tallied._candidates
     cdef Py_ssize_t at, count = 0, unpriced = 0
-    cdef Candidate* chosen = <Candidate*>malloc((tallied._candidate_count + 1) * sizeof(Candidate))
-    if chosen == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for at in range(tallied._candidate_count):
-                if tallied._candidates[at].buckets >> bucket & 1:
-                    chosen[count] = tallied._candidates[at]
-                    unpriced += chosen[count].is_unpriced
-                    count += 1
-        return _fill(chosen, count, excess, identifier), unpriced
-    finally:
-        free(chosen)
+    cdef Candidate swapped
+    with nogil:
+        for at in range(tallied._candidate_count):
+            if rows[at].buckets >> bucket & 1:
+                unpriced += rows[at].is_unpriced
+                swapped = rows[at]
+                rows[at] = rows[count]
+                rows[count] = swapped
+                count += 1
+    return _fill(rows, count, excess, identifier), unpriced
 
 
 cdef double _fill(Candidate* rows, Py_ssize_t count, double excess, identifier) except? -1.0:
@@ -876,9 +850,13 @@ cdef int _order(Candidate* rows, Py_ssize_t first, Py_ssize_t last, identifier) 
         matters |= rows[at].value != rows[first].value
     if not matters:
         return 0
-    ordered = sorted([(identifier(rows[at].row), rows[at].value, rows[at].par) for at in range(first, last)])
+    cdef bytes copy = (<const char*>(rows + first))[: (last - first) * sizeof(Candidate)]
+    cdef const Candidate* source = <const Candidate*><const char*>copy
+    ordered = sorted([
+        (identifier(rows[at].row), rows[at].value, rows[at].par, at - first) for at in range(first, last)
+    ])
     for at in range(first, last):
-        _, rows[at].value, rows[at].par = ordered[at - first]
+        rows[at] = source[<Py_ssize_t>ordered[at - first][3]]
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
@@ -32,6 +32,7 @@ from service.auth import store as identity
 from service.auth.schema import EmailTaken, check_email
 from service.platform.access import KEY_SCOPES, ROLES, Role
 from service.platform.context import Context
+from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
 
@@ -106,9 +107,8 @@ async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
         )
     if not set(body.permissions) <= ctx.caller.scopes:
         raise PermissionDenied
-    expires_at = body.expires_at
+    expires_at = moment(["body", "expires_at"], body.expires_at) if body.expires_at is not None else None
     if expires_at is not None:
-        expires_at = expires_at.replace(tzinfo=expires_at.tzinfo or UTC)
         if expires_at <= ctx.now():
             raise ValidationFailed(Fault(["body", "expires_at"], "lies in the past"))
         if expires_at > ctx.now() + LONGEST_LIFE:

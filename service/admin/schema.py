@@ -12,9 +12,10 @@ from service.auth.schema import Email
 from service.platform.access import Role
 from service.platform.api import PageQuery
 from service.platform.config import Tier
+from service.platform.moments import Moment
 from service.platform.problem import Problem
 
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Search = Annotated[str, Meta(max_length=200)]
 
 
@@ -143,7 +144,7 @@ class KeyCreate(Struct, frozen=True, kw_only=True):
     name: Name
     permissions: Annotated[list[str], Meta(min_length=1, max_length=50)]
     description: Annotated[str, Meta(max_length=2000)] | None = None
-    expires_at: datetime | None = None
+    expires_at: Moment | None = None
     environment: Literal["live", "test"] = "live"
 
 

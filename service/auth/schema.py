@@ -17,7 +17,7 @@ EMAIL_CHARACTERS = 254
 PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request cheap
 
 Email = Annotated[str, Meta(max_length=EMAIL_CHARACTERS)]
-FullName = Annotated[str, Meta(min_length=1, max_length=200)]
+FullName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Password = Annotated[
     str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")
 ]
@@ -29,7 +29,7 @@ class Registration(Struct, frozen=True):
     email: Email
     password: Password
     full_name: FullName
-    organization_name: Annotated[str, Meta(min_length=1, max_length=200)]
+    organization_name: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 
 
 class Login(Struct, frozen=True):

@@ -29,10 +29,15 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
         Port to listen on, in place of CUSHION_PORT; 0 takes a free one.
     """
     from service.ground import default_data_dir
+    from service.platform import process
     from service.supervisor import Plan
     from service.supervisor import serve as supervise
 
     settings = _settings()
+    try:
+        process.check(settings)
+    except ConfigError as error:
+        raise Refused(str(error)) from error
     return supervise(
         Plan(
             data_dir=settings.data_dir or default_data_dir(),

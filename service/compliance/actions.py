@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping as MappingOf
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from datetime import time as clock_time
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -38,6 +38,7 @@ from service.compliance.schema import (
 )
 from service.platform.api import Listing, Page
 from service.platform.context import Context
+from service.platform.moments import moment
 from service.platform.problem import Fault, ValidationFailed
 from service.platform.secrets import new_id
 from service.workbooks import store as workbooks
@@ -181,23 +182,9 @@ async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> Complianc
 
 async def history(ctx: Context, query: HistoryQuery) -> Page[RunItem]:
     """A page of runs."""
-    since = _moment("start_date", query.start_date, clock_time.min)
-    until = _moment("end_date", query.end_date, clock_time.max)
+    since = moment(["query", "start_date"], query.start_date) if query.start_date is not None else None
+    until = moment(["query", "end_date"], query.end_date, at=clock_time.max) if query.end_date is not None else None
     return await store.history(ctx, query, since, until)
-
-
-def _moment(field: str, raw: str | None, time_of_date: clock_time) -> datetime | None:
-    """An ISO 8601 date (at that time of its day) or date-time, in UTC where it names no offset."""
-    if raw is None:
-        return None
-    try:
-        moment = datetime.combine(date.fromisoformat(raw), time_of_date)
-    except ValueError:
-        try:
-            moment = datetime.fromisoformat(raw)
-        except ValueError:
-            raise ValidationFailed.at(["query", field], "expected an ISO 8601 date or date-time") from None
-    return moment.replace(tzinfo=moment.tzinfo or UTC)
 
 
 # Suites -------------------------------------------------------------------------------------------------------------

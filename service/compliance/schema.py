@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
 from service.platform.api import Offset, PageQuery
+from service.platform.moments import Moment
 from service.platform.problem import Problem
 
 TEST_IDS_MAX = 100
@@ -18,9 +19,6 @@ THRESHOLDS_MAX = 1000
 
 SuiteId = Annotated[str, Meta(max_length=200, description="standard or enhanced")]
 TestId = Annotated[str, Meta(max_length=200, description="Identifier of a test, as the suites list them")]
-Moment = Annotated[
-    str, Meta(max_length=40, description="ISO 8601 date or date-time; UTC where no offset is given; inclusive")
-]
 RunStatus = Literal["pending", "running", "completed", "failed"]
 
 

@@ -44,15 +44,24 @@ class Blobs:
         """Open the store.
 
         `url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs.
+
+        Raises:
+            ValueError: the URL names no place for blobs.
+            OSError: the folder cannot be made.
         """
         parts = urlsplit(url)
         self._folder: Path | None = None
         if parts.scheme == "file":
+            if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
+                raise ValueError("a folder is given as file:///folder, from the root on")
             self._folder = Path(unquote(parts.path))
             self._folder.mkdir(parents=True, exist_ok=True)
             self._store: Any = LocalStore(self._folder)
         else:
-            self._store = from_url(url, retry_config={"retry_timeout": timedelta(seconds=RETRY_SECONDS)})
+            try:
+                self._store = from_url(url, retry_config={"retry_timeout": timedelta(seconds=RETRY_SECONDS)})
+            except (BaseError, ValueError) as error:
+                raise ValueError(str(error).splitlines()[0]) from error
         self._scratch = scratch
         scratch.mkdir(parents=True, exist_ok=True)
 

@@ -148,6 +148,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         """The tier that a registration gives."""
         return self.default_tier or ("enterprise" if self.embedded else "free")
 
+    @property
+    def run_seconds(self) -> int:
+        """Time in which one run of a job must end; then it counts as failed."""
+        return 10 * self.parse_seconds
+
 
 def variable(field: str) -> str:
     """The environment variable of a field."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -35,6 +36,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 QUERY_FIELDS = 64
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+"""The disk is full, or too many files are open: nobody's mistake, and it passes."""
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -246,6 +249,9 @@ class Endpoint:
                 return error
             log.error("refusal.unlisted", path=self.route.path, method=self.route.method, refusal=type(error).__name__)
             return problems.InternalError() if strict else error
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            log.error("request.no_room", path=self.route.path, method=self.route.method, error=error.strerror)
+            return problems.Unavailable()
         log.error("request.failed", path=self.route.path, method=self.route.method, exc_info=error)
         return problems.InternalError()
 

@@ -26,7 +26,6 @@ from arq.worker import Worker, func
 from msgspec import Struct
 from redis.exceptions import RedisError
 
-from service.platform.config import Settings
 from service.platform.context import Resources, Unit
 from service.platform.database import SERVICE_ROLE
 from service.platform.problem import Unavailable
@@ -111,12 +110,16 @@ class Runner:
         self._resources = resources
         self._table = table
         self._lease_seconds = resources.settings.job_lease_seconds
-        self._most_seconds = run_seconds(resources.settings)
+        self._most_seconds = resources.settings.run_seconds
 
     async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> None:
         """Run one attempt to its end: completed, pending again, or failed."""
         tenant_id = UUID(tenant)
-        taken = await self._take(tenant_id, job_id, attempt)
+        try:
+            taken = await self._take(tenant_id, job_id, attempt)
+        except Unavailable:
+            await self._resources.redis.delete(MARKER)  # arq forgets what raised: have all that waits handed over again
+            raise
         if taken is None:
             return
         structlog.contextvars.bind_contextvars(request_id=taken.request_id, job_id=job_id, job=taken.name)
@@ -281,11 +284,6 @@ class Runner:
         )
 
 
-def run_seconds(settings: Settings) -> int:
-    """Time in which one run of a job must end; then it counts as failed."""
-    return 10 * settings.parse_seconds
-
-
 def _storable(text: str) -> str:
     """A text that PostgreSQL takes: no null characters, no halves of surrogate pairs."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
@@ -331,9 +329,17 @@ async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
 
 
 async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
-    """Hand over whenever a job is announced, and every second in case an announcement was missed."""
+    """Hand over whenever a job is announced, and every second in case an announcement was missed.
+
+    First of all what waits in Redis is handed over anew: a worker that was killed had fetched some of it, and arq keeps
+    that for the dead. A hand-over that comes twice does nothing.
+    """
+    begun = False
     while not stopping.is_set():
         try:
+            if not begun:
+                await queue.delete(MARKER)
+                begun = True
             connection = await psycopg.AsyncConnection.connect(
                 database_url, autocommit=True, options=f"-c role={SERVICE_ROLE}"
             )
@@ -358,7 +364,7 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worke
     run = func(
         cast(Any, Runner(resources, table).__call__),  # its hints want keywords that it does not pass
         name="run",
-        timeout=run_seconds(settings) + 60,  # the runner's own limit comes first
+        timeout=settings.run_seconds + 60,  # the runner's own limit comes first
         max_tries=1,  # retries are ours: the row counts them
         keep_result=0,
     )

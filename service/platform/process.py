@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from redis.asyncio import Redis
@@ -18,6 +20,11 @@ from service.platform.context import Compute, Resources
 from service.platform.database import Database
 from service.platform.gate import Gate
 from service.platform.secrets import Tokens, kept_secret_key
+
+COPIES = "blobs"
+"""The folder of the copies of remote blobs within that for files on their way."""
+LEFT_SECONDS = 3600
+"""Nothing of an upload or a run is on its way for so long: whoever made it is gone."""
 
 
 @asynccontextmanager
@@ -47,7 +54,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             database=database,
             redis=redis,
             gate=Gate(redis, database, settings, clock),
-            blobs=Blobs(blob_url(settings), scratch / "blobs"),
+            blobs=blobs(settings, scratch),
             compute=compute,
             tokens=Tokens(secret_key(settings)),
             clock=clock,
@@ -80,12 +87,48 @@ def blob_url(settings: Settings) -> str:
     return (settings.data_dir / "blobs").as_uri()
 
 
+def blobs(settings: Settings, scratch: Path) -> Blobs:
+    """The object store.
+
+    Raises:
+        ConfigError: the URL names none, or a folder that cannot be made.
+    """
+    try:
+        return Blobs(blob_url(settings), scratch / COPIES)
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"CUSHION_BLOB_URL cannot be used: {error}") from error
+
+
+def check(settings: Settings) -> None:
+    """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
+
+    Raises:
+        ConfigError: as `secret_key` and `blobs`.
+    """
+    if settings.database_url is not None:
+        secret_key(settings)
+    if settings.blob_url is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            blobs(settings, Path(scratch))
+
+
 def scratch_folder(settings: Settings) -> Path:
-    """A local folder for files on their way, on the disk of the data folder where there is one."""
+    """A local folder for files on their way, on the disk of the data folder where there is one.
+
+    What a process that was killed left in it goes.
+    """
     folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if (
         folder.stat().st_uid != os.geteuid()
     ):  # in a shared folder anybody may have been first, and could change what we read back
         raise ConfigError(f"{folder} belongs to another user; set CUSHION_DATA_DIR")
+    _clear(folder, older_than_seconds=max(LEFT_SECONDS, 2 * settings.run_seconds))
     return folder
+
+
+def _clear(folder: Path, *, older_than_seconds: float) -> None:
+    for left in folder.iterdir():
+        with suppress(FileNotFoundError):  # it was its owner's, who has just finished
+            if left.name != COPIES and left.stat().st_mtime < time.time() - older_than_seconds:
+                shutil.rmtree(left, ignore_errors=True)

@@ -23,8 +23,8 @@ _STREAM_KEY = r"deal:(isin|cusip|lei|figi|internal):[A-Za-z0-9][A-Za-z0-9._-]*"
 _STREAM = "deal:<scheme>:<id>; the stream that the evidence of the workbook's runs belongs to"
 StreamKey = Annotated[str, Meta(max_length=200, pattern=rf"^{_STREAM_KEY}$(?!\n)", description=_STREAM)]
 
-CELLS_MAX = 1_000_000
-"""Cells of one answer: a thousand rows of the widest sheet would be sixteen times as many."""
+CELLS_MAX = 100 * 16_384
+"""Cells of one answer: the usual page of the widest sheet; a thousand of its rows would be ten times as many."""
 
 TEXT_BYTES_MAX = 64 * 1024 * 1024
 """Text of one answer, column names on every row included: one long string may stand in every cell."""

@@ -20,7 +20,8 @@ import redis
 from service import embedded, ground
 from service.child import Account, bound
 from service.embedded import Embedded, leading_processes
-from service.ground import STATE_DIR, EmbeddedError, default_data_dir, find_programs, first_closed, reachable
+from service.ground import LAYOUT, STATE_DIR, EmbeddedError, default_data_dir, find_programs, first_closed, reachable
+from tests.conftest import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_ROOT = os.geteuid() == 0
@@ -498,3 +499,9 @@ def test_the_default_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_data_dir() == Path("/home/ann/.local/share/cushion")
     monkeypatch.delenv("XDG_DATA_HOME")
     assert default_data_dir() == Path("/home/ann/.local/share/cushion")
+
+
+def test_all_that_a_service_puts_into_its_data_folder_is_known_as_its_own(stack: Stack) -> None:
+    """A folder with only these is opened to the servers' user when somebody closed it, after a restore for one."""
+    assert set(os.listdir(stack.data_dir)) <= LAYOUT
+    assert "scratch" in os.listdir(stack.data_dir)

@@ -83,6 +83,7 @@ def test_keys_are_live_unless_said_otherwise(owner: Member) -> None:
         ({"permissions": ["workbooks:read"] * 51}, "permissions"),
         ({"environment": "prod"}, "environment"),
         ({"name": ""}, "name"),
+        ({"name": " "}, "name"),
         ({"name": "x" * 201}, "name"),
         ({"description": "x" * 2001}, "description"),
         ({"expires_at": "yesterday"}, "expires_at"),
@@ -176,6 +177,7 @@ def test_a_key_runs_out_at_its_moment(owner: Member) -> None:
 
 
 def test_an_expiry_without_a_zone_is_utc(owner: Member) -> None:
+    assert make(owner, expires_at="2090-01-02").json()["expires_at"] == "2090-01-02T00:00:00Z"
     assert make(owner, expires_at="2090-01-02T03:04:05").json()["expires_at"] == "2090-01-02T03:04:05Z"
     assert make(owner, expires_at="2090-01-02T03:04:05+02:00").json()["expires_at"] == "2090-01-02T01:04:05Z"
 

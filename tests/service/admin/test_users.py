@@ -221,7 +221,15 @@ def test_an_invited_user_cannot_be_switched_on(owner: Member) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"role": "root"}, {"status": "invited"}, {"status": "gone"}, {"full_name": ""}, {"role": None}]
+    "fields",
+    [
+        {"role": "root"},
+        {"status": "invited"},
+        {"status": "gone"},
+        {"full_name": ""},
+        {"full_name": " "},
+        {"role": None},
+    ],
 )
 def test_a_change_that_does_not_exist(owner: Member, fields: dict[str, Any]) -> None:
     answer = owner.patch(f"{USERS}/{owner.user_id}", json=fields)

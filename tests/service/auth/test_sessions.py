@@ -179,7 +179,14 @@ def test_what_is_no_email_is_refused(stack: Stack, email: str) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("full_name", ""), ("full_name", "x" * 201), ("organization_name", ""), ("password", "Aa1" * 400)],
+    [
+        ("full_name", ""),
+        ("full_name", " \t"),
+        ("full_name", "x" * 201),
+        ("organization_name", ""),
+        ("organization_name", "   "),
+        ("password", "Aa1" * 400),
+    ],
 )
 def test_bounds_of_a_registration(stack: Stack, field: str, value: str) -> None:
     answer = httpx.post(f"{stack.url}{AUTH}/register", json=registration(**{field: value}))

@@ -15,6 +15,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+import core
 from core.generate import FAULTS, MESSY, generate
 
 ROOT = Path(__file__).parents[3]
@@ -116,6 +117,15 @@ def test_generate_refuses_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here first")
     assert str(tmp_path / "file") in refused("generate", "--out", tmp_path / "file")
     assert (tmp_path / "file").read_text() == "here first"
+
+
+def test_the_version_is_the_librarys() -> None:
+    assert cushion("--version").stdout == f"{core.__version__}\n"
+
+
+def test_serve_refuses_what_its_processes_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUSHION_BLOB_URL", "ftp://host/x")
+    assert "CUSHION_BLOB_URL" in refused("serve", "--port", "0")
 
 
 def test_a_missing_or_unknown_command_is_no_traceback() -> None:

@@ -76,3 +76,9 @@ def test_hashing_leaves_the_file_where_it_was() -> None:
     file.seek(2)
     assert hash_of(file) == hashlib.sha256(b"cdef").hexdigest()
     assert file.tell() == 2
+
+
+@pytest.mark.parametrize("url", ["ftp://host/x", "nonsense", "s3://", "file:folder", "file://host/folder", "az://box"])
+def test_a_url_that_names_no_place_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]{10,200}$"):
+        Blobs(url, tmp_path)

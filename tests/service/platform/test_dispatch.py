@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,13 @@ async def refused(ctx: Context) -> None:
     """Do it, then refuse."""
     await _leave_a_trace(ctx)
     raise Teapot.at(["body"], "full")
+
+
+@area.post("/full", event="thing.made")
+async def full(ctx: Context) -> None:
+    """Do it, then find no room on the disk."""
+    await _leave_a_trace(ctx)
+    raise OSError(errno.ENOSPC, "No space left on device", "/a/secret/path")
 
 
 @area.post("/broken", event="thing.made")
@@ -208,6 +216,7 @@ def test_a_success_commits_its_effect_and_its_event_together(here: Here) -> None
     ("path", "status", "detail"),
     [
         ("/refused", 409, "Short and stout"),
+        ("/full", 503, "Service temporarily unavailable"),
         ("/broken", 500, "Internal server error"),
         ("/unlisted", 500, "Internal server error"),
         ("/late", 409, "Twice the same"),

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from arq.connections import ArqRedis
 
 from service.platform.context import Resources, Unit
-from service.platform.jobs import MARKER, QUEUES, JobTable, Runner, hand_over, workers
+from service.platform.jobs import MARKER, QUEUES, JobTable, Runner, hand_over, hand_over_forever, workers
+from service.platform.problem import Unavailable
 from tests.conftest import wait_until
 from tests.service.platform.conftest import Apart
 
@@ -433,6 +435,42 @@ def test_a_job_that_redis_alone_lost_is_found_by_its_lease(alone: Apart) -> None
         alone.sql("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = %s", [job_id])
         assert await hand_over(shared, queue) == 1
         assert state(alone, job_id) == ("queued", 2, 0)
+
+    act(alone, run)
+
+
+def test_a_hand_over_that_cannot_be_taken_is_made_again_at_once(alone: Apart) -> None:
+    """The database does not answer for a moment: arq drops what raised, and the lease of a queued job is long."""
+    tenant, seen = alone.tenant(), Seen()
+
+    async def run(shared: Resources, queue: ArqRedis) -> None:
+        job_id = await accept(shared, tenant)
+        await hand_over(shared, queue)
+        assert await hand_over(shared, queue) == 0
+        with psycopg.connect(alone.database_url) as other:
+            other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job_id])
+            with pytest.raises(Unavailable):
+                await Runner(shared, table(seen))({}, str(tenant), job_id, 1)
+        assert state(alone, job_id) == ("queued", 1, 0)
+        assert await hand_over(shared, queue) == 1
+        assert state(alone, job_id) == ("queued", 2, 0)
+
+    act(alone, run, statement_seconds=1)
+    assert seen.runs == []
+
+
+def test_what_a_killed_worker_had_fetched_is_handed_over_at_the_next_start(alone: Apart) -> None:
+    tenant = alone.tenant()
+
+    async def run(shared: Resources, queue: ArqRedis) -> None:
+        job_id = await accept(shared, tenant)
+        await hand_over(shared, queue)
+        await queue.set(f"arq:in-progress:{job_id}:1", "1")  # so arq leaves it to a worker that is no more
+        stopping = asyncio.Event()
+        handing = asyncio.create_task(hand_over_forever(shared, queue, alone.database_url, stopping))
+        await asyncio.to_thread(wait_until, lambda: state(alone, job_id) == ("queued", 2, 0), what="a new hand-over")
+        stopping.set()
+        await handing
 
     act(alone, run)
 

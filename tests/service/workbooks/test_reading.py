@@ -308,8 +308,13 @@ def test_an_answer_holds_so_many_cells() -> None:
     sheet = sheet_of(columns, text_of())
     with pytest.raises(ValidationFailed) as refused:
         ask(sheet, page_size=1000)
-    assert "1,000,000 cells, the limit of one answer" in refused.value.errors[0].message
+    assert f"{CELLS_MAX:,} cells, the limit of one answer" in refused.value.errors[0].message
     assert len(ask(sheet, page_size=999).rows) == 999
+
+
+def test_the_usual_page_of_the_widest_sheet_is_answered() -> None:
+    sheet = sheet_of([column_of(Kind.NUMBER, 200)] * 16_384, text_of())
+    assert len(ask(sheet).rows) == 100
 
 
 def test_an_answer_holds_so_much_text() -> None:
