@@ -83,6 +83,44 @@ def test_top_obligors() -> None:
     assert counted.top_obligors == (expected, [par[code] for code in expected])
 
 
+def test_many_obligors_have_room() -> None:
+    """Tables past a huge page, which come from the system by another way, start at nothing and hold every sum."""
+    chance = np.random.default_rng(3)
+    code = chance.integers(0, 50_000, 100_000).astype(np.int32)
+    par = chance.integers(1, 1000, 100_000).astype(np.float64)
+    industry = Names((code % 7).astype(np.int32), tuple("ABCDEFG"))
+    expected = np.bincount(code, par, 50_000)
+    for _ in range(2):
+        counted = tally(par.tolist(), names={"obligor": Names(code, range(50_000)), "industry": industry})  # type: ignore[arg-type]
+        assert counted.obligor_count == np.count_nonzero(expected)
+        assert counted.top_obligors[1] == np.sort(expected)[:-11:-1].tolist()
+        _, units = kernels.diversity(counted, 1e9, np.zeros(201))
+        assert units == pytest.approx([*np.bincount(np.arange(50_000) % 7, expected) / 1e9, 0.0])
+
+
+def test_an_excess_can_be_filled_again() -> None:
+    """Filling one bucket leaves the others, and itself, as they were; three rows of one price go by their names."""
+    ranks = {
+        "rating_agency_a": np.array([17, 17, 17, 15, 17], np.uint8),
+        "rating_agency_b": np.array([15, 17, 17, 17, 17], np.uint8),
+    }
+    numbers = {
+        "price": np.array([60.0, 50.0, 60.0, 40.0, 60.0]),
+        "purchase_price": np.array([nan, nan, 70.0, nan, nan]),
+    }
+    counted = tally([1.0, 2.0, 4.0, 8.0, 16.0], numbers=numbers, ranks=ranks)
+
+    def fill(bucket: int, excess: float) -> float:
+        return kernels.fill_excess(counted, bucket, excess, lambda row: "ebcda"[row])[0]
+
+    for _ in range(2):
+        # 2 at 50, then 16 at 60 (a), 4 at 60 that are carried at 70 as it is (c), 0.5 of 1 at 60 (e)
+        assert fill(0, 22.5) == pytest.approx(2 * 0.5 + 16 * 0.4 + 4 * 0.1 + 0.5 * 0.4)
+        assert fill(0, 10.0) == pytest.approx(2 * 0.5 + 8 * 0.4)
+        # 8 at 40, 2 at 50, 16 at 60 (a), 2 of 4 that are carried at 70 (c)
+        assert fill(1, 28.0) == pytest.approx(8 * 0.6 + 2 * 0.5 + 16 * 0.4 + 2 * 0.1)
+
+
 def test_the_diversity_table_is_checked() -> None:
     """Its length and the average."""
     counted = tally([1.0], names={"obligor": names(0), "industry": names(0)})
