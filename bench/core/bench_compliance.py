@@ -325,7 +325,7 @@ def run() -> list[Figure]:
                 ratio_least=RATIO_LEAST if loans == 1_000_000 else None,
             )
         )  # fmt: skip
-        figures.append(Figure(name=f"{name} (2)", seconds=ours, peer="NumPy by hand", peer_seconds=by_hand))
+        figures.append(Figure(name=f"{name}, beside NumPy", seconds=ours, peer="NumPy by hand", peer_seconds=by_hand))
         if loans == 200:
             alone = median_seconds(works[0], repeats=repeats)
             figures.append(Figure(name=f"{name}, alone", seconds=alone, seconds_most=SMALL_SECONDS_MOST))
