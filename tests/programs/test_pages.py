@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import shutil
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.conftest import Stack
@@ -17,10 +19,8 @@ FLAGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("page", "operation"), [("/docs", "/api/v1/compliance/run"), ("/redoc", "Run a suite of compliance tests")]
-)
-def test_page_is_drawn(stack: Stack, tmp_path: Path, page: str, operation: str) -> None:
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_page_is_drawn(stack: Stack, tmp_path: Path, page: str) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert browser, "these tests want chromium"
     # The name resolver answers for nothing but this machine: a page that needs the internet stays empty.
@@ -32,4 +32,7 @@ def test_page_is_drawn(stack: Stack, tmp_path: Path, page: str, operation: str) 
         timeout=120,
         check=True,
     ).stdout
-    assert operation in drawn
+    paths = httpx.get(stack.url + "/openapi.json").json()["paths"]
+    summaries = [operation["summary"] for path in paths.values() for operation in path.values()]
+    missing = [summary for summary in summaries if html.escape(summary, quote=False) not in drawn]
+    assert missing == []
