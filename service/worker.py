@@ -39,7 +39,7 @@ async def work(settings: Settings) -> None:
         queue = ArqRedis.from_url(settings.redis_url, socket_timeout=10)
         running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
-        helpers = [
+        beside = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
             asyncio.create_task(shared.gate.keep_copies(stopping)),
             asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
@@ -54,7 +54,7 @@ async def work(settings: Settings) -> None:
         await asyncio.gather(*(asyncio.gather(*worker.tasks.values(), return_exceptions=True) for worker in running))
         for task in tasks:
             task.cancel()
-        outcomes = await asyncio.gather(*tasks, *helpers, return_exceptions=True)
+        outcomes = await asyncio.gather(*tasks, *beside, return_exceptions=True)
         await queue.aclose()
         if broken:  # a queue's worker ended by itself: the supervisor starts another process
             raise RuntimeError("a queue's worker ended") from next(filter(_is_error, outcomes), None)

@@ -42,7 +42,6 @@ AREA_ORDER = [
     "scenarios reports alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
-ROOMS = {"schema", "store", "actions", "jobs", "routes"}
 
 
 def name_of(path: Path) -> str:

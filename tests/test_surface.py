@@ -12,7 +12,7 @@ from service.platform.api import Route
 
 LISTED = Path(__file__).parents[1] / "../shared/spec/endpoints.json"
 DONE = {"foundation"}
-"""Issues whose endpoints must all be there."""
+"""Parts of the specification whose endpoints must all be there."""
 
 ENDPOINTS: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8")) if LISTED.exists() else []
 ROWS = {(row.method, plain): row for row in routes() for plain in [re.sub(r"{\w+}", "{}", row.path)]}
@@ -49,13 +49,13 @@ def test_nothing_is_there_that_nobody_asked_for() -> None:
 
 
 def test_what_is_missing_is_told(record_property: Any) -> None:
-    """Never fails for an issue that is still to come; run with -s to see the list."""
+    """Never fails for a part that is still to come; run with -s to see the list."""
     missing: dict[str, list[str]] = {}
     for endpoint in ENDPOINTS:
         if row_of(endpoint) is None:
             missing.setdefault(endpoint["built_in"], []).append(told(endpoint))
-    for issue, endpoints in sorted(missing.items()):
-        print(f"\n{issue}: {len(endpoints)} to come")
+    for part, endpoints in sorted(missing.items()):
+        print(f"\n{part}: {len(endpoints)} to come")
         print("\n".join(f"  {endpoint}" for endpoint in endpoints))
     record_property("missing_endpoints", sum(map(len, missing.values())))
     assert not DONE & set(missing)

@@ -27,7 +27,7 @@
 /* The recovery rates by kind: 6 notch differences by 8 liens, then DIP. */
 #define DIP_KIND 48
 
-/* Rating ranks, domain page 1.5. */
+/* Rating ranks, as in core.portfolio.ratings. */
 #define CCC_RANK 17
 
 /* Compiled a second time for processors with 256-bit vectors, chosen when the module is loaded. No fused operations: both
@@ -277,7 +277,7 @@ typedef struct {
     average_t plain, credited; /* floating loans: spread in basis points without and with the floor's credit */
 } income_t;
 
-/* Domain page 1.8. */
+
 INLINE void income_of(
     const double* spread, const double* floor_rate, const double* base_rate, const double* coupon, double deal_base,
     const uint8_t* flags, const double* weight, rows_t rows, income_t* income

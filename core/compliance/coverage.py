@@ -1,4 +1,4 @@
-"""The deal's notes by seniority: which classes the coverage tests look at, and each class's ratio (domain page 1.6)."""
+"""The deal's notes by seniority: which classes the coverage tests look at, and each class's ratio."""
 
 from __future__ import annotations
 

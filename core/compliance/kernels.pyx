@@ -403,7 +403,7 @@ cdef bint _walk(Tally self, const Columns* columns) noexcept nogil:
 
 
 cdef void _mark(Block* block, const Columns* columns) noexcept nogil:
-    """The flags of each row as bits, and whether it is defaulted (domain page 1.4, items 4 and 5)."""
+    """The flags of each row as bits, and whether it is defaulted."""
     cdef Py_ssize_t i, start = block.start, rows = block.rows
     cdef uint8_t* bad = block.is_default
     cdef uint8_t* bits = block.flags
@@ -553,7 +553,7 @@ cdef void _add_prices(Tally self, Block* block, const Columns* columns) noexcept
 
 
 cdef inline bint _is_discount(Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
-    """Bought below 80 (fixed 75) and not marked at 90 (85) or above since; domain page 1.6."""
+    """Bought below 80 (fixed 75) and not marked at 90 (85) or above since."""
     cdef double bought
     if columns.purchase_price == NULL:
         return False
@@ -616,7 +616,7 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
 
 
 cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """Spread with floor credit of floating rows, coupon of fixed ones, and a year's interest of all; domain page 1.8."""
+    """Spread with floor credit of floating rows, coupon of fixed ones, and a year's interest of all."""
     cdef const double* coupon = _numbers(columns.all_in_rate, block)
     cdef Py_ssize_t i
     if columns.spread == NULL and columns.all_in_rate == NULL:
@@ -635,7 +635,7 @@ cdef void _add_income(Tally self, Block* block, const Columns* columns) noexcept
 
 
 cdef void _add_life(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """Years of each row: its average life, else that of its schedule, else until its maturity; domain page 1.8."""
+    """Years of each row: its average life, else that of its schedule, else until its maturity."""
     if columns.average_life == NULL and columns.scheduled_life == NULL and columns.maturity == NULL:
         return
     self.past_maturity += add_lives(
@@ -739,7 +739,7 @@ cdef int _settle_industries(Tally self) except -1:
 
 
 def diversity(Tally tallied not None, double average_par, const double[::1] scores not None):
-    """Score and equivalent units by industry (the last for blank); `scores` is the 201-row table of domain page 1.7."""
+    """Score and equivalent units by industry (the last for blank); `scores` is the 201-row table of scores."""
     if scores.shape[0] != 201:
         raise ValueError("the diversity table has 201 rows")
     if not average_par > 0.0:
@@ -864,7 +864,7 @@ def scheduled_life(
     const double[::1] par not None, maturity, double as_of,
     const int64_t[::1] row not None, const double[::1] days not None, const double[::1] amount not None,
 ):
-    """Average life in years of each loan that has a payment schedule, NaN for the others (domain page 1.8).
+    """Average life in years of each loan that has a payment schedule, NaN for the others.
 
     Payments before `as_of` are made already and left out; what the schedule leaves of the par falls due at maturity.
     """

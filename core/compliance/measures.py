@@ -1,7 +1,7 @@
 """One function per figure of the compliance catalogue, each from the sums of one pass over the loans.
 
 Units: percent points for every share, ratio, spread, recovery and price; plain numbers for the rating factor and the
-diversity score; years for the average life. Formulas and rules: domain page 1.1 to 1.8.
+diversity score; years for the average life. The formula of each test stands in `suites`.
 """
 
 from __future__ import annotations

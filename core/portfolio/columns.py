@@ -69,7 +69,7 @@ def portfolio_from_columns(
     height = _height(columns)
     loans = Loans(row_count=height)
     for name, values in columns.items():
-        _read(loans, name, values, height)
+        _read(loans, name, values)
     loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
     loans.deal = deal if isinstance(deal, Deal) else _deal(deal or {})
     loans.notes["holdings_found"] = True
@@ -102,7 +102,7 @@ def _is_pair(values: Any) -> bool:
     )
 
 
-def _read(loans: Loans, name: str, values: Any, height: int) -> None:
+def _read(loans: Loans, name: str, values: Any) -> None:
     kind = _TYPES[name]
     if name == "base_rate" and not _is_pair(values) and _is_numeric(values):
         loans.numbers["base_rate_level"] = _numbers(name, values)

@@ -9,6 +9,7 @@ from uuid import UUID
 from service.admin.schema import ApiKey, KeyList, KeyNotFound, TenantRow, User, UserList, UserNotFound
 from service.platform.api import Page, page_of
 from service.platform.context import Context
+from service.platform.database import containing
 from service.platform.problem import NotFound
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
@@ -19,14 +20,6 @@ _KEY = """
     expires_at, created_by, created_at,
     CASE WHEN status <> 'revoked' AND expires_at <= now() THEN 'expired' ELSE status END AS status
 """
-
-
-def pattern(search: str | None) -> str | None:
-    """A LIKE pattern that finds the text anywhere, its own wildcards taken literally."""
-    if search is None:
-        return None
-    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
 
 
 async def tenant(ctx: Context) -> TenantRow:
@@ -59,7 +52,7 @@ async def users(ctx: Context, query: UserList) -> Page[User]:
     parameters: dict[str, Any] = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
-        "pattern": pattern(query.search),
+        "pattern": containing(query.search),
         "limit": query.page_size,
         "offset": query.offset,
     }

@@ -85,7 +85,7 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
 async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: datetime) -> None:
     """Put the next refresh token in the place of the used one."""
     await ctx.execute(
-        "UPDATE sessions SET refresh_jti = %s, expires_at = %s, last_used_at = now() WHERE id = %s",
+        "UPDATE sessions SET refresh_jti = %s, expires_at = %s WHERE id = %s",
         [refresh_jti, expires_at, session_id],
     )
 

@@ -13,7 +13,7 @@ from service.commands.refusal import Refused
 
 SECONDS_A_DAY: Final = 86_400
 
-# Heavy imports (NumPy, Numba, core) stand inside the commands, so that `cushion --help` answers at once.
+# Heavy imports (NumPy, core) stand inside the commands, so that `cushion --help` answers at once.
 
 
 def register(app: App) -> None:

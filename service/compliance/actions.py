@@ -48,7 +48,7 @@ from service.workbooks.schema import MappingNotFound, WorkbookNotReady
 DEFAULT_PROFILE: Final = "standard_clo"
 
 INLINE_ROWS_MAX: Final = 10_000
-"""So many loans take 0.65 ms with every test and its details; more go to a thread, the event loop stays free."""
+"""So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
 
 EPOCH: Final = date(1970, 1, 1)
 

@@ -64,4 +64,4 @@ async def _cache(ctx: Context) -> Check:
 
 
 def _kernels() -> Check:
-    return Check("ok", "compiled") if warm.is_warm() else Check("error", "kernels are being compiled")
+    return Check("ok", "loaded") if warm.is_warm() else Check("error", "the kernels are not loaded yet")

@@ -64,7 +64,6 @@ CREATE TABLE sessions (
     generation   integer NOT NULL,
     revoked_at   timestamptz,
     expires_at   timestamptz NOT NULL,
-    last_used_at timestamptz NOT NULL DEFAULT now(),
     created_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
@@ -306,14 +305,13 @@ GRANT SELECT, INSERT, UPDATE ON tenants TO cushion_service;
 -- What the definer may see across tenants, table by table.
 CREATE POLICY definer ON tenants TO cushion_definer USING (true);
 CREATE POLICY definer ON users TO cushion_definer USING (true);
-CREATE POLICY definer ON sessions TO cushion_definer USING (true);
 CREATE POLICY definer ON invitations TO cushion_definer USING (true);
 CREATE POLICY definer ON api_keys TO cushion_definer USING (true);
 CREATE POLICY definer ON revocations TO cushion_definer USING (true);
 CREATE POLICY definer ON jobs TO cushion_definer USING (true);
 CREATE POLICY definer ON workbooks TO cushion_definer USING (true);
 CREATE POLICY definer ON sheets TO cushion_definer USING (true);
-GRANT SELECT ON tenants, users, sessions, invitations, api_keys, workbooks, sheets TO cushion_definer;
+GRANT SELECT ON tenants, users, invitations, api_keys, workbooks, sheets TO cushion_definer;
 GRANT SELECT, DELETE ON revocations TO cushion_definer;
 GRANT SELECT, UPDATE ON jobs TO cushion_definer;
 
@@ -342,9 +340,9 @@ CREATE FUNCTION find_api_key(wanted bytea)
     $$;
 
 CREATE FUNCTION find_tenant(wanted uuid)
-    RETURNS TABLE (status text, subscription_tier text, settings jsonb)
+    RETURNS TABLE (status text, subscription_tier text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$ SELECT t.status, t.subscription_tier, t.settings FROM tenants t WHERE t.id = wanted $$;
+    AS $$ SELECT t.status, t.subscription_tier FROM tenants t WHERE t.id = wanted $$;
 
 CREATE FUNCTION live_revocations()
     RETURNS TABLE (kind text, subject uuid, generation integer, seconds_left double precision)

@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Page, from 1")]
 PageSize = Annotated[int, Meta(ge=1, le=100, description="Items on a page")]
-Limit = Annotated[int, Meta(ge=1, le=100, description="Most items to return")]
 Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import Meta, Struct
 
 PREFIX = "CUSHION_"
 
@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Path | None,
         Meta(
             description="folder of the embedded servers and files; "
-            "unset: /var/lib/cushion for root, else XDG_DATA_HOME/cushion"
+            "unset: /var/lib/cushion/data for root, else XDG_DATA_HOME/cushion"
         ),
     ] = None
     host: Annotated[str, Meta(description="address that the API listens on")] = "127.0.0.1"
@@ -83,9 +83,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     default_tier: Annotated[
         Tier | None, Meta(description="tier of a new tenant; unset: free, on the embedded default enterprise")
     ] = None
-    operator_tenants: Annotated[
-        tuple[str, ...], Meta(description="slugs of tenants whose admins operate the deployment, comma separated")
-    ] = ()
     trusted_proxies: Annotated[
         tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
@@ -208,7 +205,7 @@ def documentation() -> list[tuple[str, str, str]]:
     rows = []
     for field in msgspec.structs.fields(Settings):
         meta = next(part for part in get_args(field.type) if isinstance(part, Meta))
-        default = "" if field.default in (None, (), UNSET) else field.default
+        default = "" if field.default in (None, ()) else field.default
         if isinstance(default, ByTier):
             default = " ".join(f"{figure}" for figure in default)
         rows.append((variable(field.name), str(default), meta.description or ""))
@@ -222,8 +219,6 @@ def _parse(field: str, raw: str, annotated: Any) -> Any:
         return _figures(raw, extra.get("least", -1))
     if field == "trusted_proxies":
         return _networks(raw)
-    if get_origin(kind) is tuple:
-        return tuple(part.strip() for part in raw.split(",") if part.strip())
     if Path in (kind, *get_args(kind)):
         return Path(raw).expanduser().absolute()
     if kind is bool and raw.lower() in ("on", "off", "yes", "no"):

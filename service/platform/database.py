@@ -48,6 +48,14 @@ def into(kind: type[T]) -> BaseRowFactory[T]:
     return cast(BaseRowFactory[T], factory)
 
 
+def containing(text: str | None) -> str | None:
+    """A LIKE pattern that finds a text anywhere, its own wildcards taken literally; None where there is no text."""
+    if not text:
+        return None
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
 @contextmanager
 def named_refusals() -> Iterator[None]:
     """Give the database's refusals their names.

@@ -29,8 +29,8 @@ from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
 
 COPY_SECONDS = 30
-TENANT_SECONDS = 300  # a copy of a tenant or a key lives this long at most, should its dropping ever be lost
-KEY_SECONDS = 300
+TENANT_SECONDS = 300  # nothing here changes a tenant's status or tier: what an operator changes shows after so long
+KEY_SECONDS = 300  # dropped when the key or its creator changes; so long at most, should that ever be lost
 UNKNOWN_KEY_SECONDS = 30
 REVOCATIONS_SECONDS = (
     300  # then they are loaded anew: a Redis that fell back to a replica or an old file may have lost some
@@ -243,7 +243,7 @@ class Gate:
         name = f"cushion:tenant:{tenant_id}"
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
-            row = await tx.one_or_none(_TenantRow, "SELECT status, subscription_tier FROM find_tenant(%s)", [tenant_id])
+            row = await tx.one_or_none(_TenantRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
         row = row or _TenantRow("cancelled", "free")
         settings, tier = self._settings, row.subscription_tier
         copy: dict[str, str | int] = {
@@ -300,16 +300,12 @@ class Gate:
             log.error("cache.change_lost", error=type(error).__name__)
             raise Unavailable from error
 
-    async def drop_tenant(self, tenant_id: UUID) -> None:
-        """Forget the copy of a tenant whose row changed."""
-        async with self._changing() as pipe:
-            _drop(pipe, f"cushion:tenant:{tenant_id}")
-
     async def drop_keys(self, key_hashes: Sequence[bytes]) -> None:
         """Forget the copies of keys which, or whose creators, changed."""
         if key_hashes:
+            names = [f"cushion:key:{key_hash.hex()}" for key_hash in key_hashes]
             async with self._changing() as pipe:
-                _drop(pipe, *(f"cushion:key:{key_hash.hex()}" for key_hash in key_hashes))
+                pipe.delete(*names, *(f"{name}:ticket" for name in names))
 
     async def publish_revocation(self, kind: str, subject: UUID, generation: int) -> None:
         """Copy a revocation, so that it bites at once."""
@@ -320,10 +316,6 @@ class Gate:
         """Take back the copy of a revocation that was not committed; what does hold is loaded again."""
         async with self._changing() as pipe:
             pipe.delete(_revocation_name(kind, subject), REVOCATIONS)
-
-
-def _drop(pipe: Any, *names: str) -> None:
-    pipe.delete(*names, *(f"{name}:ticket" for name in names))
 
 
 def _revocation_name(kind: str, subject: UUID) -> str:

@@ -40,7 +40,7 @@ def document(routes: Sequence[Route], *, version: str, always: Iterable[type[Pro
         "info": {
             "title": "Cushion",
             "version": version,
-            "description": "Compliance, reconciliation and calculation for collateralised loan obligations.",
+            "description": "Portfolio workbooks and compliance tests for collateralised loan obligations.",
             "license": {"name": "Apache-2.0"},
         },
         "paths": paths,
@@ -124,7 +124,7 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
             {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]}
             for name, kind in route.parameters.items()
         ]
-        + _query(route, schemas),
+        + _query(route),
         "responses": _responses(route, schemas, always),
         "security": []
         if route.access == "public"
@@ -155,7 +155,7 @@ def _access(route: Route) -> str:
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
-def _query(route: Route, schemas: dict[int, Any]) -> list[dict[str, Any]]:
+def _query(route: Route) -> list[dict[str, Any]]:
     if route.query is None:
         return []
     _, components = msgspec.json.schema_components([route.query], ref_template="#/components/schemas/{name}")

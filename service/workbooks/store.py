@@ -12,6 +12,7 @@ from msgspec import Struct
 from service.platform.api import Page, page_of
 from service.platform.config import Tier
 from service.platform.context import Context, Resources, Unit
+from service.platform.database import containing
 from service.platform.problem import NotFound
 from service.workbooks.schema import (
     Sheet,
@@ -71,7 +72,7 @@ async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
 
 async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     """A page of workbooks."""
-    parameters = {"pattern": _pattern(query.search), "limit": query.page_size, "offset": query.offset}
+    parameters = {"pattern": containing(query.search), "limit": query.page_size, "offset": query.offset}
     where = "deleted_at IS NULL AND (%(pattern)s::text IS NULL OR name ILIKE %(pattern)s)"
     order = _ORDER[query.sort_by].format(query.sort_order)
     items = await ctx.all(
@@ -80,14 +81,6 @@ async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
         parameters,
     )
     return page_of(items, await ctx.value(f"SELECT count(*) FROM workbooks WHERE {where}", parameters), query)
-
-
-def _pattern(search: str | None) -> str | None:
-    """A LIKE pattern that finds the text anywhere, its own wildcards taken literally."""
-    if not search:
-        return None
-    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------

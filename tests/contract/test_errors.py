@@ -11,7 +11,7 @@ from service.app import routes
 from service.platform import dispatch, openapi
 from service.platform.problem import CODE_BY_STATUS, Problem
 
-# Document 2 (and 3 for tokens), by hand: what each endpoint says when it refuses.
+# By hand: what each endpoint says when it refuses.
 STATED = {
     "POST /api/v1/auth/register": [(400, "Email already registered"), (422, "Validation error")],
     "POST /api/v1/auth/login": [(401, "Incorrect email or password"), (401, "User account is deactivated")],
@@ -49,7 +49,7 @@ STATED = {
     "POST /api/v1/compliance/thresholds": [(400, "Unknown test")],
 }
 
-# The decisions page, HTTP conventions.
+# By hand: the codes that go with each status.
 CODES = {
     400: {"VALIDATION_ERROR"},
     401: {"INVALID_TOKEN", "TOKEN_REVOKED", "AUTHENTICATION_FAILED"},

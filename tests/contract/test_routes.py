@@ -23,7 +23,7 @@ ROWS = [row for row in routes() if row.path.startswith("/api/")]
 OPEN_ROWS = [row for row in routes() if not row.path.startswith("/api/")]
 ROLES = ("owner", "admin", "analyst", "viewer")
 
-# Document 3 and the decisions page, by hand: who may call what asks for this access. Keys: by their scopes alone.
+# By hand: who may call what asks for this access. Keys: by their scopes alone.
 MAY = {
     "workbooks:read": ROLES,
     "workbooks:write": ("owner", "admin", "analyst"),

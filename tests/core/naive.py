@@ -1,4 +1,4 @@
-"""A plain, slow twin of every compliance measure, written from the domain page and from nothing else."""
+"""A plain, slow twin of every compliance measure, written from the tests' definitions and never from the kernels."""
 
 from __future__ import annotations
 

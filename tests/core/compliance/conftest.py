@@ -89,7 +89,7 @@ G1_NOTES = (("A", 250e6), ("B", 50e6), ("C", 25e6), ("D", 22e6), ("E", 18e6))
 
 
 def g1_columns() -> dict[str, list[Any]]:
-    """The worked pool of the domain page: 12 performing loans of 395m and a defaulted one."""
+    """The pool worked by hand: 12 performing loans of 395m and a defaulted one."""
     million = 1e6
     par = [40, 40, 40, 40, 40, 30, 40, 40, 40, 20, 15, 10, 5]
     ratings = ("B1", "B2", "B2", "Ba3", "B3", "B3", "B1", "B2", "B2", "Caa1", "Caa2", "Caa3", "Ca")

@@ -1,4 +1,4 @@
-"""Every measure: the worked examples of the domain page, and the plain twin on random portfolios."""
+"""Every measure: examples worked by hand, and the plain twin on random portfolios."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def days(text: str) -> float:
     return float((date.fromisoformat(text) - date(1970, 1, 1)).days)
 
 
-# The worked examples; each figure stands on the domain page, or in the script beside it with more digits.
+# The worked examples; each figure was computed by hand, or by a script that shares no code with this project.
 
 
 def test_g1_adjusted_par_and_overcollateralisation(g1: Build) -> None:

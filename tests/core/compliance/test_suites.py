@@ -1,4 +1,4 @@
-"""The catalogue is that of the domain page: ids, order, types, limits, categories."""
+"""The catalogue, written out a second time: ids, order, types, limits, categories."""
 
 from __future__ import annotations
 

@@ -280,7 +280,6 @@ def test_a_refresh_token_of_a_session_that_is_gone(stack: Stack, owner: Member) 
 def test_tokens_run_out(stack: Stack) -> None:
     with stack.another_api(CUSHION_ACCESS_TOKEN_SECONDS="1", CUSHION_REFRESH_TOKEN_SECONDS="2") as url:
         tokens = httpx.post(f"{url}{AUTH}/register", json=registration(), timeout=60).json()
-    assert me(stack, tokens["access_token"]).status_code in (200, 401)
     time.sleep(
         max(0.0, jwt.decode(tokens["refresh_token"], options={"verify_signature": False})["exp"] - time.time()) + 0.1
     )

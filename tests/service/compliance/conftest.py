@@ -65,7 +65,7 @@ def write_book(tmp_path_factory: pytest.TempPathFactory) -> WriteBook:
 
 @pytest.fixture(scope="session")
 def g1_file(write_book: WriteBook) -> Path:
-    """The worked pool of the domain page: 12 performing loans of 395m, a defaulted one, five classes, 5m of cash."""
+    """A pool worked by hand: 12 performing loans of 395m, a defaulted one, five classes, 5m of cash."""
     return write_book("g1", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 import zipfile
 from collections.abc import Callable, Iterator
@@ -364,13 +365,14 @@ def test_a_rolled_back_upload_takes_its_blob_along(
 
 
 def processes_of_apis() -> set[int]:
-    """Every process in a session that an API's server leads: the server itself and its workers."""
+    """The API servers that this process started, and their workers: whoever is in a session that one of them leads."""
     sessions: dict[int, int] = {}
     servers = set()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            sessions[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[3])
-            if b"service.app:create" in (entry / "cmdline").read_bytes():
+            _, parent, _, session, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+            sessions[int(entry.name)] = int(session)
+            if int(parent) == os.getpid() and b"service.app:create" in (entry / "cmdline").read_bytes():
                 servers.add(int(entry.name))
         except OSError:  # it ended meanwhile
             continue
