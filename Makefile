@@ -16,9 +16,10 @@ help: ## list the targets
 setup: .venv/.ready ## the virtual environment: dependencies, compiled kernels, the command
 
 .venv/.ready: $(SOURCES)
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev]'
-	$(BIN)/python -m core.warm
+	@echo "Setting up .venv: dependencies, then the kernels; two minutes the first time"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m core.warm
 	@touch $@
 
 demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), run the compliance suites
