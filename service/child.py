@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str]) -> None:
         os.setgroups([gid])
         os.setgid(gid)
         os.setuid(uid)
+    # A shell starts what it puts into the background with SIGINT ignored; the program is to hear what it is sent.
+    signal.signal(int(death_signal), signal.SIG_DFL)
     # A change of user clears the request, so it comes after.
     die_with_parent(int(death_signal), int(parent_pid))
     try:

@@ -28,6 +28,9 @@ import pytest
 hypothesis.settings.register_profile("cushion", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("cushion")
 
+# A shell starts what it puts into the background with SIGINT ignored, and every process below inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0
 

@@ -36,12 +36,13 @@ def test_a_missing_program_is_named() -> None:
 
 
 def test_the_death_of_the_parent_sends_the_signal(tmp_path: Path) -> None:
-    """SIGKILL leaves the parent no chance to tell its child; the kernel does."""
+    """SIGKILL leaves the parent no chance to tell its child; the kernel does, also where a shell had it ignored."""
     said = tmp_path / "said"
     shell = f"trap 'echo interrupted >{said}; exit' INT; echo up; while :; do sleep 0.05; done"
     code = f"""
-import subprocess, time
+import signal, subprocess, time
 from service.child import bound
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 subprocess.Popen(bound(["/bin/sh", "-c", {shell!r}], death_signal=2))
 time.sleep(60)
 """
@@ -50,7 +51,7 @@ time.sleep(60)
         assert parent.stdout.readline() == "up\n"
         parent.kill()
     deadline = time.monotonic() + 10
-    while not said.exists() and time.monotonic() < deadline:
+    while not (said.exists() and said.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert said.read_text() == "interrupted\n"
 
