@@ -14,7 +14,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench.figures import Figure
+from bench.figures import Figure, yardstick
 
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "record.json"
@@ -33,16 +33,16 @@ def main(arguments: list[str]) -> int:
         print(f"bench: no benchmark is called {' or '.join(names)}", file=sys.stderr)
         return 2
     record: dict[str, float] = msgspec.json.decode(RECORD.read_bytes()) if RECORD.exists() else {}
-    figures: list[Figure] = []
+    figures: list[tuple[Figure, float]] = []
     for module in modules:
         run = import_module(module).run
-        measured = run()
+        measured = _scored(run())
         if "--check" in flags and _fallen(measured, record):
-            measured = _better(measured, run())  # these machines are shared: a figure must fall twice
+            measured = _better(measured, _scored(run()))  # these machines are shared: a figure must fall twice
         figures += measured
     _show(figures, record)
     if "--record" in flags:
-        record |= {figure.name: round(figure.score, 4) for figure in figures}
+        record |= {figure.name: round(score, 4) for figure, score in figures}
         RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(dict(sorted(record.items()))), indent=2) + b"\n")
     fallen = _fallen(figures, record)
     for name in fallen:
@@ -50,12 +50,17 @@ def main(arguments: list[str]) -> int:
     return 1 if fallen and "--check" in flags else 0
 
 
-def _fallen(figures: list[Figure], record: dict[str, float]) -> list[str]:
-    return [figure.name for figure in figures if figure.score < GATE * record.get(figure.name, 0.0)]
+def _scored(figures: list[Figure]) -> list[tuple[Figure, float]]:
+    yardstick_seconds = yardstick()
+    return [(figure, figure.score(yardstick_seconds)) for figure in figures]
 
 
-def _better(one: list[Figure], other: list[Figure]) -> list[Figure]:
-    return [max(pair, key=lambda figure: figure.score) for pair in zip(one, other, strict=True)]
+def _fallen(figures: list[tuple[Figure, float]], record: dict[str, float]) -> list[str]:
+    return [figure.name for figure, score in figures if score < GATE * record.get(figure.name, 0.0)]
+
+
+def _better(one: list[tuple[Figure, float]], other: list[tuple[Figure, float]]) -> list[tuple[Figure, float]]:
+    return [max(pair, key=lambda scored: scored[1]) for pair in zip(one, other, strict=True)]
 
 
 def _modules() -> list[str]:
@@ -63,11 +68,11 @@ def _modules() -> list[str]:
     return [".".join(("bench", file.parent.name, file.stem)) for file in files]
 
 
-def _show(figures: list[Figure], record: dict[str, float]) -> None:
+def _show(figures: list[tuple[Figure, float]], record: dict[str, float]) -> None:
     table = Table(title="medians of one run")
     for name in ("work", "ours", "peer", "its time", "ratio", "target", "met", "of record"):
         table.add_column(name, justify="left" if name in ("work", "peer") else "right")
-    for figure in figures:
+    for figure, score in figures:
         target = ""
         if figure.ratio_least is not None:
             target = f">= {figure.ratio_least:g}x"
@@ -81,7 +86,7 @@ def _show(figures: list[Figure], record: dict[str, float]) -> None:
             f"{figure.ratio:.2f}x" if figure.ratio is not None else "",
             target,
             {True: "yes", False: "NO", None: ""}[figure.met],
-            f"{figure.score / record[figure.name]:.0%}" if record.get(figure.name) else "",
+            f"{score / record[figure.name]:.0%}" if record.get(figure.name) else "",
         )
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 

@@ -37,10 +37,14 @@ class Figure(Struct, frozen=True, kw_only=True):
             return self.ratio >= self.ratio_least
         return None if self.seconds_most is None else self.seconds <= self.seconds_most
 
-    @property
-    def score(self) -> float:
-        """What the record keeps, more is better: the ratio, or without a peer how often the work fits into a second."""
-        return self.ratio if self.ratio is not None else 1 / self.seconds
+    def score(self, yardstick_seconds: float) -> float:
+        """What the record keeps, more is better: the ratio to the peer, or without one to the yardstick of this run."""
+        return self.ratio if self.ratio is not None else yardstick_seconds / self.seconds
+
+
+def yardstick() -> float:
+    """Seconds of a fixed piece of interpreter work: a time alone says as much of the machine as of what it timed."""
+    return median_seconds(lambda: [f"{number:.2f}" for number in range(20_000)], repeats=15)
 
 
 def median_seconds(work: Callable[[], Any], *, repeats: int, warm: int = 1) -> float:
