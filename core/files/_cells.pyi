@@ -7,7 +7,14 @@ from typing_extensions import disjoint_base
 ColumnArrays = tuple[int, NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16]]
 TextArrays = tuple[NDArray[np.int64], NDArray[np.uint8]]
 FormulaArrays = tuple[
-    NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], TextArrays, dict[int, str], bool
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    TextArrays,
+    dict[int, str],
+    set[int],
+    bool,
 ]
 
 @disjoint_base
@@ -45,4 +52,7 @@ class SheetScanner(_Scanner):
     def columns(self) -> list[ColumnArrays | None]: ...
     def text(self) -> TextArrays: ...
     def formulas(self) -> FormulaArrays: ...
+    def hidden_rows(self) -> list[int]: ...
+    @property
+    def filtered(self) -> bool: ...
     def merged_ranges(self) -> list[tuple[int, int, int, int]]: ...

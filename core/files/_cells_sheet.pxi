@@ -28,6 +28,11 @@ cdef int cell_type(const char *p, int64_t size) noexcept nogil:
     return TYPE_NUMBER
 
 
+cdef inline bint is_true(const char *p, int64_t size) noexcept nogil:
+    """An XML boolean."""
+    return (size == 1 and p[0] == 49) or same(p, size, "true", 4)
+
+
 cdef class SheetScanner(_Scanner):
     """One worksheet's part to columns. Feed it the part, then `finish`.
 
@@ -47,6 +52,9 @@ cdef class SheetScanner(_Scanner):
     cdef int64_t merged_count
     cdef list merged
     cdef dict arrays
+    cdef set dynamic
+    cdef list hidden
+    cdef bint filters
     cdef object iso_serial
     cdef bint date_1904
     cdef object declared
@@ -72,6 +80,8 @@ cdef class SheetScanner(_Scanner):
         self.column = -1
         self.merged = []
         self.arrays = {}
+        self.dynamic = set()
+        self.hidden = []
         self.declared = None
         if store and shared is not None and self.shared.count:
             self.shared_codes = <int32_t *> malloc(self.shared.count * sizeof(int32_t))
@@ -135,6 +145,8 @@ cdef class SheetScanner(_Scanner):
                 return self.read_row(p, end)
         elif self.depth == 2 and same(name, size, "mergeCell", 9):
             return self.read_range(p, end, True)
+        elif self.depth == 2 and same(name, size, "filterColumn", 12):
+            self.filters = True
         elif self.depth == 1 and same(name, size, "dimension", 9):
             return self.read_range(p, end, False)
         state = skip_attributes(&p, end)
@@ -153,6 +165,7 @@ cdef class SheetScanner(_Scanner):
         cdef Attribute attribute
         cdef int state
         cdef int64_t number = -1
+        cdef bint hidden = False
         while True:
             state = next_attribute(&p, end, &attribute)
             if state != 1:
@@ -160,12 +173,23 @@ cdef class SheetScanner(_Scanner):
             if attribute.name_size == 1 and attribute.name[0] == 114:
                 if not parse_index(attribute.value, attribute.value_size, &number) or number == 0:
                     return self.fail(BAD_REFERENCE)
+            elif same(attribute.name, attribute.name_size, "hidden", 6):
+                hidden = is_true(attribute.value, attribute.value_size)
         if state < 0:
             return self.fail(BAD_XML) if state == -2 else NULL
         self.row = number - 1 if number > 0 else self.row + 1
         self.column = -1
         self.depth += state == 0
+        if hidden and self.cells.store and 0 <= self.row < ROWS_LIMIT and not self.hide(self.row):
+            return self.fail(NO_MEMORY)
         return p
+
+    cdef bint hide(self, int64_t row) noexcept with gil:
+        try:
+            self.hidden.append(row)
+        except MemoryError:
+            return False
+        return True
 
     cdef const char *read_range(self, const char *p, const char *end, bint merge) noexcept nogil:
         """A <mergeCell ref> or <dimension ref>."""
@@ -228,12 +252,16 @@ cdef class SheetScanner(_Scanner):
         cdef bint has_value = False, has_inline = False, has_formula = False
         cdef int64_t group = -1
         cdef bint is_array = False
+        cdef int64_t metadata = 0
         value.data = formula.data = formula_range.data = NULL
         value.size = formula.size = formula_range.size = 0
         while True:
             state = next_attribute(&p, end, &attribute)
             if state != 1:
                 break
+            if same(attribute.name, attribute.name_size, "cm", 2):
+                if not parse_index(attribute.value, attribute.value_size, &metadata):
+                    metadata = 0
             if attribute.name_size != 1:
                 continue
             if attribute.name[0] == 114:
@@ -292,7 +320,7 @@ cdef class SheetScanner(_Scanner):
         ):
             return NULL
         if has_formula and self.cells.store and not self.keep_formula(
-            row, column, &formula, &formula_range, group, is_array
+            row, column, &formula, &formula_range, group, is_array, metadata > 0
         ):
             return NULL
         self.row = row
@@ -404,16 +432,18 @@ cdef class SheetScanner(_Scanner):
         return self.problem == OK
 
     cdef bint keep_formula(
-        self, int64_t row, int32_t column, Run *text, Run *covers, int64_t group, bint is_array
+        self, int64_t row, int32_t column, Run *text, Run *covers, int64_t group, bint is_array, bint has_metadata
     ) noexcept nogil:
         self.problem = formulas_add(&self.found, row, column, text, group)
-        if self.problem == OK and is_array and text.size and covers.size and not self.note_array(covers):
+        if self.problem == OK and is_array and text.size and covers.size and not self.note_array(covers, has_metadata):
             self.problem = NO_MEMORY
         return self.problem == OK
 
-    cdef bint note_array(self, Run *covers) noexcept with gil:
-        """Note the range that the last formula fills."""
+    cdef bint note_array(self, Run *covers, bint has_metadata) noexcept with gil:
+        """Note the range that the last formula fills; a cell with metadata spills (the only use of `cm` that is known)."""
         try:
+            if has_metadata:
+                self.dynamic.add(self.found.count - 1)
             self.arrays[self.found.count - 1] = covers.data[: covers.size].decode("ascii", "replace")
         except MemoryError:
             return False
@@ -475,9 +505,19 @@ cdef class SheetScanner(_Scanner):
         return self.pool_text(&self.pool)
 
     def formulas(self):
-        """(rows, columns, texts, origins, (offsets, data), arrays, ordered); origin -1 marks a shared member whose
-        group has no formula text anywhere."""
-        return *formula_arrays(&self.found), self.pool_text(&self.found.pool), self.arrays, bool(self.found.ordered)
+        """(rows, columns, texts, origins, (offsets, data), arrays, dynamic, ordered); origin -1 marks a shared member
+        whose group has no formula text anywhere."""
+        text = self.pool_text(&self.found.pool)
+        return *formula_arrays(&self.found), text, self.arrays, self.dynamic, bool(self.found.ordered)
+
+    def hidden_rows(self):
+        """Rows that are hidden, by hand or by a filter, in the file's order."""
+        return self.hidden
+
+    @property
+    def filtered(self):
+        """Whether a filter of the sheet selects rows."""
+        return bool(self.filters)
 
     def merged_ranges(self):
         """Merged ranges as (first row, first column, last row, last column), in the file's order."""

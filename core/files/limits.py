@@ -45,5 +45,8 @@ MERGED_MAX: Final = 1_000_000
 FORMATS_MAX: Final = 65_535
 """Distinct number formats of a workbook, and cell styles: Excel's own limit is 65,490 styles."""
 
+TABLES_MAX: Final = 1_000
+"""Tables of a sheet."""
+
 NAME_CHARACTERS_MAX: Final = 255
 """Length of a file's name."""

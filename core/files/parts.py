@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed
-from core.files.limits import FORMATS_MAX
+from core.files.limits import COLUMNS_MAX, FORMATS_MAX
 
 SheetState = Literal["visible", "hidden", "veryHidden"]
 
@@ -34,6 +34,8 @@ _BUILT_IN: Final = {
     39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0",
     48: "##0.0E+0", 49: "@",
 } | dict.fromkeys([*range(27, 37), *range(50, 59)], "yyyy-mm-dd")  # fmt: skip
+
+_HEADING_ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 _DATE_WORD: Final = re.compile(
     r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>[dmyhsDMYHS])', re.S
@@ -77,6 +79,8 @@ class WorkbookPart:
     sheets: list[SheetEntry] = field(default_factory=list)
     date_1904: bool = False
     defined_names: dict[str, str] = field(default_factory=dict)
+    local_names: dict[tuple[int, str], str] = field(default_factory=dict)
+    """Names that belong to one sheet, by the sheet's place in `sheets`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +219,14 @@ def _resolve(target: str, owner: str) -> str:
 def parse_workbook(data: bytes) -> WorkbookPart:
     """Sheets, date system and defined names.
 
-    Names that belong to one sheet, and Excel's own (`_xlnm.`), are left out.
+    Excel's own names (`_xlnm.`) are left out.
 
     Raises:
         ParseFailed: not well-formed, not a workbook part, or past a limit.
     """
     book = WorkbookPart()
     root: list[str] = []
-    naming: list[str] = []
+    naming: list[tuple[str, str | None]] = []
     pieces: list[str] = []
 
     def start(name: str, attributes: Attributes) -> None:
@@ -233,16 +237,19 @@ def parse_workbook(data: bytes) -> WorkbookPart:
             book.date_1904 = attributes.get("date1904", "0").strip().lower() in ("1", "true", "on")
         elif name == "definedName":
             pieces.clear()
-            plain = "localSheetId" not in attributes and not attributes.get("name", "").startswith("_xlnm.")
-            naming[:] = [attributes.get("name", "") if plain else ""]
-        if len(book.sheets) > _SHEETS_NAMED_MAX or len(book.defined_names) > _DEFINED_NAMES_MAX:
+            naming[:] = [(attributes.get("name", ""), attributes.get("localSheetId"))]
+        names = len(book.defined_names) + len(book.local_names)
+        if len(book.sheets) > _SHEETS_NAMED_MAX or names > _DEFINED_NAMES_MAX:
             raise ParseFailed("The workbook part lists more sheets or names than any workbook has.")
 
     def end(name: str) -> None:
         if name == "definedName" and naming:
-            if naming[0]:
-                book.defined_names[naming[0]] = "".join(pieces)
-            naming.clear()
+            label, sheet = naming.pop()
+            if label and not label.startswith("_xlnm."):
+                if sheet is None:
+                    book.defined_names[label] = "".join(pieces)
+                else:
+                    book.local_names[_number(sheet), label] = "".join(pieces)
 
     def text(data: str) -> None:
         if naming:
@@ -291,6 +298,43 @@ def parse_styles(data: bytes) -> Styles:
     if not formats:
         return PLAIN_STYLES
     return Styles(tuple(index), np.array(formats, np.uint16), np.array([dates[at] for at in formats], np.uint8))
+
+
+@dataclass(slots=True)
+class TablePart:
+    """What a table part says."""
+
+    name: str = ""
+    range: str = ""
+    columns: list[str] = field(default_factory=list)
+    header_rows: int = 1
+    totals_rows: int = 0
+    filtered: bool = False
+
+
+def parse_table(data: bytes) -> TablePart:
+    """Name, range, headings and kinds of rows of a table part.
+
+    Raises:
+        ParseFailed: not well-formed, or past a limit.
+    """
+    table = TablePart()
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "table":
+            table.name = attributes.get("displayName") or attributes.get("name", "")
+            table.range = attributes.get("ref", "")
+            table.header_rows = _number(attributes.get("headerRowCount", "1"))
+            table.totals_rows = _number(attributes.get("totalsRowCount"))
+        elif name == "tableColumn":
+            table.columns.append(_HEADING_ESCAPE.sub(lambda found: chr(int(found[1], 16)), attributes.get("name", "")))
+            if len(table.columns) > COLUMNS_MAX:
+                raise ParseFailed(f"A table has more columns than the limit of {COLUMNS_MAX:,}.")
+        elif name == "filterColumn":
+            table.filtered = True
+
+    _parse(data, "A table part", start)
+    return table
 
 
 def _number(text: str | None) -> int:

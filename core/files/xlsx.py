@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,15 +14,17 @@ from numpy.typing import NDArray
 from core.files._cells import SharedStrings, SheetScanner
 from core.files.archive import Archive
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
-from core.files.limits import SHEETS_MAX, SLOTS_MAX
+from core.files.limits import SHEETS_MAX, SLOTS_MAX, TABLES_MAX
 from core.files.parts import (
     PLAIN_STYLES,
     Relationship,
     SheetEntry,
     Styles,
+    TablePart,
     WorkbookPart,
     parse_relationships,
     parse_styles,
+    parse_table,
     parse_workbook,
     relationships_name,
     utf8_chunks,
@@ -29,7 +32,7 @@ from core.files.parts import (
 from core.files.probe import Probe, SheetProbe
 from core.grid.address import parse_range
 from core.grid.column import Column, Text
-from core.grid.sheet import Formulas, Sheet, Workbook
+from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import to_serial
 
 if TYPE_CHECKING:
@@ -70,6 +73,20 @@ class _Package:
         strings.finish()
         return strings
 
+    @cached_property
+    def tables(self) -> dict[str, tuple[list[Table], bool]]:
+        """By sheet its tables, and whether one of them filters rows."""
+        found = {}
+        for entry, part in self.sheets:
+            links = _relationships(self.archive, part)
+            parts = [link.target for link in links.values() if link.kind == "table" and link.target in self.archive]
+            if len(parts) > TABLES_MAX:
+                raise ParseFailed(f"A sheet has more tables than the limit of {TABLES_MAX:,}.")
+            read = [parse_table(self.archive.read(name)) for name in parts]
+            tables = [table for told in read if (table := _table(told, entry.name)) is not None]
+            found[entry.name] = tables, any(told.filtered for told in read)
+        return found
+
     def scanned(self, *, store: bool) -> Iterator[tuple[SheetEntry, SheetScanner]]:
         """Each worksheet with its part scanned, in order."""
         strings = self.strings() if store else None
@@ -108,13 +125,16 @@ def read_xlsx(path: Path | str) -> Workbook:
     with Archive(path) as archive:
         package = _Package(archive)
         sheets = tuple(
-            _sheet(entry, scanner, index) for index, (entry, scanner) in enumerate(package.scanned(store=True))
+            _sheet(entry, scanner, index, filtered=package.tables[entry.name][1])
+            for index, (entry, scanner) in enumerate(package.scanned(store=True))
         )
         return Workbook(
             sheets=sheets,
             date_1904=package.book.date_1904,
             number_formats=package.styles().codes,
             defined_names=package.book.defined_names,
+            local_names=_local_names(package.book),
+            tables=tuple(table for tables, _ in package.tables.values() for table in tables),
         )
 
 
@@ -168,7 +188,7 @@ def _worksheets(book: WorkbookPart, links: dict[str, Relationship]) -> list[tupl
     return found
 
 
-def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int) -> Sheet:
+def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int, *, filtered: bool) -> Sheet:
     row_count, _ = scanner.extent
     offsets, data = scanner.text()
     return Sheet(
@@ -180,6 +200,8 @@ def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int) -> Sheet:
         text=Text(_frozen(offsets), _frozen(data)),
         formulas=_formulas(scanner),
         merged=tuple(scanner.merged_ranges()),
+        hidden_rows=_frozen(np.unique(np.array(scanner.hidden_rows(), np.int32))),
+        filtered=filtered or scanner.filtered,
     )
 
 
@@ -198,7 +220,7 @@ def _formulas(scanner: SheetScanner) -> Formulas:
 
     Members of a shared group whose formula stands nowhere are dropped: their values remain.
     """
-    rows, columns, texts, origins, (offsets, data), arrays, ordered = scanner.formulas()
+    rows, columns, texts, origins, (offsets, data), arrays, dynamic, ordered = scanner.formulas()
     text = Text(_frozen(offsets), _frozen(data))
     ranges = {at: name for at, name in arrays.items() if _is_range(name)}
     if not ordered or (len(origins) and origins.min() < 0):
@@ -216,7 +238,24 @@ def _formulas(scanner: SheetScanner) -> Formulas:
         new_index[kept] = np.arange(len(kept), dtype=np.int32)
         rows, columns, texts, origins = rows[kept], columns[kept], texts[kept], new_index[origins[kept]]
         ranges = {int(new_index[at]): name for at, name in ranges.items() if new_index[at] >= 0}
-    return Formulas(_frozen(rows), _frozen(columns), _frozen(texts), _frozen(origins), text, ranges)
+        dynamic = {int(new_index[at]) for at in dynamic}
+    spilling = frozenset(dynamic & ranges.keys())
+    return Formulas(_frozen(rows), _frozen(columns), _frozen(texts), _frozen(origins), text, ranges, spilling)
+
+
+def _table(told: TablePart, sheet: str) -> Table | None:
+    """The table that a part tells of; None where the part contradicts itself."""
+    if not told.name or not _is_range(told.range):
+        return None
+    top, left, bottom, right = parse_range(told.range)
+    if len(told.columns) != right - left + 1 or told.header_rows + told.totals_rows > bottom - top + 1:
+        return None
+    return Table(told.name, sheet, top, left, bottom, right, tuple(told.columns), told.header_rows, told.totals_rows)
+
+
+def _local_names(book: WorkbookPart) -> dict[tuple[str, str], str]:
+    names = [entry.name for entry in book.sheets]
+    return {(names[at], name): text for (at, name), text in book.local_names.items() if at < len(names)}
 
 
 def _is_range(name: str) -> bool:

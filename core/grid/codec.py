@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.column import Column, Text
-from core.grid.sheet import Formulas, Sheet, Workbook
+from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
-VERSION: Final = "1"
+VERSION: Final = "2"
 """Of this layout of tensors; a file of another version is refused."""
 
 _HEADER_BYTES_MAX: Final = 64 * 1024
@@ -42,7 +42,9 @@ _TENSORS: Final = {
     "formula_texts": ("I32", np.int32),
     "formula_origins": ("I32", np.int32),
     "arrays": ("I32", np.int32),
+    "dynamic": ("I32", np.int32),
     "merged": ("I32", np.int32),
+    "hidden_rows": ("I32", np.int32),
     "formats": ("U16", np.uint16),
     "kinds": ("U8", np.uint8),
     "text_data": ("U8", np.uint8),
@@ -51,7 +53,7 @@ _TENSORS: Final = {
 """Every tensor of a file in its order, wide ones first so that all are aligned. `starts` and `lengths` have one item
 per column (length 0: no cell); `numbers`, `codes`, `formats` and `kinds` hold the spans end to end; `arrays` has rows
 of (formula index, first row, first column, last row, last column), `merged` of (first row, first column, last row,
-last column), both flat."""
+last column), both flat; `dynamic` are the formula indices that spill."""
 
 _STATES: Final = ("visible", "hidden", "veryHidden")
 
@@ -80,7 +82,9 @@ class Manifest:
     sheets: tuple[SheetRecord, ...]
     date_1904: bool = False
     number_formats: tuple[str, ...] = ("General",)
-    defined_names: Mapping[str, str] | None = None
+    defined_names: Mapping[str, str] = field(default_factory=dict)
+    local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
 
     def to_json(self) -> str:
         """The manifest as JSON text."""
@@ -89,7 +93,9 @@ class Manifest:
                 "version": VERSION,
                 "date_1904": self.date_1904,
                 "number_formats": self.number_formats,
-                "defined_names": dict(self.defined_names or {}),
+                "defined_names": dict(self.defined_names),
+                "local_names": [[*key, text] for key, text in self.local_names.items()],
+                "tables": [asdict(table) for table in self.tables],
                 "sheets": [{field: getattr(sheet, field) for field in SheetRecord.__slots__} for sheet in self.sheets],
             },
             ensure_ascii=False,
@@ -109,7 +115,16 @@ class Manifest:
             formats = tuple(found["number_formats"])
             _require(isinstance(found["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
             _require(all(isinstance(word, str) for word in (*formats, *names, *names.values())))
-            return cls(tuple(map(_record, found["sheets"])), found["date_1904"], formats, names)
+            local = [(sheet, name, text) for sheet, name, text in found["local_names"]]
+            _require(all(isinstance(word, str) for key in local for word in key))
+            return cls(
+                tuple(map(_record, found["sheets"])),
+                found["date_1904"],
+                formats,
+                names,
+                {(sheet, name): text for sheet, name, text in local},
+                tuple(map(_table, found["tables"])),
+            )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
 
@@ -122,6 +137,16 @@ def _record(found: Any) -> SheetRecord:
     return record
 
 
+def _table(found: Any) -> Table:
+    table = Table(**{**found, "columns": tuple(found["columns"])})
+    numbers = (table.first_row, table.first_column, table.last_row, table.last_column)
+    _require(all(type(number) is int and number >= 0 for number in (*numbers, table.header_rows, table.totals_rows)))
+    _require(table.first_row <= table.last_row < ROWS_MAX and table.first_column <= table.last_column < COLUMNS_MAX)
+    _require(len(table.columns) == table.last_column - table.first_column + 1)
+    _require(all(isinstance(word, str) for word in (table.name, table.sheet, *table.columns)))
+    return table
+
+
 def write_workbook(book: Workbook, folder: Path) -> Manifest:
     """Write every sheet of a workbook into a folder, as sheet-0.safetensors and so on."""
     records = []
@@ -129,7 +154,9 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
         file = f"sheet-{sheet.index}.safetensors"
         write_sheet(sheet, folder / file)
         records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
-    return Manifest(tuple(records), book.date_1904, book.number_formats, book.defined_names)
+    return Manifest(
+        tuple(records), book.date_1904, book.number_formats, book.defined_names, book.local_names, book.tables
+    )
 
 
 def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
@@ -147,7 +174,14 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
     formats = max((int(c.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
     if found != told or formats >= len(manifest.number_formats):
         raise CodecError("the stored sheets are not those of the manifest")
-    return Workbook(sheets, manifest.date_1904, manifest.number_formats, dict(manifest.defined_names or {}))
+    return Workbook(
+        sheets,
+        manifest.date_1904,
+        manifest.number_formats,
+        dict(manifest.defined_names),
+        dict(manifest.local_names),
+        manifest.tables,
+    )
 
 
 def write_sheet(sheet: Sheet, path: Path) -> None:
@@ -190,7 +224,9 @@ def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
         "formula_texts": [formulas.texts],
         "formula_origins": [formulas.origins],
         "arrays": [np.array(arrays, np.int32).ravel()],
+        "dynamic": [np.array(sorted(formulas.dynamic), np.int32)],
         "merged": [np.array(sheet.merged, np.int32).ravel()],
+        "hidden_rows": [sheet.hidden_rows],
         "formats": [column.formats for column in filled],
         "kinds": [column.kinds for column in filled],
         "text_data": [sheet.text.data],
@@ -207,6 +243,7 @@ def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
             "index": str(sheet.index),
             "state": sheet.state,
             "row_count": str(sheet.row_count),
+            "filtered": "yes" if sheet.filtered else "no",
         }
     }
     at = 0
@@ -286,7 +323,14 @@ def _sheet(metadata: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Sheet:
         text=text,
         formulas=_formulas(tensors, row_count),
         merged=tuple((a, b, c, d) for a, b, c, d in _ranges(tensors["merged"], 4).tolist()),
+        hidden_rows=_hidden_rows(tensors["hidden_rows"]),
+        filtered=metadata["filtered"] == "yes",
     )
+
+
+def _hidden_rows(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    _require(rows.min(initial=0) >= 0 and rows.max(initial=0) < ROWS_MAX and (rows[1:] > rows[:-1]).all())
+    return rows
 
 
 def _check_cells(tensors: dict[str, NDArray[Any]], text_count: int, row_count: int) -> None:
@@ -339,7 +383,9 @@ def _formulas(tensors: dict[str, NDArray[Any]], row_count: int) -> Formulas:
     for at, *corners in _ranges(tensors["arrays"], 5).tolist():
         _require(at < count)
         arrays[at] = range_name(*corners)
-    return Formulas(rows, columns, texts, origins, text, arrays)
+    dynamic = frozenset(tensors["dynamic"].tolist())
+    _require(dynamic <= arrays.keys())
+    return Formulas(rows, columns, texts, origins, text, arrays, dynamic)
 
 
 def _ranges(flat: NDArray[np.int32], width: int) -> NDArray[np.int32]:

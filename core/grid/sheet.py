@@ -34,6 +34,8 @@ class Formulas:
     text: Text
     arrays: dict[int, str]
     """Array formulas (legacy or dynamic): index in these arrays -> the A1 range that they fill."""
+    dynamic: frozenset[int] = frozenset()
+    """Which of `arrays` spill: their range is what they filled when the file was saved."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -55,6 +57,10 @@ class Sheet:
     formulas: Formulas
     merged: tuple[tuple[int, int, int, int], ...] = ()
     """Merged ranges as (first row, first column, last row, last column), inclusive."""
+    hidden_rows: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Rows that are not shown, in order."""
+    filtered: bool = False
+    """Whether a filter hides them (then no row counts as hidden by hand: a file does not tell them apart)."""
 
     @property
     def column_count(self) -> int:
@@ -101,6 +107,22 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a worksheet: what structured references such as Table1[Par] mean."""
+
+    name: str
+    sheet: str
+    first_row: int
+    first_column: int
+    last_row: int
+    last_column: int
+    columns: tuple[str, ...]
+    """Headings, from the left; as many as the table is wide."""
+    header_rows: int = 1
+    totals_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Workbook:
     """A parsed spreadsheet file."""
 
@@ -109,6 +131,9 @@ class Workbook:
     number_formats: tuple[str, ...] = ("General",)
     """Format codes by the index that `Column.formats` uses; index 0 is General."""
     defined_names: dict[str, str] = field(default_factory=dict)
+    local_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Names that belong to one sheet: (sheet, name) -> formula without '='."""
+    tables: tuple[Table, ...] = ()
 
     def __getitem__(self, name: str) -> Sheet:
         """The sheet of that name, matched without case as Excel does.

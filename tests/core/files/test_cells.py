@@ -345,9 +345,10 @@ WHOLE = (
     't="str"><f>A2&amp;"x"</f>'
     '<v>é&lt;_x0041_</v></c><c r="B1"><v>12.25</v></c><c r="C1" t="inlineStr"><is><r><t>a</t></r><rPh><t>no</t></rPh>'
     "<r><t>b</t></r></is></c>"
-    '</row><row r="3"><c r="B3"><f t="shared" ref="B3:B4" si="0">A3</f><v><![CDATA[5]]></v></c></row><?pi?><row '
-    'r="4"><c r="B4"><f t="shared" si="0"/>'
-    '<v>6</v></c></row></sheetData><mergeCells><mergeCell ref="A1:A2"/></mergeCells></worksheet>'
+    '</row><row r="3" hidden="1"><c r="B3"><f t="shared" ref="B3:B4" si="0">A3</f><v><![CDATA[5]]></v></c></row><?pi?>'
+    '<row r="4"><c r="B4"><f t="shared" si="0"/>'
+    '<v>6</v></c></row></sheetData><autoFilter ref="A1:B4"><filterColumn colId="0"/></autoFilter>'
+    '<mergeCells><mergeCell ref="A1:A2"/></mergeCells></worksheet>'
 ).encode()
 
 
@@ -357,7 +358,7 @@ def scanned(chunks: list[bytes]) -> tuple[object, ...]:
         scan.feed(chunk)
     scan.finish()
     columns = [None if c is None else (c[0], *(part.tolist() for part in c[1:])) for c in scan.columns()]
-    rows, at, texts, origins, (offsets, data), arrays, ordered = scan.formulas()
+    rows, at, texts, origins, (offsets, data), arrays, dynamic, ordered = scan.formulas()
     formulas = (
         rows.tolist(),
         at.tolist(),
@@ -366,9 +367,12 @@ def scanned(chunks: list[bytes]) -> tuple[object, ...]:
         offsets.tolist(),
         data.tobytes(),
         arrays,
+        dynamic,
         ordered,
     )
-    return columns, [part.tolist() for part in scan.text()], formulas, scan.merged_ranges(), scan.extent, scan.dimension
+    text = [part.tolist() for part in scan.text()]
+    rows = scan.hidden_rows(), scan.filtered
+    return columns, text, formulas, rows, scan.merged_ranges(), scan.extent, scan.dimension
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, len(WHOLE)])

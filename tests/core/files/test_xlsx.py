@@ -21,7 +21,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 from core.files.read import probe, read
 from core.files.xlsx import read_xlsx
 from core.grid.address import cell_name
-from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet import Sheet, Table, Workbook
 from core.values import Kind, from_serial, to_serial
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "mag17.xlsx"
@@ -158,6 +158,36 @@ def test_features_of_a_real_workbook(tmp_path: Path) -> None:
     assert [(s.name, s.row_count, s.column_count, s.state) for s in probe(path, file_name="a.xlsm").sheets] == [
         (s.name, s.row_count, s.column_count, s.state) for s in book.sheets
     ]
+
+
+def test_what_formulas_may_refer_to_and_ask_for(tmp_path: Path) -> None:
+    """Tables, names of one sheet, spilling formulas, hidden rows with and without a filter."""
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        page = book.add_worksheet("Loans")
+        page.add_table("B2:C5", {"name": "Pool", "total_row": True, "columns": [{"header": "Par"}, {"header": "a\nb"}]})
+        page.add_table("E1:E2", {"name": "Bare", "header_row": False})
+        page.write_array_formula("G1:G2", "{=B3:B4*2}", None, 0)
+        page.write_dynamic_array_formula("H1:H2", "=_xlfn.SORT(B3:B4)", None, 0)
+        page.set_row(3, None, None, {"hidden": True})
+        page.set_row(9, None, None, {"hidden": True})
+        other = book.add_worksheet("Other")
+        other.autofilter("A1:A3")
+        other.filter_column("A", "x > 1")
+        other.set_row(1, None, None, {"hidden": True})
+        book.define_name("Rate", "=0.05")
+        book.define_name("Other!Rate", "=Other!$A$1")
+    read_back = read(path)
+    loans, filtered = read_back.sheets
+    assert read_back.tables == (
+        Table("Pool", "Loans", 1, 1, 4, 2, ("Par", "a\nb"), header_rows=1, totals_rows=1),
+        Table("Bare", "Loans", 0, 4, 1, 4, ("Column1",), header_rows=0, totals_rows=0),
+    )
+    assert read_back.defined_names == {"Rate": "0.05"}
+    assert read_back.local_names == {("Other", "Rate"): "Other!$A$1"}
+    assert (loans.hidden_rows.tolist(), loans.filtered) == ([3, 9], False)
+    assert (filtered.hidden_rows.tolist(), filtered.filtered) == ([1], True)
+    assert [loans.formulas.arrays[at] for at in loans.formulas.dynamic] == ["H1:H2"]
 
 
 @pytest.mark.parametrize(

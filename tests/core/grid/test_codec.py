@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 from core.grid._intern import intern
 from core.grid.codec import CodecError, Manifest, open_sheet, open_workbook, write_sheet, write_workbook
 from core.grid.column import Column, Text
-from core.grid.sheet import Formulas, Sheet, Workbook
+from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import Kind
 
 
@@ -55,8 +55,11 @@ def sample(name: str = "Höldings/1", index: int = 0) -> Sheet:
             ints(0, 0, 2),
             text(["B2*2", "SUM(A1:A3)"]),
             {2: "C1000000:D1000000"},
+            frozenset({2}),
         ),
         merged=((0, 0, 1, 1), (5, 2, 9, 2)),
+        hidden_rows=ints(0, 7, 999_998),
+        filtered=True,
     )
 
 
@@ -130,8 +133,13 @@ def test_the_header_does_not_grow_with_the_columns(tmp_path: Path) -> None:
     assert open_sheet(tmp_path / "wide").column_count == 16_384
 
 
+TABLES = (Table("Pool", "E", 0, 0, 3, 1, ("Par", "Péice"), header_rows=1, totals_rows=1),)
+
+
 def test_a_workbook_comes_back(tmp_path: Path) -> None:
-    book = Workbook((sample(), empty()), True, ("General", "yyyy-mm-dd"), {"Par": "Höldings!$A$1"})
+    book = Workbook(
+        (sample(), empty()), True, ("General", "yyyy-mm-dd"), {"Par": "Höldings!$A$1"}, {("E", "Par"): "2"}, TABLES
+    )
     manifest = Manifest.from_json(write_workbook(book, tmp_path).to_json())
     assert same(open_workbook(manifest, tmp_path), book)
     paths = [tmp_path / record.file for record in manifest.sheets]
@@ -156,10 +164,19 @@ def test_a_workbook_comes_back(tmp_path: Path) -> None:
         lambda found: found["sheets"][0].update(row_count=-1),
         lambda found: found["sheets"][0].pop("file"),
         lambda found: found["sheets"][0].update(more=1),
+        lambda found: found.update(local_names=[["E", "Par"]]),
+        lambda found: found.update(local_names=[["E", "Par", 1]]),
+        lambda found: found.pop("tables"),
+        lambda found: found["tables"][0].update(columns=["Par"]),
+        lambda found: found["tables"][0].update(last_row=1_048_576),
+        lambda found: found["tables"][0].update(first_row=-1),
+        lambda found: found["tables"][0].update(name=None),
+        lambda found: found["tables"][0].update(first_column="A"),
     ],
 )
 def test_a_damaged_manifest(tmp_path: Path, spoil: Any) -> None:
-    found = json.loads(write_workbook(Workbook((sample(),), number_formats=("General", "0")), tmp_path).to_json())
+    book = Workbook((sample(),), number_formats=("General", "0"), tables=TABLES)
+    found = json.loads(write_workbook(book, tmp_path).to_json())
     spoil(found)
     with pytest.raises(CodecError):
         Manifest.from_json(json.dumps(found))
@@ -222,6 +239,10 @@ def put(at: int, value: float) -> Any:
         ("arrays", put(3, 2**31 - 1)),
         ("merged", put(2, -1)),
         ("merged", put(3, 16_384)),
+        ("dynamic", put(0, 1)),
+        ("hidden_rows", put(0, -1)),
+        ("hidden_rows", put(1, 0)),
+        ("hidden_rows", put(2, 1_048_576)),
     ],
 )
 def test_values_that_cannot_be(tmp_path: Path, name: str, change: Any) -> None:
@@ -248,7 +269,7 @@ def test_values_that_cannot_be(tmp_path: Path, name: str, change: Any) -> None:
         lambda header: header["numbers"].update(data_offsets=[8, 64]),
         lambda header: header["kinds"].update(data_offsets=[0, 7]),
         lambda header: header.pop("__metadata__"),
-        lambda header: header["__metadata__"].update(version="2"),
+        lambda header: header["__metadata__"].update(version="1"),
         lambda header: header["__metadata__"].update(state="gone"),
         lambda header: header["__metadata__"].update(row_count="1e9"),
         lambda header: header["__metadata__"].update(row_count="9" * 5000),
