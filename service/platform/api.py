@@ -15,8 +15,8 @@ from msgspec import Meta, Struct
 
 from service.platform.access import Access
 from service.platform.config import Settings
-from service.platform.gate import Window
-from service.platform.problem import NotFound, Problem
+from service.platform.gate import Meter, Window
+from service.platform.problem import NotFound, Problem, RateLimited
 
 T = TypeVar("T")
 
@@ -81,6 +81,8 @@ class Raw:
 Handler = Callable[..., Awaitable[Any]]
 Windows = Callable[[Settings, str, str], Sequence[Window]]
 """From the settings, the caller's address and the caller's user id (empty when public) to the limits of a route."""
+Metered = tuple[Callable[[Settings], Meter], type[RateLimited]]
+"""What a call uses of the tenant's month, from the settings, and the refusal once that is used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,7 @@ class Route:
     streamed: bool
     """The event goes through the stream that a worker drains, not into the request's transaction."""
     windows: Windows | None
+    metered: Metered | None
     body_bytes: int | None
     """Most bytes of a request body; None: the setting's figure."""
     tag: str
@@ -160,6 +163,7 @@ class Area:
         event: str | None = None,
         streamed: bool = False,
         windows: Windows | None = None,
+        metered: Metered | None = None,
         body_bytes: int | None = None,
         media_type: str = "application/json",
         limited: bool = True,
@@ -185,11 +189,12 @@ class Area:
                     handler=handler,
                     access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
                     status=success,
-                    errors=tuple(errors),
+                    errors=(*errors, metered[1]) if metered else tuple(errors),
                     also=dict(also or {}),
                     event=event,
                     streamed=streamed,
                     windows=windows,
+                    metered=metered,
                     body_bytes=body_bytes,
                     tag=self.tag,
                     media_type=media_type,

@@ -112,6 +112,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         1, 10, 100, -1
     )
 
+    calculations_per_month: Annotated[
+        ByTier, Meta(description="formulas that a tenant may have evaluated in a calendar month, by tier")
+    ] = ByTier(100, 1_000, 10_000, -1)
+
     access_token_seconds: Annotated[int, Meta(ge=1, description="life of an access token")] = 900
     refresh_token_seconds: Annotated[int, Meta(ge=1, description="life of a refresh token")] = 604_800
     invitation_seconds: Annotated[int, Meta(ge=1, description="life of an invitation")] = 604_800
@@ -123,6 +127,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_sheet_columns: Annotated[int, Meta(ge=1, le=16_384, description="columns of a sheet")] = 16_384
     parse_memory_mb: Annotated[int, Meta(ge=256, description="memory of the process that parses a file")] = 4_096
     parse_seconds: Annotated[int, Meta(ge=1, description="time in which a file must be parsed")] = 120
+    recalculation_seconds: Annotated[int, Meta(ge=1, description="time in which a workbook must be recalculated")] = 300
+    recalculation_memory_mb: Annotated[
+        int, Meta(ge=256, description="memory of the process that recalculates a workbook")
+    ] = 4_096
+    max_batch_bytes: Annotated[int, Meta(ge=1024, description="size of the body of a batch of formulas")] = 8_388_608
+    evaluation_seconds: Annotated[
+        float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
+    ] = 5.0
     mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
 
     database_connections: Annotated[

@@ -22,7 +22,8 @@ from service.platform.blobs import Blobs
 from service.platform.clock import Clock
 from service.platform.config import Settings
 from service.platform.database import Database, Parameters, Transaction
-from service.platform.gate import Gate, Window
+from service.platform.gate import Gate, Meter, Window
+from service.platform.lane import Lane
 from service.platform.problem import ConcurrentModification, Problem, RateLimited, Unavailable
 from service.platform.secrets import Tokens, new_id
 
@@ -68,6 +69,7 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     settings: Settings
     database: Database
     redis: Redis
+    lane: Lane
     gate: Gate
     blobs: Blobs
     compute: Compute
@@ -283,6 +285,17 @@ class Context(Unit):
             refusal = problem(retry_after_seconds=verdict.retry_after_seconds)
             refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
             raise refusal
+
+    async def use(self, meter: Meter, problem: type[RateLimited]) -> None:
+        """Count what this call uses of the tenant's month, where only its body tells how much.
+
+        Raises:
+            problem: less is left.
+        """
+        gate = self.resources.gate
+        verdict = await gate.use(self.tenant, self.caller.tier, meter)
+        if verdict.outcome == "used_up":
+            raise problem(retry_after_seconds=gate.seconds_left_of_month())
 
     def concerns(self, type_: str, id_: object, name: str | None = None, **details: Any) -> None:
         """Name the record that the route's event is about."""

@@ -24,7 +24,8 @@ from service.platform import problem as problems
 from service.platform.access import SCOPES, Caller
 from service.platform.api import Raw, Route, parse_parameter
 from service.platform.context import Context, Resources
-from service.platform.gate import Verdict
+from service.platform.gate import NO_METER, Meter, Verdict
+from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
 from service.platform.secrets import BadToken, digest, new_id
@@ -92,13 +93,13 @@ class Endpoint:
         await _send(send, status, media_type, content, extra, request_id, verdict, resources)
         if self.route.event and self.route.streamed and status < 300:
             await publish(ctx, self.route.event)
-        log.info(
-            "request",
+        log_request(
             method=self.route.method,
             path=self.route.path,
             status=status,
             milliseconds=round((time.perf_counter() - started) * 1000, 2),
-            tenant_id=str(ctx.tenant_id) if ctx.tenant_id else None,
+            tenant_id=ctx.tenant_id,
+            request_id=request_id,
         )
 
     # Who calls, and may they ------------------------------------------------------------------------------------------
@@ -138,10 +139,11 @@ class Endpoint:
         if claims.role is None:
             raise problems.InvalidToken
         windows = self.route.windows(ctx.settings, ctx.ip_address, str(claims.sub)) if self.route.windows else ()
-        verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows)
+        meter = self._meter(ctx) if self.route.access in SCOPES[claims.role] else NO_METER
+        verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter)
         if verdict.outcome == "revoked":
             raise problems.TokenRevoked
-        _passed(verdict)
+        self._passed(ctx, verdict)
         return verdict, Caller(
             tenant_id=claims.tenant_id,
             user_id=claims.sub,
@@ -154,7 +156,7 @@ class Endpoint:
 
     async def _key(self, ctx: Context, key: bytes) -> tuple[Verdict, Caller]:
         windows = self.route.windows(ctx.settings, ctx.ip_address, "") if self.route.windows else ()
-        verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows)
+        verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows, self._meter(ctx))
         record = verdict.key
         if (
             record is None
@@ -162,7 +164,7 @@ class Endpoint:
             or (record.expires_at is not None and record.expires_at <= ctx.now().timestamp())
         ):
             raise problems.InvalidKey
-        _passed(verdict)
+        self._passed(ctx, verdict)
         return verdict, Caller(
             tenant_id=record.tenant_id,
             user_id=record.user_id,
@@ -172,6 +174,19 @@ class Endpoint:
             api_key_id=record.id,
             email=record.email,
         )
+
+    def _meter(self, ctx: Context) -> Meter:
+        """What the call uses of the month, where that does not depend on its body."""
+        if self.route.metered is None:
+            return NO_METER
+        return self.route.metered[0](ctx.settings)._replace(scope=self.route.access)
+
+    def _passed(self, ctx: Context, verdict: Verdict) -> None:
+        if verdict.outcome == "used_up":
+            assert self.route.metered is not None
+            seconds = ctx.resources.gate.seconds_left_of_month()
+            raise _with(self.route.metered[1](retry_after_seconds=seconds), verdict)
+        _passed(verdict)
 
     # What they ask ----------------------------------------------------------------------------------------------------
 
@@ -388,6 +403,9 @@ class Resource:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._by_method[scope["method"]](scope, receive, send)
 
+    def serves(self, method: str) -> bool:
+        return method in self._by_method
+
     @property
     def methods(self) -> list[str]:
         return list(self._by_method)
@@ -412,13 +430,29 @@ def build(routes: list[Route], lifespan: Any) -> Starlette:
         place.append(_OwnMethods(inner or path, resource, methods=resource.methods))
     order = list(dict.fromkeys(_prefix(route.path) for route in routes))
     mounts = [Mount(prefix, Router(mounted[prefix], redirect_slashes=False)) for prefix in order if prefix in mounted]
-    app = Starlette(
+    app = _Application(
         routes=[*mounts, *top],
         lifespan=lifespan,
         exception_handlers={HTTPException: _http_exception, Exception: _http_exception},
     )
+    app.literal = {path: Resource(rows) for path, rows in by_path.items() if "{" not in path}
     app.router.redirect_slashes = False
     return app
+
+
+class _Application(Starlette):
+    """Starlette, asked only where a path has parameters or is nobody's: an endpoint answers for its own faults, and
+    passing the layers in front of it costs a small request a tenth of its time."""
+
+    literal: dict[str, Resource]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        resource = self.literal.get(scope["path"]) if scope["type"] == "http" else None
+        if resource is None or not resource.serves(scope["method"]):
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await resource(scope, receive, send)
 
 
 class _OwnMethods(StarletteRoute):

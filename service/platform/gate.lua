@@ -2,15 +2,18 @@
 -- revocation, tenant, API key, token bucket, minute window, day, and the windows of the authentication endpoints.
 --
 -- ARGV: 1 mode (user, key, none)   2 enforce (1, 0)   3 tenant id   4 user id   5 session id   6 token generation   7 key hash
---       8 month   9 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
+--       8 month   9 meter (empty: none)   10 its amount   11 the scope that a key needs for it to be counted
+--       12 to 15 its figures a month, by tier (-1 unlimited)
+--       16 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
 -- Answer: {outcome, limit, remaining, reset, retry_after, tenant status, tier, key record}
--- outcome: ok, limited, revoked, or what to load first: load_revocations, load_tenant, load_key
+-- outcome: ok, limited, used_up (the meter's figure), revoked, or what to load first: load_revocations, load_tenant, load_key
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
 local mode, enforce = ARGV[1], ARGV[2] == '1'
 local tenant_id, key_record = ARGV[3], ''
 local subject = nil
+local metered = ARGV[9] ~= ''
 
 if mode == 'user' then
     if redis.call('EXISTS', 'cushion:revocations') == 0 then return {'load_revocations'} end
@@ -25,6 +28,10 @@ elseif mode == 'key' then
     local key = cjson.decode(key_record)
     tenant_id = key.tenant_id
     subject = 'key:' .. key.id
+    if metered then
+        metered = false
+        for _, scope in ipairs(key.scopes) do metered = metered or scope == ARGV[11] end
+    end
 end
 
 local status, tier = '', ''
@@ -76,7 +83,20 @@ if subject then
     end
 end
 
-for i = 9, #ARGV, 3 do
+local used_up = false
+if metered then
+    local place = {free = 12, standard = 13, premium = 14, enterprise = 15}
+    local most = tonumber(ARGV[place[tier] or 12])
+    local meter_key = 'cushion:meter:' .. ARGV[9] .. ':' .. tenant_id .. ':' .. ARGV[8]
+    local amount = tonumber(ARGV[10])
+    used_up = most >= 0 and tonumber(redis.call('GET', meter_key) or '0') + amount > most
+    writes[#writes + 1] = function()
+        redis.call('INCRBY', meter_key, amount)
+        redis.call('EXPIRE', meter_key, 3024000)
+    end
+end
+
+for i = 16, #ARGV, 3 do
     local most, seconds = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
     if most >= 0 then
         local window = math.floor(now / seconds)
@@ -95,6 +115,9 @@ end
 
 if retry_after > 0 and enforce then
     return {'limited', limit, remaining, reset, retry_after, status, tier, key_record}
+end
+if used_up then
+    return {'used_up', limit, remaining, reset, 0, status, tier, key_record}
 end
 for _, write in ipairs(writes) do write() end
 return {'ok', limit, remaining, reset, 0, status, tier, key_record}

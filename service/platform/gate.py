@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -23,8 +24,9 @@ from redis.exceptions import NoScriptError, RedisError
 
 from service.platform.access import KEY_SCOPES, SCOPES, Role
 from service.platform.clock import Clock
-from service.platform.config import Settings
+from service.platform.config import ByTier, Settings
 from service.platform.database import Database, Transaction
+from service.platform.lane import Lane
 from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
 
@@ -67,6 +69,19 @@ class Window(NamedTuple):
     seconds: int
 
 
+class Meter(NamedTuple):
+    """What a tenant may use in a calendar month (UTC), by tier."""
+
+    name: str
+    most: ByTier
+    amount: int = 1
+    scope: str = ""
+    """What an API key needs for its request to be counted."""
+
+
+NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
+
+
 class KeyRecord(Struct, frozen=True, kw_only=True):
     """What the gate remembers of an API key."""
 
@@ -85,7 +100,7 @@ class Verdict(NamedTuple):
     """What the gate says of a request."""
 
     outcome: str
-    """ok, limited, revoked."""
+    """ok, limited, used_up, revoked."""
     limit: int = 0
     remaining: int = 0
     reset: int = 0
@@ -134,8 +149,9 @@ _decode_key = msgspec.json.Decoder(KeyRecord).decode
 class Gate:
     """Asks Redis whether a request may pass."""
 
-    def __init__(self, redis: Redis, database: Database, settings: Settings, clock: Clock) -> None:
+    def __init__(self, redis: Redis, lane: Lane, database: Database, settings: Settings, clock: Clock) -> None:
         self._redis = redis
+        self._lane = lane
         self._database = database
         self._settings = settings
         self._clock = clock
@@ -144,23 +160,45 @@ class Gate:
         self._digest = ""
 
     async def user(
-        self, tenant_id: UUID, user_id: UUID, session_id: UUID, generation: int, windows: Sequence[Window] = ()
+        self,
+        tenant_id: UUID,
+        user_id: UUID,
+        session_id: UUID,
+        generation: int,
+        windows: Sequence[Window] = (),
+        meter: Meter = NO_METER,
     ) -> Verdict:
         """The verdict on a request with a user's token."""
-        return await self._ask("user", str(tenant_id), str(user_id), str(session_id), generation, "", windows)
+        return await self._ask("user", str(tenant_id), str(user_id), str(session_id), generation, "", windows, meter)
 
-    async def key(self, key_hash: bytes, windows: Sequence[Window] = ()) -> Verdict:
+    async def key(self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER) -> Verdict:
         """The verdict on a request with an API key; `key` of the verdict is None for one that does not exist."""
-        return await self._ask("key", "", "", "", 0, key_hash.hex(), windows)
+        return await self._ask("key", "", "", "", 0, key_hash.hex(), windows, meter)
+
+    async def use(self, tenant_id: UUID, tier: str, meter: Meter) -> Verdict:
+        """The verdict on a use that only the request's body tells the amount of."""
+        figure = meter.most.of(tier)
+        return await self._ask(
+            "none", str(tenant_id), "", "", 0, "", (), meter._replace(most=ByTier(figure, figure, figure, figure))
+        )
 
     async def windows(self, windows: Sequence[Window]) -> Verdict:
         """The verdict on a call that has no caller yet, or on a quota of its own within a request."""
         return await self._ask("none", "", "", "", 0, "", windows)
 
     async def _ask(
-        self, mode: str, tenant: str, user: str, session: str, generation: int, key_hash: str, windows: Sequence[Window]
+        self,
+        mode: str,
+        tenant: str,
+        user: str,
+        session: str,
+        generation: int,
+        key_hash: str,
+        windows: Sequence[Window],
+        meter: Meter = NO_METER,
     ) -> Verdict:
         arguments: list[Any] = [mode, self._enforce, tenant, user, session, generation, key_hash, self._month()]
+        arguments += (meter.name, meter.amount, meter.scope, *meter.most)
         for window in windows:
             arguments += window
         for _ in range(6):  # at most one load of each kind, and a flush in between
@@ -201,14 +239,28 @@ class Gate:
         except RedisError as error:
             raise Unavailable from error
 
+    async def used_this_month(self, tenant_id: UUID, meter: str) -> int:
+        """What a tenant used of a meter in this calendar month (UTC): Redis's count."""
+        try:
+            return int(await self._redis.get(f"cushion:meter:{meter}:{tenant_id}:{self._month()}") or 0)
+        except RedisError as error:
+            raise Unavailable from error
+
+    def seconds_left_of_month(self) -> int:
+        """Until every meter begins anew."""
+        now = self._clock.now()
+        first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        return math.ceil(((first + timedelta(days=32)).replace(day=1) - now).total_seconds())
+
     def _month(self) -> str:
-        return self._clock.now().strftime("%Y-%m")
+        now = self._clock.now()
+        return f"{now.year}-{now.month:02d}"
 
     async def _run(self, arguments: list[Any]) -> list[Any]:
         if not self._digest:
             self._digest = await self._redis.script_load(self._script)
         try:
-            return await self._redis.evalsha(self._digest, 0, *arguments)  # type: ignore[no-any-return,misc]
+            return await self._lane("EVALSHA", self._digest, 0, *arguments)  # type: ignore[no-any-return]
         except NoScriptError:  # a flush or a restart dropped it
             self._digest = ""
             return await self._run(arguments)

@@ -6,7 +6,10 @@ import logging
 import re
 import sys
 from collections.abc import MutableMapping
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import orjson
 import structlog
@@ -17,14 +20,23 @@ SECRET_VALUES = re.compile(
 )
 
 
+_shown = logging.getLogger("cushion.request")
+"""Carries the severity that was chosen; nothing is written through it."""
+
+
 def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Cover what is named like a secret, or looks like one, before a line is written."""
     for name, value in event.items():
-        if SECRET_NAMES.search(name):
+        if _is_secret(name):
             event[name] = "***"
         elif isinstance(value, str):
             event[name] = SECRET_VALUES.sub("***", value)
     return event
+
+
+@lru_cache(maxsize=1024)
+def _is_secret(name: str) -> bool:
+    return SECRET_NAMES.search(name) is not None
 
 
 def configure(level: str = "info") -> None:
@@ -37,6 +49,7 @@ def configure(level: str = "info") -> None:
         redact,
     ]
     severity = getattr(logging, level.upper())
+    _shown.setLevel(severity)
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer(serializer=_dump)],
         wrapper_class=structlog.make_filtering_bound_logger(severity),
@@ -56,6 +69,30 @@ def configure(level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(severity, logging.WARNING))
+
+
+def log_request(
+    *, method: str, path: str, status: int, milliseconds: float, tenant_id: UUID | None, request_id: str
+) -> None:
+    """The line of one answered request. `path` is the route's, so nothing in it is the caller's but the identifier.
+
+    Written without structlog's chain, which takes a sixth of a small request.
+    """
+    if not _shown.isEnabledFor(logging.INFO):
+        return
+    line = {
+        "method": method,
+        "path": path,
+        "status": status,
+        "milliseconds": milliseconds,
+        "tenant_id": tenant_id,
+        "event": "request",
+        "request_id": SECRET_VALUES.sub("***", request_id),
+        "level": "info",
+        "timestamp": datetime.now(UTC),
+    }
+    sys.stderr.buffer.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
+    sys.stderr.buffer.flush()
 
 
 def _dump(event: Any, **_: Any) -> str:

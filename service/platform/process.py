@@ -19,6 +19,7 @@ from service.platform.config import ConfigError, Settings
 from service.platform.context import Compute, Resources
 from service.platform.database import Database
 from service.platform.gate import Gate
+from service.platform.lane import Lane
 from service.platform.secrets import Tokens, kept_secret_key
 
 COPIES = "blobs"
@@ -44,6 +45,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
     )
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
+    lane = Lane(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     clock = SystemClock()
     await database.open()
@@ -53,7 +55,8 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             settings=settings,
             database=database,
             redis=redis,
-            gate=Gate(redis, database, settings, clock),
+            lane=lane,
+            gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,
             tokens=Tokens(secret_key(settings)),

@@ -48,9 +48,7 @@ async def publish(ctx: Context, action: str) -> None:
         ctx.subject,
     )
     try:
-        await ctx.resources.redis.xadd(
-            STREAM, {b"event": msgspec.json.encode(event)}, maxlen=MOST_WAITING, approximate=True
-        )
+        await ctx.resources.lane("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event))
     except RedisError as error:
         log.error("event.lost", action=action, request_id=ctx.request_id, error=type(error).__name__)
 

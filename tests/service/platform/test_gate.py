@@ -14,7 +14,7 @@ import pytest
 
 from service.platform.config import ByTier
 from service.platform.context import Resources
-from service.platform.gate import TENANT_SECONDS, Gate, Verdict, Window, record_revocation
+from service.platform.gate import TENANT_SECONDS, Gate, Meter, Verdict, Window, record_revocation
 from service.platform.problem import Unavailable
 from service.platform.secrets import digest, new_api_key
 from tests.service.platform.conftest import Apart
@@ -361,3 +361,65 @@ def test_dropped_scripts_are_loaded_again(clean: Apart) -> None:
         return (await as_user(shared.gate, tenant)).outcome
 
     assert clean.run(ask) == "ok"
+
+
+# Meters -------------------------------------------------------------------------------------------------------------
+
+
+def metered(amount: int = 1, most: int = 3) -> Meter:
+    return Meter("calculations", flat(most), amount=amount, scope="calculations:execute")
+
+
+def test_a_meter_counts_the_month_and_refuses_what_would_pass_it(clean: Apart) -> None:
+    """What is refused uses nothing, so a smaller call still fits."""
+    tenant = clean.tenant()
+
+    async def calls(shared: Resources) -> tuple[list[str], int, int]:
+        user = (tenant, UUID(int=1), UUID(int=2), 0, ())
+        outcomes = [(await shared.gate.user(*user, metered())).outcome]
+        outcomes.append((await shared.gate.use(tenant, "enterprise", metered(amount=3))).outcome)
+        outcomes.append((await shared.gate.use(tenant, "enterprise", metered(amount=2))).outcome)
+        outcomes.append((await shared.gate.user(*user, metered())).outcome)
+        outcomes.append((await shared.gate.user(*user)).outcome)
+        return outcomes, await shared.gate.used_this_month(tenant, "calculations"), shared.gate.seconds_left_of_month()
+
+    outcomes, used, seconds = clean.run(calls)
+    assert outcomes == ["ok", "used_up", "ok", "used_up", "ok"]
+    assert used == 3
+    assert 0 < seconds <= 31 * 86_400
+
+
+def test_a_meter_stands_though_the_rate_limits_are_off_and_unlimited_is_counted(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def calls(shared: Resources) -> list[str]:
+        uses = [metered(), metered(amount=3), metered(amount=5, most=-1)]
+        return [(await shared.gate.use(tenant, "free", meter)).outcome for meter in uses]
+
+    assert clean.run(calls, rate_limits="off") == ["ok", "used_up", "ok"]
+
+
+def test_the_tier_picks_the_figure(clean: Apart) -> None:
+    tenant = clean.tenant(tier="standard")
+    meter = Meter("calculations", ByTier(0, 2, 0, 0))
+
+    async def calls(shared: Resources) -> list[str]:
+        return [(await shared.gate.user(tenant, UUID(int=1), UUID(int=2), 0, (), meter)).outcome for _ in range(3)]
+
+    assert clean.run(calls) == ["ok", "ok", "used_up"]
+
+
+def test_a_key_without_the_scope_uses_nothing(clean: Apart) -> None:
+    tenant = clean.tenant()
+    creator = clean.user(tenant)
+    _, reader = make_key(clean, tenant, creator, permissions=["workbooks:read"])
+    _, calculator = make_key(clean, tenant, creator, permissions=["workbooks:read", "calculations:execute"])
+
+    async def calls(shared: Resources) -> list[int]:
+        used = []
+        for key_hash in (reader, calculator):
+            await shared.gate.key(key_hash, (), metered())
+            used.append(await shared.gate.used_this_month(tenant, "calculations"))
+        return used
+
+    assert clean.run(calls) == [0, 1]

@@ -16,6 +16,7 @@ from uuid import uuid4
 import jwt
 import pytest
 
+from service.platform import secrets
 from service.platform.config import ConfigError, Settings
 from service.platform.process import scratch_folder, secret_key
 from service.platform.secrets import (
@@ -116,6 +117,28 @@ def test_no_other_token_is_believed(name: str) -> None:
 def test_an_access_token_is_no_refresh_token() -> None:
     with pytest.raises(BadToken):
         Tokens(KEY).read(signed({"alg": "HS256"}, claims()), expected="refresh")
+
+
+def test_a_token_that_was_believed_is_not_once_it_has_expired() -> None:
+    """Nor as another type: what a process remembers of it is checked like what it reads."""
+    tokens = Tokens(KEY)
+    token = signed({"alg": "HS256"}, claims(exp=int(time.time()) + 2))
+    assert tokens.read(token, expected="access") == tokens.read(token, expected="access")
+    with pytest.raises(BadToken):
+        tokens.read(token, expected="refresh")
+    time.sleep(2.1)
+    with pytest.raises(BadToken):
+        tokens.read(token, expected="access")
+    with pytest.raises(BadToken):
+        tokens.read(token, expected="access")
+
+
+def test_what_a_process_remembers_of_tokens_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "BELIEVED_MOST", 3)
+    tokens = Tokens(KEY)
+    for _ in range(5):
+        tokens.read(signed({"alg": "HS256"}, claims(jti=str(uuid4()))), expected="access")
+    assert len(tokens._believed) == 3
 
 
 def test_the_algorithm_is_hs256() -> None:
