@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
     from core.compliance.run import run_suite
-    from core.files.read import read
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
+    from core.recalc.book import Book, read
 
-__all__ = ["Deal", "Portfolio", "Results", "Sheet", "TestResult", "Tranches", "Workbook", "read", "run_suite"]
+__all__ = ["Book", "Deal", "Portfolio", "Results", "Sheet", "TestResult", "Tranches", "Workbook", "read", "run_suite"]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
     "Portfolio": "core.portfolio.portfolio",
     "Results": "core.compliance.result",
@@ -32,7 +33,7 @@ _HOMES = {
     "TestResult": "core.compliance.result",
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
-    "read": "core.files.read",
+    "read": "core.recalc.book",
     "run_suite": "core.compliance.run",
 }
 

@@ -23,11 +23,12 @@ def areas() -> list[Area]:
     """Every area, the most called first."""
     from service.admin.routes import area as admin
     from service.auth.routes import area as auth
+    from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.health.routes import area as health
     from service.workbooks.routes import area as workbooks
 
-    return [compliance, workbooks, auth, admin, health]
+    return [calculations, compliance, workbooks, auth, admin, health]
 
 
 def routes() -> list[Route]:

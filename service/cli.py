@@ -9,7 +9,7 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from service.commands import demo, offline, server
+from service.commands import demo, offline, recalc, server
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -26,11 +26,12 @@ app = App(
     name="cushion",
     version=_version,
     help="CLO compliance on portfolio workbooks. "
-    "Exit codes: 0 done, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
+    "Exit codes: 0 done, 1 a check found differences, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
 )
 server.register(app)
 demo.register(app)
 offline.register(app)
+recalc.register(app)
 
 
 def run(arguments: Sequence[str]) -> int:

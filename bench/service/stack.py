@@ -31,12 +31,12 @@ class RefusedError(RuntimeError):
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The service's URL, while it runs: limits, audit, logs and fsync as a user has them."""
+def serving(settings: dict[str, str] | None = None) -> Iterator[str]:
+    """The service's URL, while it runs: limits, audit, logs and fsync as a user has them, but for these settings."""
     folder = Path(tempfile.mkdtemp(prefix="cushion-bench-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
-    environment["CUSHION_DATA_DIR"] = str(folder / "data")
+    environment |= {"CUSHION_DATA_DIR": str(folder / "data"), **(settings or {})}
     command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
     log = folder / "log"
     try:
@@ -71,7 +71,7 @@ class Client:
         self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
         self._connection.connect()
         self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._headers: dict[str, str] = {}
+        self.headers: dict[str, str] = {}
         tokens = self.post(
             "/api/v1/auth/register",
             {
@@ -81,7 +81,7 @@ class Client:
                 "organization_name": "Bench",
             },
         )
-        self._headers["Authorization"] = f"Bearer {tokens['access_token']}"
+        self.headers["Authorization"] = f"Bearer {tokens['access_token']}"
 
     def exchange(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
         """One request; the body of its answer.
@@ -89,7 +89,7 @@ class Client:
         Raises:
             RefusedError: the status is no success.
         """
-        headers = {**self._headers, "Content-Type": kind} if body is not None else self._headers
+        headers = {**self.headers, "Content-Type": kind} if body is not None else self.headers
         self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
         content = answer.read()

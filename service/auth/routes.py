@@ -61,7 +61,7 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
     errors=(WrongCredentials, Deactivated, TenantSuspended),
     event="user.logged_in",
     windows=_logins,
-    body_bytes=FORM_BYTES,
+    body_bytes=lambda _: FORM_BYTES,
 )
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """Trade an e-mail and a password for tokens."""

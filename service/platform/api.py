@@ -102,8 +102,8 @@ class Route:
     """The event goes through the stream that a worker drains, not into the request's transaction."""
     windows: Windows | None
     metered: Metered | None
-    body_bytes: int | None
-    """Most bytes of a request body; None: the setting's figure."""
+    body_bytes: Callable[[Settings], int] | None
+    """Most bytes of a request body, from the settings; None: the figure of every other route."""
     tag: str
     media_type: str
     """Of a successful answer."""
@@ -164,7 +164,7 @@ class Area:
         streamed: bool = False,
         windows: Windows | None = None,
         metered: Metered | None = None,
-        body_bytes: int | None = None,
+        body_bytes: Callable[[Settings], int] | None = None,
         media_type: str = "application/json",
         limited: bool = True,
     ) -> Callable[[Handler], Handler]:

@@ -136,6 +136,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0
     mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
+    calculating_workbooks: Annotated[
+        int, Meta(ge=1, description="recently used workbooks that a process keeps ready for formulas over their cells")
+    ] = 4
 
     database_connections: Annotated[
         int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")
@@ -160,7 +163,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def run_seconds(self) -> int:
         """Time in which one run of a job must end; then it counts as failed."""
-        return 10 * self.parse_seconds
+        return 10 * max(self.parse_seconds, self.recalculation_seconds)
 
 
 def variable(field: str) -> str:

@@ -204,7 +204,7 @@ class Endpoint:
         if route.query is not None:
             arguments["query"] = self._bind_query(scope["query_string"])
         if route.form is not None:
-            most = route.body_bytes or ctx.settings.max_upload_mb * 1024 * 1024
+            most = route.body_bytes(ctx.settings) if route.body_bytes else ctx.settings.max_upload_mb * 1024 * 1024
             too_large = next(
                 (error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge
             )
@@ -247,7 +247,8 @@ class Endpoint:
         kind = ctx.headers.get(b"content-type", b"application/json").partition(b";")[0].strip().lower()
         if kind != b"application/json" and not kind.endswith(b"+json"):
             raise problems.UnsupportedMediaType.at(["header", "content-type"], "expected application/json")
-        raw = await _read(ctx.headers, receive, self.route.body_bytes or ctx.settings.max_body_bytes)
+        most = self.route.body_bytes(ctx.settings) if self.route.body_bytes else ctx.settings.max_body_bytes
+        raw = await _read(ctx.headers, receive, most)
         if b"\\u0000" in raw:
             raise problems.ValidationFailed.at(["body"], "null character")
         try:

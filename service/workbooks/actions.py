@@ -143,6 +143,15 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     return Workbook(**_head(changed))
 
 
+async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
+    """Hand a ready workbook to the worker that calculates; two callers cannot both."""
+    row = await store.begin_recalculation(ctx, workbook_id)
+    await ctx.enqueue("workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id)})
+    ctx.concerns("workbook", workbook_id, row.name)
+    ctx.tag(row.version)
+    return Workbook(**_head(row))
+
+
 async def delete(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook that nothing works on or needs."""
     row = await store.lock(ctx, workbook_id)

@@ -1,4 +1,4 @@
-"""Parsing an uploaded file into stored columns, in the worker."""
+"""Parsing an uploaded file into stored columns, and recalculating them, in the worker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +18,9 @@ from uuid import UUID
 from core.files.errors import FileRefused
 from core.files.isolate import Parsed, parse_isolated_async
 from core.grid.codec import Manifest, open_sheet
+from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
 from service.platform.blobs import hash_of
-from service.platform.context import Unit
+from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
 from service.platform.secrets import new_id
 from service.workbooks import reading, store
@@ -26,6 +28,7 @@ from service.workbooks.schema import WorkbookNotFound
 from service.workbooks.store import NewSheet
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
+RECALCULATION_FAILED = "The workbook could not be recalculated because of a fault in the service."
 
 jobs = JobTable()
 
@@ -61,6 +64,48 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
 
 
+async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+    """Recalculating failed past its retries."""
+    await store.fail(unit, UUID(arguments["workbook_id"]), RECALCULATION_FAILED)
+
+
+@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed)
+async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
+    workbook_id = UUID(arguments["workbook_id"])
+    try:
+        row = await store.get(unit, workbook_id)
+    except WorkbookNotFound:
+        return
+    if row.status != "recalculating":
+        return
+    manifest = Manifest.from_json(await store.book(unit, workbook_id))
+    await unit.commit()  # no connection is held while it calculates
+    now = unit.now()
+    with _folder(unit.resources.scratch, workbook_id) as folder:
+        try:
+            made = await recalculate_isolated_async(
+                manifest,
+                [await unit.resources.blobs.path(record.file) for record in manifest.sheets],
+                folder,
+                now=now.replace(tzinfo=None),
+                memory_bytes_max=unit.settings.recalculation_memory_mb * 1024 * 1024,
+                seconds_max=unit.settings.recalculation_seconds,
+            )
+        except RecalculationFailed as failure:
+            await store.fail(unit, workbook_id, str(failure))
+            return
+        parsed = Parsed(made.manifest, made.paths)
+        await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed), calculated_at=now)
+    details = {
+        "cells": made.cell_count,
+        "unsupported_functions": list(made.unsupported),
+        "circular_references": made.cycle_count,
+        "faults": made.fault_count,
+    }
+    await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
+
+
 @contextmanager
 def _folder(scratch: Path, workbook_id: UUID) -> Iterator[Path]:
     """A scratch folder of this run alone; what a run that was killed left behind goes first."""
@@ -87,7 +132,14 @@ def _describe(parsed: Parsed) -> list[_Described]:
     return found
 
 
-async def _keep(unit: Unit, workbook_id: UUID, parsed: Parsed, sheets: Sequence[_Described]) -> None:
+async def _keep(
+    unit: Unit,
+    workbook_id: UUID,
+    parsed: Parsed,
+    sheets: Sequence[_Described],
+    *,
+    calculated_at: datetime | None = None,
+) -> None:
     """Store the columns as blobs; where they are and that the workbook is ready goes into the job's transaction."""
     for key in sorted({sheet.key for sheet in sheets}):  # in one order, so that two jobs cannot wait for each other
         await store.hold_blob(unit, key)
@@ -119,6 +171,7 @@ async def _keep(unit: Unit, workbook_id: UUID, parsed: Parsed, sheets: Sequence[
         book_key=hashlib.sha256(manifest.encode()).hexdigest(),
         total_cells=sum(sheet.contents.cell_count for sheet in sheets),
         formula_cells=sum(sheet.contents.formula_count for sheet in sheets),
+        calculated_at=calculated_at,
     )
 
 

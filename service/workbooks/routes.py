@@ -94,6 +94,17 @@ async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) 
     return await actions.update(ctx, workbook_id, body)
 
 
+@area.post(
+    "/{workbook_id}/recalculate",
+    access="calculations:execute",
+    errors=(WorkbookNotFound, WorkbookNotReady),
+    event="workbook.recalculation_started",
+)
+async def recalculate_workbook(ctx: Context, workbook_id: UUID) -> Workbook:
+    """Have every formula of a workbook calculated anew; it is `recalculating` until then, and `ready` afterwards."""
+    return await actions.recalculate(ctx, workbook_id)
+
+
 @area.delete("/{workbook_id}", errors=(WorkbookNotFound, WorkbookInUse), event="workbook.deleted")
 async def delete_workbook(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook that is not in use."""

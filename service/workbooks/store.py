@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from service.workbooks.schema import (
     Workbook,
     WorkbookList,
     WorkbookNotFound,
+    WorkbookNotReady,
     WorkbookRow,
 )
 
@@ -176,27 +178,62 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
     )
 
 
+async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
+    """A ready workbook, now recalculating.
+
+    Raises:
+        WorkbookNotFound: as `get`.
+        WorkbookNotReady: it is in another state.
+    """
+    await lock(unit, workbook_id)
+    return await unit.one(
+        WorkbookRow,
+        f"""
+        UPDATE workbooks SET status = 'recalculating', version = version + 1, updated_at = now()
+        WHERE id = %s AND status = 'ready' AND book_key IS NOT NULL RETURNING {_ROW}
+        """,
+        [workbook_id],
+        missing=WorkbookNotReady,
+    )
+
+
 async def finish(
-    unit: Unit, workbook_id: UUID, *, book: str, book_key: str, total_cells: int, formula_cells: int
+    unit: Unit,
+    workbook_id: UUID,
+    *,
+    book: str,
+    book_key: str,
+    total_cells: int,
+    formula_cells: int,
+    calculated_at: datetime | None = None,
 ) -> None:
-    """The workbook is parsed."""
+    """The workbook is parsed, or recalculated at that moment."""
     await unit.execute(
         """
-        UPDATE workbooks SET status = 'ready', error_message = NULL, book = %s, book_key = %s, total_cells = %s,
-                             formula_cells = %s,
+        UPDATE workbooks SET status = 'ready', error_message = NULL, book = %(book)s, book_key = %(book_key)s,
+                             total_cells = %(total_cells)s, formula_cells = %(formula_cells)s,
+                             last_calculation = coalesce(%(at)s::timestamptz, last_calculation),
+                             calculation_count = calculation_count + (%(at)s::timestamptz IS NOT NULL)::integer,
                              version = version + 1, updated_at = now()
-        WHERE id = %s AND status = 'processing'
+        WHERE id = %(id)s AND status IN ('processing', 'recalculating')
         """,
-        [book, book_key, total_cells, formula_cells, workbook_id],
+        {
+            "book": book,
+            "book_key": book_key,
+            "total_cells": total_cells,
+            "formula_cells": formula_cells,
+            "at": calculated_at,
+            "id": workbook_id,
+        },
     )
 
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> None:
-    """The workbook cannot be parsed."""
+    """The workbook cannot be parsed or recalculated."""
     await unit.execute(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
-        WHERE id = %s AND status = 'processing'
+        WHERE id = %s AND status IN ('processing', 'recalculating')
         """,
         [message, workbook_id],
     )

@@ -1,0 +1,191 @@
+# What runs with the GIL: text, and functions of the catalogue called row by row or with whole columns.
+
+cdef enum:
+    MEMO_MAX = 65_536  # answers that are kept for one call, then forgotten together
+    TEXT_MAX = 32_767
+
+cdef object _value_of(_Run run, Register *a, const uint8_t *kinds, Py_ssize_t row):
+    return cell_of(kinds[row], a.numbers[row], a.codes[row] if kinds[row] == TEXT else -1, run.pool)
+
+
+cdef int _join(_Run run, Register *out, Register *a, Register *b, Py_ssize_t rows) except -1:
+    """The `&` of two values."""
+    cdef uint8_t *left = _kinds_of(a, rows)
+    cdef uint8_t *right = _kinds_of(b, rows)
+    cdef Py_ssize_t row
+    cdef int64_t key
+    cdef int seen = 0
+    cdef int32_t first, second
+    for row in range(rows):
+        if left[row] == ERROR or right[row] == ERROR:
+            _put(out, row, ERROR, a.numbers[row] if left[row] == ERROR else b.numbers[row], -1)
+        else:
+            first = run.text_code(left[row], a, row)
+            second = run.text_code(right[row], b, row)
+            key = (<int64_t> first << 32) | second
+            found = run.joined.get(key)
+            if found is None:
+                text = <str> run.pool.strings[first] + <str> run.pool.strings[second]
+                found = run.pool.intern(text) if len(text) <= TEXT_MAX else -1
+                run.remember(run.joined, key, found)
+            if found < 0:
+                _put(out, row, ERROR, CODE_VALUE, -1)
+            else:
+                _put(out, row, TEXT, 0, found)
+        seen |= 1 << out.kinds[row]
+    _settle(out, seen)
+    return 0
+
+
+@cython.final
+cdef class _Lift:
+    """A call of a function of the catalogue, row by row.
+
+    `function` is the call as a Lambda of the one-value evaluator, so that coercions and errors are its own. `sources`
+    has for each argument (how, what): ROW_ARGUMENT with its register, FIXED_ARGUMENT with its place among the plan's
+    fixed values and whether its body takes references, GIVEN_ARGUMENT with what an empty argument means, WINDOW_ARGUMENT with what `_Planner.window` found.
+    """
+
+    cdef object function
+    cdef object number_body  # the body itself, where all that it takes are numbers
+    cdef object column_body
+    cdef tuple sources
+    cdef bint memoised
+
+    def __init__(self, function, number_body, column_body, tuple sources, bint memoised):
+        self.function, self.number_body, self.column_body = function, number_body, column_body
+        self.sources, self.memoised = sources, memoised
+
+
+cdef object _called(_Run run, _Lift lift, list arguments):
+    """One call."""
+    value = call(run.environment, lift.function, arguments)
+    if isinstance(value, Reference):
+        if (<Reference> value).rows != 1 or (<Reference> value).columns != 1 or (<Reference> value).more:
+            raise _NotColumnar
+        return run.environment.cell((<Reference> value).sheet, (<Reference> value).top, (<Reference> value).left)
+    return value
+
+
+cdef object _quickly(_Run run, _Lift lift, list arguments):
+    """One call for arguments that are all plain numbers, past the coercions."""
+    try:
+        return lift.number_body(*arguments)
+    except Exception:  # what it means is for the one-value evaluator to say
+        return _called(run, lift, arguments)
+
+
+cdef object _window_array(_Run run, tuple window, Py_ssize_t own):
+    """The cells of a window that moves with the row, as an Array that was read from cells."""
+    first_slot, width, low, high, sheet, column, _ = window
+    cdef Py_ssize_t row, at
+    cdef int place
+    cdef Slot *slot
+    cdef list cells = []
+    for row in range(own + <Py_ssize_t> low, own + <Py_ssize_t> high + 1):
+        for place in range(<int> width):
+            slot = run.windows[<int> first_slot + place]
+            at = row - slot.first
+            cells.append(cell_of(slot.kinds[at], slot.numbers[at], slot.codes[at] if slot.kinds[at] == TEXT else -1, run.pool))
+    left = run.column_of(column)
+    return Array(high - low + 1, width, cells,
+                 reference=Reference(sheet, own + low, left, own + high, left + width - 1))
+
+
+cdef int _call(_Run run, _Lift lift, Register *out, Py_ssize_t rows) except -1:
+    cdef Py_ssize_t row, own_row = run.environment.row
+    cdef int seen = 0
+    cdef tuple source
+    missing = OMITTED
+    if lift.column_body is not None and _call_columns(run, lift, out, rows):
+        return 0
+    memo = run.memos.setdefault(lift, {}) if lift.memoised else None
+    try:
+        for row in range(rows):
+            arguments = [_passed(run, source, row, rows) for source in lift.sources if source[0] != GIVEN_ARGUMENT]
+            if lift.number_body is not None and _are_plain_numbers(arguments):
+                run.store(out, row, _quickly(run, lift, arguments))
+                seen |= 1 << out.kinds[row]
+                continue
+            key = tuple([(type(value), value) for value in arguments if not isinstance(value, Array)])
+            value = missing if memo is None else memo.get(key, missing)
+            if value is missing:
+                run.environment.row = run.row + run.position + row
+                run.environment.spend(1)
+                value = _called(run, lift, arguments)
+                if memo is not None:
+                    run.remember(memo, key, value)
+            run.store(out, row, value)
+            seen |= 1 << out.kinds[row]
+    finally:
+        run.environment.row = own_row
+    _settle(out, seen)
+    return 0
+
+
+cdef bint _are_plain_numbers(list arguments) noexcept:
+    for value in arguments:
+        if not PyFloat_CheckExact(value):
+            return False
+    return True
+
+
+cdef object _passed(_Run run, tuple source, Py_ssize_t row, Py_ssize_t rows):
+    """An argument as the one-value evaluator passes it: a Reference where the body wants one."""
+    value = _argument(run, source, row, rows)
+    if source[0] == FIXED_ARGUMENT and source[2] and isinstance(value, Array) and (<Array> value).reference is not None:
+        return (<Array> value).reference
+    return value
+
+
+cdef object _argument(_Run run, tuple source, Py_ssize_t row, Py_ssize_t rows):
+    cdef Register *a
+    how, what = source[0], source[1]
+    if how == ROW_ARGUMENT:
+        a = &run.registers[<int> what]
+        return _value_of(run, a, _kinds_of(a, rows), row)
+    if how == FIXED_ARGUMENT:
+        return run.fixed_values[what]
+    if how == WINDOW_ARGUMENT:
+        return _window_array(run, what, run.row + run.position + row)
+    return what
+
+
+cdef bint _call_columns(_Run run, _Lift lift, Register *out, Py_ssize_t rows) except -1:
+    """The whole chunk by a body that takes columns; False where it does not know how."""
+    cdef list arguments = []
+    cdef const uint8_t[::1] kinds
+    cdef const double[::1] numbers
+    cdef const int32_t[::1] codes
+    for source in lift.sources:
+        if source[0] == ROW_ARGUMENT:
+            arguments.append(_span_of(&run.registers[<int> source[1]], rows))
+        elif source[0] == WINDOW_ARGUMENT:
+            return False
+        else:
+            arguments.append(_argument(run, source, 0, rows))
+    found = lift.column_body(run.environment, arguments)
+    if found is None:
+        return False
+    kinds, numbers, codes = found.kinds, found.numbers, found.codes
+    assert kinds.shape[0] == rows and numbers.shape[0] == rows and codes.shape[0] == rows
+    memcpy(out.kinds, &kinds[0], rows)
+    memcpy(out.numbers, &numbers[0], rows * sizeof(double))
+    memcpy(out.codes, &codes[0], rows * sizeof(int32_t))
+    out.kind = _kind_of(out.kinds, rows)
+    return True
+
+
+cdef Span _span_of(Register *a, Py_ssize_t rows):
+    """A copy of a register."""
+    cdef uint8_t[::1] kinds = np.empty(rows, np.uint8)
+    cdef double[::1] numbers = np.empty(rows)
+    cdef int32_t[::1] codes = np.empty(rows, np.int32)
+    cdef Py_ssize_t row
+    memcpy(&kinds[0], _kinds_of(a, rows), rows)
+    memcpy(&numbers[0], a.numbers, rows * sizeof(double))
+    for row in range(rows):
+        codes[row] = a.codes[row] if kinds[row] == TEXT else -1
+        if kinds[row] == TEXT:
+            numbers[row] = 0
+    return Span(kinds.base, numbers.base, codes.base)

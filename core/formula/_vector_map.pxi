@@ -1,0 +1,151 @@
+# A plan over arrays that are given.
+
+@cython.final
+cdef class _Columns(Environment):
+    """A sheet whose columns are arrays: what a plan and the parts that are the same in every row read."""
+
+    cdef readonly Pool pool
+    cdef dict spans
+    cdef readonly Py_ssize_t rows
+
+    def __init__(self, dict spans, Pool pool, Py_ssize_t rows):
+        Environment.__init__(self)
+        self.spans, self.pool, self.rows = spans, pool, rows
+        self.indexes = {}
+
+    @property
+    def environment(self):
+        return self
+
+    def span(self, sheet, Py_ssize_t column, Py_ssize_t first, Py_ssize_t rows):
+        """Rows of a column, blank past its end."""
+        cdef Py_ssize_t last = min(first + rows, self.rows)
+        found = self.spans.get(column) if sheet is None else None
+        if found is not None and first + rows <= self.rows:
+            return Span(found.kinds[first:last], found.numbers[first:last], found.codes[first:last])
+        kinds, numbers = np.zeros(rows, np.uint8), np.zeros(rows)
+        codes = np.full(rows, -1, np.int32)
+        if found is not None and first < last:
+            size = last - first
+            kinds[:size], numbers[:size], codes[:size] = found.kinds[first:last], found.numbers[first:last], found.codes[first:last]
+        return Span(kinds, numbers, codes)
+
+    cpdef object cell(self, str sheet, Py_ssize_t row, Py_ssize_t column):
+        return self.array(Reference(sheet, row, column, row, column)).at(0, 0)
+
+    cpdef Array array(self, Reference reference):
+        cdef Py_ssize_t rows = min(reference.bottom, max(self.rows - 1, reference.top)) - reference.top + 1
+        self.spend(rows * reference.columns)
+        spans = tuple([self.span(reference.sheet, column, reference.top, rows)
+                       for column in range(reference.left, reference.right + 1)])
+        return Array(rows, reference.columns, reference=reference, spans=spans, pool=self.pool)
+
+    def used(self, sheet):
+        return self.rows, max(self.spans, default=0) + 1
+
+
+def map_columns(Plan plan not None, columns):
+    """The formula, written for row 1 and filled down, over arrays by column name: {"A": array, "B": array}.
+
+    The arrays are of one length: numbers, booleans, strings, datetime64, objects (float, int, str, bool, None, Error,
+    Date), or masked. NaN, NaT, None and what is masked are blank.
+
+    Returns:
+        float64 where every value is a number or a date (as serial), bool where every value is one, else an object
+        array of float, bool and str, errors as their text. None where the plan turns out not to be columnwise.
+
+    Raises:
+        ValueError: the arrays differ in length, or a name is not a column.
+    """
+    cdef Pool pool = Pool()
+    cdef dict spans = {}
+    rows = {len(array) for array in columns.values()}
+    if len(rows) > 1:
+        raise ValueError("the columns differ in length")
+    for name, array in columns.items():
+        spans[column_index(name)] = _span_of_array(array, pool)
+    size = max(rows, default=0)
+    span = plan.run_beside(_Columns(spans, pool, size), 0, 0, size, True)
+    return None if span is None else _array_of_span(span, pool)
+
+
+cdef object _NUMBER_KINDS = np.empty(0, np.uint8)
+
+
+cdef object _all_numbers(Py_ssize_t rows):
+    """The kinds of a column of numbers: shared and read-only."""
+    global _NUMBER_KINDS
+    if len(_NUMBER_KINDS) < rows:
+        _NUMBER_KINDS = np.full(rows, NUMBER, np.uint8)
+        _NUMBER_KINDS.setflags(write=False)
+    return _NUMBER_KINDS[:rows]
+
+
+cdef Span _span_of_array(array, Pool pool):
+    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) and np.ma.getmask(array) is not np.ma.nomask else None
+    values = np.asarray(array)
+    if values.ndim != 1:
+        raise ValueError("a column is an array of one dimension")
+    form = values.dtype.kind
+    if form in "fiu":
+        return _span_of_numbers(np.ascontiguousarray(values, np.float64), NUMBER, mask)
+    if form == "b":
+        return _span_of_numbers(values.astype(np.float64), BOOLEAN, mask)
+    if form == "M":
+        missing = np.isnat(values)
+        days = np.where(missing, 0, values.astype("datetime64[us]").astype(np.int64)) / 86_400_000_000.0 + SERIAL_OF_1970
+        # The 1900 system counts a day that never was; what lies before it is one less.
+        days = np.where(days < 61, days - 1, days)
+        return _span_of_numbers(days, DATE, missing if mask is None else mask | missing)
+    return _span_of_objects(values.tolist(), mask, pool)
+
+
+cdef Span _span_of_numbers(values, uint8_t kind, mask):
+    blank = np.isnan(values) if mask is None else np.isnan(values) | mask
+    kinds = _all_numbers(len(values)) if kind == NUMBER else np.full(len(values), kind, np.uint8)
+    if blank.any():
+        kinds, values = np.where(blank, np.uint8(BLANK), kinds), np.where(blank, 0.0, values)
+    infinite = np.isinf(values)
+    if infinite.any():
+        kinds, values = np.where(infinite, np.uint8(ERROR), kinds), np.where(infinite, float(CODE_NUM), values)
+    return Span(kinds, values, _no_codes(len(values)))
+
+
+cdef Span _span_of_objects(list values, mask, Pool pool):
+    cdef Py_ssize_t row
+    cdef uint8_t[::1] kinds = np.zeros(len(values), np.uint8)
+    cdef double[::1] numbers = np.zeros(len(values))
+    cdef int32_t[::1] codes = np.full(len(values), -1, np.int32)
+    for row in range(len(values)):
+        value = values[row]
+        if value is None or mask is not None and mask[row] or value != value:
+            continue
+        if isinstance(value, str):
+            kinds[row], codes[row] = TEXT, pool.intern(value)
+        elif isinstance(value, (bool, np.bool_)):
+            kinds[row], numbers[row] = BOOLEAN, value
+        elif isinstance(value, Error):
+            kinds[row], numbers[row] = ERROR, (<Error> value).code
+        elif isinstance(value, (float, int, np.floating, np.integer)):
+            kinds[row], numbers[row] = DATE if isinstance(value, Date) else NUMBER, value
+        else:
+            raise ValueError(f"{type(value).__name__} is no value of a cell")
+    return Span(kinds.base, numbers.base, codes.base)
+
+
+cdef object _array_of_span(Span span, Pool pool):
+    cdef const uint8_t[::1] kinds
+    cdef const double[::1] numbers
+    cdef const int32_t[::1] codes
+    cdef Py_ssize_t row
+    if len(span.kinds) == 0:
+        return span.numbers
+    kinds, numbers, codes = span.kinds, span.numbers, span.codes
+    if loop_uniform(&kinds[0], kinds.shape[0]) and kinds[0] in (NUMBER, DATE, BOOLEAN):
+        return span.numbers != 0 if kinds[0] == BOOLEAN else span.numbers
+    if bool(np.isin(span.kinds, (NUMBER, DATE)).all()):
+        return span.numbers
+    values = [cell_of(kinds[row], numbers[row], codes[row], pool) for row in range(kinds.shape[0])]
+    found = np.empty(len(values), object)
+    found[:] = [value.text if isinstance(value, Error) else float(value) if isinstance(value, Date) else value for value in values]
+    return found

@@ -1,0 +1,28 @@
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from core.formula.environment import Environment
+from core.formula.machine import Program
+
+TEXT_LENGTH_MAX: int
+SECONDS: float
+KEY_LENGTH_MAX: int
+
+class Slots:
+    program: Final[Program]
+    def __init__(self, program: Program) -> None: ...
+
+class ContextEnvironment(Environment):
+    behind: Final[Environment | None]
+    def __init__(
+        self,
+        context: Mapping[str, Any] | None = ...,
+        behind: Environment | None = ...,
+        *,
+        sheet: str | None = ...,
+        clock: Callable[[], datetime] | None = ...,
+        random: Callable[[], float] | None = ...,
+        seconds: float = ...,
+        date_1904: bool = ...,
+    ) -> None: ...

@@ -1,0 +1,46 @@
+"""Short forms for the arguments of the catalogue's rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.formula.catalogue import Argument, Kind
+from core.formula.reduce import round_down
+
+
+def number(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
+    """A float."""
+    return Argument(name, Kind.NUMBER, description, required=not optional, empty=empty)
+
+
+def integer(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
+    """An int, cut toward zero."""
+    return Argument(name, Kind.INTEGER, description, required=not optional, empty=empty)
+
+
+def logical(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
+    """A bool."""
+    return Argument(name, Kind.LOGICAL, description, required=not optional, empty=empty)
+
+
+def cells(name: str, description: str, *, optional: bool = False) -> Argument:
+    """A value or the cells of a range."""
+    return Argument(name, Kind.RANGE, description, required=not optional)
+
+
+def array(name: str, description: str, *, optional: bool = False, repeats: bool = False, empty: Any = None) -> Argument:
+    """An Array always."""
+    return Argument(name, Kind.ARRAY, description, required=not optional, repeats=repeats, empty=empty)
+
+
+def many(first: str, rest: str, description: str, *, empty: Any = None) -> tuple[Argument, Argument]:
+    """One or more values or ranges."""
+    return (
+        Argument(first, Kind.RANGE, description, empty=empty),
+        Argument(rest, Kind.RANGE, "Further ones.", required=False, repeats=True, empty=empty),
+    )
+
+
+def whole(value: float) -> float:
+    """A number cut toward zero, as its 15 digits read."""
+    return round_down(value, 0)

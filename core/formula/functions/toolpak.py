@@ -1,0 +1,106 @@
+"""Arguments of the functions that came with Excel's Analysis ToolPak: booleans are refused, days are whole."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from core.formula import days
+from core.formula.catalogue import OMITTED, Argument, Kind
+from core.formula.coerce import to_number
+from core.formula.environment import Environment
+from core.formula.values import NA, NUM, VALUE, Array, Error, Failure
+
+
+def given(name: str, description: str) -> Argument:
+    """A number that has to be there; left empty it is #N/A."""
+    return Argument(name, Kind.VALUE, description, empty=OMITTED)
+
+
+def optional(name: str, description: str) -> Argument:
+    """A number that may be left out; left empty it is 0."""
+    return Argument(name, Kind.VALUE, description, required=False)
+
+
+BASIS: Final = optional(
+    "basis", "Day count: 0 US 30/360, 1 true days, 2 true days/360, 3 true days/365, 4 European 30/360."
+)
+FREQUENCY: Final = given("frequency", "Coupons a year: 1, 2 or 4.")
+SETTLEMENT: Final = given("settlement", "The day on which the security is paid.")
+MATURITY: Final = given("maturity", "The day on which the security falls due.")
+
+
+def number(value: Any, date_1904: bool = False) -> float:
+    """A number; blank is 0, numeric text is read.
+
+    Raises:
+        Failure: VALUE for a boolean or other text, NA for an argument left empty.
+    """
+    if isinstance(value, float):
+        return value
+    if value is OMITTED:
+        raise Failure(NA)
+    if isinstance(value, bool):
+        raise Failure(VALUE)
+    found = to_number(value, date_1904)
+    if isinstance(found, Error):
+        raise Failure(found)
+    return found
+
+
+def numbers(*values: Any) -> tuple[float, ...]:
+    """Several numbers."""
+    return tuple([number(value) for value in values])
+
+
+def whole(value: Any) -> int:
+    """A number cut toward zero."""
+    return int(number(value))
+
+
+def day(environment: Environment, value: Any) -> int:
+    """The 1900-system serial of a day, its time cut off.
+
+    Raises:
+        Failure: as `number`, and NUM outside Excel's days.
+    """
+    date_1904 = environment.date_1904
+    return days.cut(number(value, date_1904), date_1904)
+
+
+def basis_of(value: Any) -> int:
+    """A day count.
+
+    Raises:
+        Failure: NUM beyond 0 to 4.
+    """
+    basis = whole(value)
+    if not 0 <= basis <= 4:
+        raise Failure(NUM)
+    return basis
+
+
+def frequency_of(value: Any) -> int:
+    """Coupons a year.
+
+    Raises:
+        Failure: NUM for other than 1, 2 and 4.
+    """
+    frequency = whole(value)
+    if frequency not in (1, 2, 4):
+        raise Failure(NUM)
+    return frequency
+
+
+def need(*conditions: bool) -> None:
+    """Raises Failure(NUM) unless all hold."""
+    if not all(conditions):
+        raise Failure(NUM)
+
+
+def every(value: Any) -> list[Any]:
+    """The cells of a RANGE argument, row by row; the first error among them is raised."""
+    cells = value.cells() if isinstance(value, Array) else [value]
+    for cell in cells:
+        if isinstance(cell, Error):
+            raise Failure(cell)
+    return cells

@@ -1,0 +1,973 @@
+"""Searching and grouping the cells of a range: Excel's exact and binary searches, a hash of equal cells, sums by group."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
+from cpython.list cimport PyList_GET_ITEM
+
+import numpy as np
+
+from core.formula.criteria cimport (
+    A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, LESS_EQUAL, GREATER as GREATER_THAN, LESS as LESS_THAN, UNEQUAL, Criterion, Operand, Operator, Wildcard, meets,
+)
+from core.formula.environment cimport Environment
+from core.formula.values cimport Array, Error, Pool, Reference, Span, cell_of
+
+from core.formula.coerce cimport compare
+from core.formula.criteria import wildcard
+from core.formula.environment import CELLS_MAX
+from core.formula.numerals import read_number
+
+cdef enum:
+    BLANK = 0
+    NUMBER = 1
+    TEXT = 2
+    BOOLEAN = 3
+    ERROR = 4
+    DATE = 5
+
+cdef enum:
+    BELOW = -1  # the value is less than the cell
+    SAME = 0
+    ABOVE = 1
+    OTHER_TYPE = 2
+
+INDEX_ROWS_MIN = 32
+"""Below this many cells a search is faster than an index."""
+
+INDEX_AFTER = 4
+"""Searches of one range before it gets an index: building costs about as much as so many searches."""
+
+ORDER_ROWS_MIN = 256
+ORDER_AFTER = 16
+"""The same for ranges in order, which cost a sort."""
+
+LOOKUP_CHARACTERS_MAX = 255
+"""Characters of a text that VLOOKUP, HLOOKUP and MATCH look for; Excel answers #VALUE! beyond."""
+
+# Every value as one 64-bit key: numbers as their bits, all else in the bits of NaNs that no cell holds.
+cdef uint64_t TEXT_KEY = 0xFFF9_0000_0000_0000
+cdef uint64_t BOOLEAN_KEY = 0xFFFA_0000_0000_0000
+cdef uint64_t ERROR_KEY = 0xFFFB_0000_0000_0000
+cdef uint64_t BLANK_KEY = 0xFFFC_0000_0000_0000
+cdef uint64_t NO_KEY = 0xFFFD_0000_0000_0000
+
+
+cdef inline uint64_t number_key(double number) noexcept nogil:
+    cdef uint64_t bits
+    cdef double plain = number + 0.0  # one zero
+    memcpy(&bits, &plain, 8)
+    return bits
+
+
+cdef inline uint64_t key_of_text(str text, Pool pool):
+    """The key of text that equals some text of the pool without case; NO_KEY where there is none."""
+    _fold_all(pool)
+    found = pool.folded_of.get(text.casefold())
+    return NO_KEY if found is None else TEXT_KEY | <uint64_t> <int64_t> found
+
+
+cdef inline int32_t fold_of(Pool pool, int32_t code):
+    """Pool.fold for a code whose pool was folded to its end before."""
+    return <int32_t> <object> PyList_GET_ITEM(pool.folded_codes, code)
+
+
+cdef inline _fold_all(Pool pool):
+    if len(pool.strings):
+        pool.fold(len(pool.strings) - 1)
+
+
+cdef uint64_t key_of(value, Pool pool):
+    """The key of a value among cells whose texts are the pool's."""
+    if isinstance(value, str):
+        return key_of_text(value, pool)
+    if value is None:
+        return BLANK_KEY
+    if isinstance(value, bool):
+        return BOOLEAN_KEY | <uint64_t> (value is True)
+    if isinstance(value, Error):
+        return ERROR_KEY | <uint64_t> (<Error> value).code
+    return number_key(value)
+
+
+cdef class Vector:
+    """One column (or row) of an array as flat arrays, whatever the array is made of."""
+
+    def __init__(self, Array array, Py_ssize_t index, bint row=False):
+        cdef Span span
+        if array.spans is None:
+            self._read_cells(array, index, row)
+            return
+        self.pool = array.pool
+        if row:
+            self.size = array.columns
+            self.kinds = np.array([(<Span> column).kinds[index] for column in array.spans], np.uint8)
+            self.numbers = np.array([(<Span> column).numbers[index] for column in array.spans], np.float64)
+            self.codes = np.array([(<Span> column).codes[index] for column in array.spans], np.int32)
+        else:
+            span = array.spans[index]
+            self.size = array.rows
+            self.kinds, self.numbers, self.codes = span.kinds, span.numbers, span.codes
+
+    def _read_cells(self, Array array, Py_ssize_t index, bint row):
+        cdef list cells = array.cells()
+        cdef Py_ssize_t start = index * array.columns if row else index, step = 1 if row else array.columns, place
+        cdef uint8_t[::1] kinds
+        cdef double[::1] numbers
+        cdef int32_t[::1] codes
+        self.size = array.columns if row else array.rows
+        self.pool = Pool()
+        kinds, numbers, codes = np.zeros(self.size, np.uint8), np.zeros(self.size), np.full(self.size, -1, np.int32)
+        for place in range(self.size):
+            value = cells[start + place * step]
+            if isinstance(value, str):
+                kinds[place] = TEXT
+                codes[place] = self.pool.intern(value)
+            elif isinstance(value, bool):
+                kinds[place] = BOOLEAN
+                numbers[place] = value is True
+            elif isinstance(value, float):
+                kinds[place] = NUMBER
+                numbers[place] = value
+            elif isinstance(value, Error):
+                kinds[place] = ERROR
+                numbers[place] = (<Error> value).code
+        self.kinds, self.numbers, self.codes = kinds, numbers, codes
+
+    cdef uint64_t key_at(self, Py_ssize_t row):
+        """The key of a cell; the pool was folded to its end before."""
+        cdef uint8_t kind = self.kinds[row]
+        if kind == NUMBER or kind == DATE:
+            return number_key(self.numbers[row])
+        if kind == TEXT:
+            return TEXT_KEY | <uint64_t> fold_of(self.pool, self.codes[row])
+        if kind == BLANK:
+            return BLANK_KEY
+        return (BOOLEAN_KEY if kind == BOOLEAN else ERROR_KEY) | <uint64_t> self.numbers[row]
+
+    cdef int order(self, value, Py_ssize_t row) except -9:
+        """How a number, text or boolean stands to the cell of a row; OTHER_TYPE where they do not compare."""
+        cdef uint8_t kind = self.kinds[row]
+        cdef double left, right
+        if isinstance(value, str):
+            return sign(compare(value, self.pool.strings[self.codes[row]])) if kind == TEXT else OTHER_TYPE
+        if isinstance(value, bool):
+            if kind != BOOLEAN:
+                return OTHER_TYPE
+        elif kind != NUMBER and kind != DATE:
+            return OTHER_TYPE
+        left, right = value, self.numbers[row]
+        return BELOW if left < right else ABOVE if left > right else SAME
+
+    def exact(self, value, bint last=False):
+        """The first (or last) row whose cell is equal to a value in type and content; -1 where none is."""
+        cdef uint64_t key = key_of(value, self.pool)
+        cdef Py_ssize_t row
+        if key == NO_KEY:
+            return -1
+        if isinstance(value, float):
+            return self._exact_number(value, last)
+        _fold_all(self.pool)
+        for row in range(self.size - 1, -1, -1) if last else range(self.size):
+            if self.key_at(row) == key:
+                return row
+        return -1
+
+    cdef Py_ssize_t _exact_number(self, double number, bint last):
+        cdef Py_ssize_t row, found = -1
+        with nogil:
+            for row in range(self.size):
+                if self.numbers[row] == number and (self.kinds[row] == NUMBER or self.kinds[row] == DATE):
+                    found = row
+                    if not last:
+                        break
+        return found
+
+    def matching(self, Wildcard pattern, bint last=False):
+        """The first (or last) row whose text fits a pattern; -1 where none does."""
+        cdef Py_ssize_t row
+        cdef dict seen = {}
+        for row in range(self.size - 1, -1, -1) if last else range(self.size):
+            if self.kinds[row] == TEXT:
+                code = self.codes[row]
+                fits = seen.get(code)
+                if fits is None:
+                    seen[code] = fits = pattern.matches(self.pool.strings[code])
+                if fits:
+                    return row
+        return -1
+
+    def ascending(self, value):
+        """The row that Excel's binary search ends at: the last of equal cells, or the last that is less; -1 for none.
+
+        It is a search by halves on data as it stands, sorted or not. A cell in the middle of another type gives way to
+        the next one after it of the same type; where there is none before the upper end, the middle becomes that end.
+        """
+        cdef Py_ssize_t low = -1, high = self.size, middle, probe
+        cdef int order
+        while high - low > 1:
+            middle = low + (high - low) // 2
+            probe, order = middle, self.order(value, middle)
+            while order == OTHER_TYPE and probe + 1 < high:
+                probe += 1
+                order = self.order(value, probe)
+            if order == OTHER_TYPE or (order == BELOW and probe > middle and probe == high - 1):
+                high = middle
+            elif order == SAME:
+                while probe + 1 < high and self.order(value, probe + 1) == SAME:
+                    probe += 1
+                return probe
+            elif order == BELOW:
+                high = probe
+            else:
+                low = probe
+        return low
+
+    def descending(self, value):
+        """MATCH with -1: the last cell of the value's type before the first that is less, or the first equal one; -1
+        where there is none. Excel goes through the cells in order here."""
+        cdef Py_ssize_t row, found = -1
+        cdef int order
+        for row in range(self.size):
+            order = self.order(value, row)
+            if order == SAME:
+                return row
+            if order == ABOVE:
+                return found
+            if order == BELOW:
+                found = row
+        return found
+
+    def nearest(self, value, bint larger, bint last=False):
+        """The row of an equal cell, else of the nearest smaller (or larger) one; the first of such, or the last."""
+        cdef Py_ssize_t row, found = -1
+        cdef int order, wanted = BELOW if larger else ABOVE
+        for row in range(self.size - 1, -1, -1) if last else range(self.size):
+            order = self.order(value, row)
+            if order == SAME:
+                return row
+            if order == wanted and (found < 0 or self._order_of_rows(row, found) == wanted):
+                found = row
+        return found
+
+    cdef int _order_of_rows(self, Py_ssize_t row, Py_ssize_t other) except -9:
+        """How the cell of a row stands to another of the same type: +1 where it is larger."""
+        if self.kinds[row] == TEXT:
+            return sign(compare(self.pool.strings[self.codes[row]], self.pool.strings[self.codes[other]]))
+        return (self.numbers[row] > self.numbers[other]) - (self.numbers[row] < self.numbers[other])
+
+    def positions(self, Span keys, Pool pool, bint falling):
+        """For each cell of a span what `ascending` (or `descending`) finds; errors and limits as Groups.positions."""
+        cdef const uint8_t[::1] kinds = keys.kinds
+        cdef const double[::1] numbers = keys.numbers
+        cdef const int32_t[::1] codes = keys.codes
+        cdef Py_ssize_t row
+        found = np.empty(kinds.shape[0], np.int32)
+        cdef int32_t[::1] out = found
+        for row in range(kinds.shape[0]):
+            value = cell_of(kinds[row], numbers[row], codes[row], pool)
+            if isinstance(value, Error):
+                out[row] = -2 - (<Error> value).code
+            elif isinstance(value, str) and len(<str> value) > LOOKUP_CHARACTERS:
+                out[row] = -4
+            else:
+                value = 0.0 if value is None else value
+                out[row] = self.descending(value) if falling else self.ascending(value)
+        return found
+
+    def span(self):
+        """The vector as a Span."""
+        return Span(np.asarray(self.kinds), np.asarray(self.numbers), np.asarray(self.codes))
+
+    def halving(self, value, int mode, bint falling):
+        """XLOOKUP's binary search on rising (or falling) data: an equal cell's row, else by mode -1 the next smaller,
+        by 1 the next larger, by 0 none (-1). Of equal cells the first of rising, the last of falling data."""
+        cdef Py_ssize_t size = self.size, below = -1, above = -1, high = size, middle, probe
+        cdef int order
+        while high - below > 1:  # all places up to `below` are less than the value, `above` is the first that is not
+            middle = below + (high - below) // 2
+            probe = middle
+            order = self.order(value, size - 1 - probe if falling else probe)
+            while order == OTHER_TYPE and probe + 1 < high:
+                probe += 1
+                order = self.order(value, size - 1 - probe if falling else probe)
+            if order == ABOVE:
+                below = probe
+            else:
+                if order != OTHER_TYPE:
+                    above = probe
+                high = middle
+        if above >= 0 and self.order(value, size - 1 - above if falling else above) == SAME:
+            probe = above
+        else:
+            probe = -1 if mode == 0 else below if mode < 0 else above
+        return -1 if probe < 0 else size - 1 - probe if falling else probe
+
+
+cdef class Groups:
+    """The rows of a vector by equal cells: a hash from value to group, and for each group its rows in order."""
+
+    def __init__(self, Vector vector):
+        cdef Py_ssize_t size = vector.size, row
+        cdef int bits = 4
+        cdef uint64_t key, mask
+        cdef int32_t group, count = 0
+        cdef size_t slot
+        while (<Py_ssize_t> 1 << bits) < 2 * size:
+            bits += 1
+        self.vector = vector
+        self.starts = self.rows = self.folds = None
+        self.marks = None
+        self.shift = 64 - bits
+        mask = (<uint64_t> 1 << bits) - 1
+        self.slots = np.full(<Py_ssize_t> 1 << bits, -1, np.int32)
+        self.keys = np.empty(size, np.uint64)
+        self.group_of_row, self.first_row, self.last_row = (np.empty(size, np.int32) for _ in range(3))
+        _fold_all(vector.pool)
+        for row in range(size):
+            key = vector.key_at(row)
+            slot = hashed(key, self.shift)
+            group = self.slots[slot]
+            while group >= 0 and self.keys[group] != key:
+                slot = (slot + 1) & mask
+                group = self.slots[slot]
+            if group < 0:
+                group = self.slots[slot] = count
+                self.keys[count] = key
+                self.first_row[count] = row
+                count += 1
+            self.last_row[group] = row
+            self.group_of_row[row] = group
+        self.count = count
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        """The group of a key; -1 where there is none."""
+        cdef size_t slot = hashed(key, self.shift), mask = (<size_t> 1 << (64 - self.shift)) - 1
+        cdef int32_t group = self.slots[slot]
+        while group >= 0 and self.keys[group] != key:
+            slot = (slot + 1) & mask
+            group = self.slots[slot]
+        return group
+
+    def exact(self, value, bint last=False):
+        """As Vector.exact."""
+        cdef int32_t group = self.find(key_of(value, self.vector.pool))
+        if group < 0:
+            return -1
+        return self.last_row[group] if last else self.first_row[group]
+
+    cdef _sort_rows(self):
+        """The rows in the order of their groups: those of a group stand from starts[group] to starts[group + 1]."""
+        cdef Py_ssize_t row
+        cdef int32_t group
+        cdef int32_t[::1] starts, rows, ends
+        if self.rows is not None:
+            return
+        starts, rows = np.zeros(self.count + 1, np.int32), np.empty(self.vector.size, np.int32)
+        with nogil:
+            for row in range(self.vector.size):
+                starts[self.group_of_row[row] + 1] += 1
+            for group in range(<int32_t> self.count):
+                starts[group + 1] += starts[group]
+        ends = np.array(starts)
+        with nogil:
+            for row in range(self.vector.size):
+                group = self.group_of_row[row]
+                rows[ends[group]] = row
+                ends[group] += 1
+        self.starts, self.rows = starts, rows
+
+    cdef list members(self, Criterion criterion):
+        """The groups that meet a criterion of equality; None where groups do not tell (patterns, orders, blanks)."""
+        cdef int32_t group = -1
+        cdef list found
+        if criterion.operator != EQUAL:
+            return None
+        if criterion.operand == A_TEXT:
+            group = self.find(key_of_text(criterion.text, self.vector.pool))
+        elif criterion.operand == A_BOOLEAN:
+            group = self.find(BOOLEAN_KEY | <uint64_t> criterion.number)
+        elif criterion.operand == AN_ERROR:
+            group = self.find(ERROR_KEY | <uint64_t> criterion.number)
+        elif criterion.operand == A_NUMBER:
+            group = self.find(number_key(criterion.number))
+            found = self._numeric(criterion).get(criterion.number)
+            if found is not None:
+                return found if group < 0 else [group, *found]
+        else:
+            return None
+        return [] if group < 0 else [group]
+
+    cdef dict _numeric(self, Criterion criterion):
+        """The groups of texts that read as numbers, by number."""
+        cdef Py_ssize_t group
+        cdef Vector vector = self.vector
+        if self.numeric_texts is None:
+            self.numeric_texts = {}
+            for group in range(self.count):
+                if (self.keys[group] & <uint64_t> 0xFFFF_0000_0000_0000) == TEXT_KEY:
+                    text = vector.pool.strings[vector.codes[self.first_row[group]]]
+                    number = read_number(text, criterion.date_1904) if has_digit(text) else None
+                    if number is not None:
+                        self.numeric_texts.setdefault(number, []).append(group)
+        return self.numeric_texts
+
+    def positions(self, Span keys, Pool pool, bint wild, bint legacy=True, bint last=False):
+        """For each cell of a span the row of the first (or last) equal cell, as the exact matches find it.
+
+        Returns int32 rows: -1 for none, -2 - code for an error (that of the key, #VALUE! for text over 255 characters).
+        `wild`: text keys with wildcards are patterns. `legacy`: a blank key is 0, and text is limited, as for VLOOKUP;
+        else a blank key is equal to blank cells. `pool` is that of the keys.
+        """
+        cdef const uint8_t[::1] kinds = keys.kinds
+        cdef const double[::1] numbers = keys.numbers
+        cdef const int32_t[::1] codes = keys.codes
+        cdef Py_ssize_t row, size = kinds.shape[0]
+        cdef bint same_pool = pool is self.vector.pool
+        cdef uint8_t telling = (1 if wild else 0) | (2 if legacy else 0)
+        cdef dict special = {}
+        cdef uint8_t kind
+        cdef uint64_t key
+        cdef int32_t group
+        found = np.empty(size, np.int32)
+        cdef int32_t[::1] out = found
+        if same_pool:
+            self._read_pool()
+        for row in range(size):
+            kind = kinds[row]
+            if kind == TEXT:
+                if (self.marks[codes[row]] if same_pool else marks_of(pool.strings[codes[row]])) & telling:
+                    position = special.get(codes[row])
+                    if position is None:
+                        position = special[codes[row]] = self._special(pool.strings[codes[row]], legacy, last)
+                    out[row] = position
+                    continue
+                if same_pool:
+                    key = TEXT_KEY | <uint64_t> self.folds[codes[row]]
+                else:
+                    key = key_of_text(pool.strings[codes[row]], self.vector.pool)
+            elif kind == ERROR:
+                out[row] = -2 - <int32_t> numbers[row]
+                continue
+            elif kind == BOOLEAN:
+                key = BOOLEAN_KEY | <uint64_t> numbers[row]
+            elif kind == BLANK:
+                key = number_key(0.0) if legacy else BLANK_KEY
+            else:
+                key = number_key(numbers[row])
+            group = self.find(key)
+            out[row] = -1 if group < 0 else self.last_row[group] if last else self.first_row[group]
+        return found
+
+    cdef _read_pool(self):
+        """For each string of the pool its folded code and its marks, in flat arrays: objects lie far apart."""
+        cdef Pool pool = self.vector.pool
+        cdef Py_ssize_t code, known = 0 if self.folds is None else self.folds.shape[0], size = len(pool.strings)
+        cdef int32_t[::1] folds
+        cdef uint8_t[::1] marks
+        if known == size:
+            return
+        _fold_all(pool)
+        folds, marks = np.empty(size, np.int32), np.empty(size, np.uint8)
+        if known:
+            folds[:known], marks[:known] = self.folds, self.marks
+        for code in range(known, size):
+            folds[code] = fold_of(pool, code)
+            marks[code] = marks_of(<str> PyList_GET_ITEM(pool.strings, code))
+        self.folds, self.marks = folds, marks
+
+    def _special(self, str text, bint legacy, bint last):
+        return -4 if legacy and len(text) > LOOKUP_CHARACTERS else self.vector.matching(wildcard(text), last)
+
+cdef Py_ssize_t LOOKUP_CHARACTERS = LOOKUP_CHARACTERS_MAX
+
+
+cdef inline int sign(int order) noexcept:
+    return (order > 0) - (order < 0)
+
+
+cdef inline size_t hashed(uint64_t key, int shift) noexcept nogil:
+    key ^= key >> 32
+    return <size_t> ((key * <uint64_t> 0x9E3779B97F4A7C15) >> shift)
+
+
+cdef uint8_t marks_of(str text):
+    """1 for text with wildcards, 2 for text over LOOKUP_CHARACTERS_MAX, 3 for both."""
+    cdef Py_UCS4 letter
+    cdef uint8_t marks = 2 if len(text) > LOOKUP_CHARACTERS else 0
+    for letter in text:
+        if letter == u"*" or letter == u"?" or letter == u"~":
+            return marks | 1
+    return marks
+
+
+cdef bint has_digit(str text):
+    cdef Py_UCS4 letter
+    for letter in text:
+        if u"0" <= letter <= u"9":
+            return True
+    return False
+
+
+cdef tuple corners_of(Environment environment, Array array, Py_ssize_t index, bint row, kind):
+    """The key under which an index over one column or row of a range is kept."""
+    cdef Reference reference = array.reference
+    sheet = reference.sheet if reference.sheet is not None else environment.sheet
+    if row:
+        return sheet, reference.top + index, reference.left, reference.top + index, reference.left + array.columns - 1, kind
+    return sheet, reference.top, reference.left + index, reference.top + array.rows - 1, reference.left + index, kind
+
+
+cpdef Groups groups_of(Environment environment, Array array, Py_ssize_t index, bint row=False, Py_ssize_t uses=1):
+    """The groups of one column (or row) of a range, kept in `environment.indexes`; None while they do not pay.
+
+    `uses` says how many questions are asked at once: from INDEX_AFTER on the index is built even if it cannot be kept.
+    """
+    cdef Py_ssize_t size = array.columns if row else array.rows
+    cdef bint keep = environment.indexes is not None and array.reference is not None
+    if size < INDEX_ROWS_MIN or not (keep or uses >= INDEX_AFTER):
+        return None
+    if not keep:
+        return Groups(Vector(array, index, row))
+    key = corners_of(environment, array, index, row, "groups")
+    held = environment.indexes.get(key, 0)
+    if isinstance(held, Groups):
+        return held
+    held += uses
+    if held >= INDEX_AFTER:
+        held = Groups(Vector(array, index, row))
+    environment.indexes[key] = held
+    return held if isinstance(held, Groups) else None
+
+
+cdef class Aggregates:
+    """Over the groups of one range: count, sum and extremes of another range's numbers, and its first error's row."""
+
+    def __init__(self, Groups groups, Vector values):
+        cdef Py_ssize_t row, size = min(groups.vector.size, values.size)
+        cdef int32_t group
+        cdef double number
+        cdef uint8_t kind
+        self.groups = groups
+        self.values = values
+        self.sums = np.zeros(groups.count)
+        self.smallest = np.full(groups.count, np.inf)
+        self.largest = np.full(groups.count, -np.inf)
+        self.numbers = np.zeros(groups.count, np.int64)
+        self.error_rows = np.full(groups.count, -1, np.int32)
+        with nogil:
+            for row in range(size):
+                kind = values.kinds[row]
+                group = groups.group_of_row[row]
+                if kind == NUMBER or kind == DATE:
+                    number = values.numbers[row]
+                    self.sums[group] += number
+                    self.numbers[group] += 1
+                    if number < self.smallest[group]:
+                        self.smallest[group] = number
+                    if number > self.largest[group]:
+                        self.largest[group] = number
+                elif kind == ERROR and self.error_rows[group] < 0:
+                    self.error_rows[group] = row
+
+
+cdef token_of(Environment environment, Array array, Py_ssize_t column):
+    """An object that stands for the present cells of a column of a range: it goes when they are edited."""
+    if array is None:
+        return None
+    key = corners_of(environment, array, column, False, "token")
+    held = environment.indexes.get(key)
+    if held is None:
+        held = environment.indexes[key] = object()
+    return held
+
+
+cdef tuple _held(Environment environment, str kind, list arrays, Py_ssize_t column):
+    """Where an index over a column of each of several ranges (some None) is kept, and what it must show to be valid."""
+    cdef Array array
+    for array in arrays:
+        if array is not None and array.reference is None:
+            return None, None
+    if environment.indexes is None:
+        return None, None
+    others = tuple([None if array is None else corners_of(environment, array, column, False, "") for array in arrays[1:]])
+    tokens = tuple([token_of(environment, array, column) for array in arrays])
+    return corners_of(environment, arrays[0], column, False, (kind, others)), tokens
+
+
+cdef Aggregates aggregates_of(Environment environment, Groups groups, Array range_, Array values, Py_ssize_t column):
+    """The sums of a column of values by the groups of a column of a range; None where they cannot be kept."""
+    key, tokens = _held(environment, "sums", [range_, values], column)
+    if key is None:
+        return None
+    held = environment.indexes.get(key)
+    if held is None or held[0] != tokens:
+        held = environment.indexes[key] = (tokens, Aggregates(groups, Vector(values, column)))
+    return held[1]
+
+
+cdef class Ordered:
+    """The rows whose cell is a number, by group and number, with running counts, sums and extremes of other cells.
+
+    Running forward and backward from both ends of each group, so that no sum is a difference of two.
+    """
+
+    def __init__(self, Vector numbers, Groups groups, Vector values):
+        kinds = np.asarray(numbers.kinds)
+        rows = np.flatnonzero((kinds == NUMBER) | (kinds == DATE))
+        sorted_numbers = np.asarray(numbers.numbers)[rows]
+        order = np.argsort(sorted_numbers)
+        if groups is None:
+            self.starts = np.array([0, len(rows)], np.int64)
+        else:
+            order = self._by_group(rows[order], order, groups)
+        self.numbers = np.ascontiguousarray(sorted_numbers[order])
+        self.rows = rows[order].astype(np.int64)
+        self.values = values
+        if values is not None:
+            self.forward, self.backward = self._run(1), self._run(-1)
+
+    cdef _by_group(self, int64_t[::1] rows, int64_t[::1] order, Groups groups):
+        """An order by number as one by group and number; rows beyond the groups' own fall away."""
+        cdef Py_ssize_t place, size = groups.vector.size
+        cdef int64_t[::1] starts = np.zeros(groups.count + 1, np.int64), ends
+        cdef int64_t[::1] out
+        cdef int32_t group
+        for place in range(rows.shape[0]):
+            if rows[place] < size:
+                starts[groups.group_of_row[rows[place]] + 1] += 1
+        self.starts = np.cumsum(starts)
+        ends = np.array(self.starts)
+        out = np.empty(self.starts[groups.count], np.int64)
+        for place in range(rows.shape[0]):
+            if rows[place] < size:
+                group = groups.group_of_row[rows[place]]
+                out[ends[group]] = order[place]
+                ends[group] += 1
+        return np.asarray(out)
+
+    cdef double[:, ::1] _run(self, int step):
+        """Columns: count, sum, smallest, largest, first error's row (-1 for none), from one end of each group on."""
+        cdef Py_ssize_t group, place, first, last, size = self.rows.shape[0]
+        cdef double[:, ::1] out = np.empty((size, 5))
+        cdef double count, total, smallest, largest, error, number
+        cdef uint8_t kind
+        cdef int64_t row
+        with nogil:
+            for group in range(self.starts.shape[0] - 1):
+                count, total, smallest, largest, error = 0, 0, INFINITY, -INFINITY, -1
+                first, last = self.starts[group], self.starts[group + 1] - 1
+                if step < 0:
+                    first, last = last, first
+                place = first
+                while (place <= last) if step > 0 else (place >= last):
+                    row = self.rows[place]
+                    kind = self.values.kinds[row] if row < self.values.size else BLANK
+                    if kind == NUMBER or kind == DATE:
+                        number = self.values.numbers[row]
+                        count += 1
+                        total += number
+                        smallest, largest = min(smallest, number), max(largest, number)
+                    elif kind == ERROR and (error < 0 or row < error):
+                        error = row
+                    out[place, 0], out[place, 1], out[place, 2], out[place, 3] = count, total, smallest, largest
+                    out[place, 4] = error
+                    place += step
+        return out
+
+    cdef take(self, Tally result, Criterion criterion, int32_t group):
+        """Add the rows of a group whose number meets a criterion of order."""
+        cdef Py_ssize_t low = self.starts[group], high = self.starts[group + 1], first = low, last = high, middle
+        cdef bint after = criterion.operator == LESS_EQUAL or criterion.operator == GREATER_THAN
+        while low < high:
+            middle = (low + high) // 2
+            if self.numbers[middle] < criterion.number or (after and self.numbers[middle] == criterion.number):
+                low = middle + 1
+            else:
+                high = middle
+        if criterion.operator == LESS_THAN or criterion.operator == LESS_EQUAL:
+            if low > first:
+                result.rows += low - first
+                if self.values is not None:
+                    result._take_run(self.forward[low - 1], self.values)
+        elif low < last:
+            result.rows += last - low
+            if self.values is not None:
+                result._take_run(self.backward[low], self.values)
+
+
+cdef Ordered ordered_of(Environment environment, Groups groups, Array grouped, Array tested, Array values,
+                        Py_ssize_t column, Py_ssize_t uses):
+    """The ordered rows for a criterion of order beside one of equality (or none); None while they do not pay."""
+    if tested.rows < ORDER_ROWS_MIN:
+        return None
+    key, tokens = _held(environment, "order", [tested, grouped, values], column)
+    if key is None:
+        return None
+    held = environment.indexes.get(key)
+    if held is None or held[0] != tokens:
+        held = (tokens, 0, None)
+    if held[2] is None:
+        used = held[1] + uses
+        made = Ordered(Vector(tested, column), groups, vector_at(values, column)) if used >= ORDER_AFTER else None
+        held = environment.indexes[key] = (tokens, used, made)
+    return held[2]
+
+
+cdef class Tally:
+    """What the rows that meet all criteria add up to.
+
+    `rows` counts them; `numbers`, `sum`, `smallest` and `largest` are of the numbers among their values; `error` is
+    the code of the first error among their values, -1 without one.
+    """
+
+    def __init__(self):
+        self.smallest = np.inf
+        self.largest = -np.inf
+        self.error = -1
+
+    cdef _take(self, Vector values, Py_ssize_t row):
+        cdef uint8_t kind
+        cdef double number
+        self.rows += 1
+        if values is None or row >= values.size:
+            return
+        kind = values.kinds[row]
+        if kind == NUMBER or kind == DATE:
+            number = values.numbers[row]
+            self.numbers += 1
+            self.sum += number
+            if number < self.smallest:
+                self.smallest = number
+            if number > self.largest:
+                self.largest = number
+        elif kind == ERROR and (self.error < 0 or row < self.error_row):
+            self.error = <int> values.numbers[row]
+            self.error_row = row
+
+    cdef _take_run(self, double[::1] run, Vector values):
+        self.numbers += <int64_t> run[0]
+        self.sum += run[1]
+        self.smallest = min(self.smallest, run[2])
+        self.largest = max(self.largest, run[3])
+        if run[4] >= 0 and (self.error < 0 or run[4] < self.error_row):
+            self.error_row = <Py_ssize_t> run[4]
+            self.error = <int> values.numbers[self.error_row]
+
+    cdef _take_group(self, Aggregates aggregates, int32_t group):
+        cdef int32_t row = aggregates.error_rows[group]
+        self.numbers += aggregates.numbers[group]
+        self.sum += aggregates.sums[group]
+        self.smallest = min(self.smallest, aggregates.smallest[group])
+        self.largest = max(self.largest, aggregates.largest[group])
+        if row >= 0 and (self.error < 0 or row < self.error_row):
+            self.error = <int> aggregates.values.numbers[row]
+            self.error_row = row
+
+
+def tally(Environment environment, list ranges, list criteria, Array values=None, Py_ssize_t uses=1):
+    """The Tally of the rows (cells, where the ranges have columns) in which each range's cell meets its criterion.
+
+    The ranges and values have one shape; those cut at the end of their sheet's used cells count as blank beyond.
+    """
+    cdef Tally result = Tally()
+    cdef list arrays = ranges if values is None else [*ranges, values]
+    cdef Py_ssize_t column, columns = max([(<Array> array).columns for array in arrays])
+    cdef Py_ssize_t rows = max([(<Array> array).rows for array in arrays])
+    cdef Array first = ranges[0]
+    for column in range(columns):
+        environment.spend(min(rows, <Py_ssize_t> CELLS_MAX))
+        _tally_column(environment, result, ranges, criteria, values, column, rows, uses)
+    if first.reference is not None:
+        beyond = first.reference.rows * first.reference.columns - rows * columns
+        if beyond > 0 and all([(<Criterion> criterion).matches_kind(BLANK, 0) for criterion in criteria]):
+            result.rows += beyond
+    return result
+
+
+cdef _tally_column(Environment environment, Tally result, list ranges, list criteria, Array values,
+                   Py_ssize_t column, Py_ssize_t rows, Py_ssize_t uses):
+    cdef Py_ssize_t index, best = -1, size, smallest = rows + 1
+    cdef Groups groups, best_groups = None
+    cdef list members, best_members = None
+    cdef Criterion criterion
+    cdef Array range_
+    cdef int32_t group
+    for index in range(len(ranges)):
+        criterion, range_ = criteria[index], ranges[index]
+        if criterion.operator != EQUAL or column >= range_.columns:
+            continue
+        groups = groups_of(environment, range_, column, False, uses)
+        members = None if groups is None else groups.members(criterion)
+        if members is not None:
+            groups._sort_rows()
+            size = 0
+            for group in members:
+                size += groups.starts[group + 1] - groups.starts[group]
+            if size < smallest:
+                best, smallest, best_groups, best_members = index, size, groups, members
+    if _in_order(environment, result, best_groups, best_members, best, ranges, criteria, values, column, uses):
+        return
+    if best < 0:
+        _scan(result, ranges, criteria, values, column, rows)
+    else:
+        _walk(environment, result, best_groups, best_members, best, ranges, criteria, values, column)
+
+
+cdef bint _in_order(Environment environment, Tally result, Groups groups, list members, Py_ssize_t known, list ranges,
+                    list criteria, Array values, Py_ssize_t column, Py_ssize_t uses) except -1:
+    """Answer one criterion of order on numbers, alone or beside one of equality, from rows in order; False if not so."""
+    cdef Py_ssize_t place = 0 if known != 0 else 1
+    cdef Criterion criterion
+    cdef Array tested
+    cdef Ordered ordered
+    cdef int32_t group
+    if len(ranges) != (1 if known < 0 else 2):
+        return False
+    criterion, tested = criteria[place], ranges[place]
+    if criterion.operand != A_NUMBER or criterion.operator <= UNEQUAL or column >= tested.columns:
+        return False
+    if values is not None and column >= values.columns:
+        return False
+    ordered = ordered_of(environment, groups, None if known < 0 else ranges[known], tested, values, column, uses)
+    if ordered is None:
+        return False
+    for group in [0] if known < 0 else members:
+        ordered.take(result, criterion, group)
+    return True
+
+
+cdef Vector vector_at(Array array, Py_ssize_t column):
+    """A column of an array; None beyond its columns (cut at the used cells: all blank)."""
+    return None if array is None or column >= array.columns else Vector(array, column)
+
+
+cdef _walk(Environment environment, Tally result, Groups groups, list members, Py_ssize_t known, list ranges,
+           list criteria, Array values, Py_ssize_t column):
+    """Go through the rows of the groups that meet one criterion, and test the others."""
+    cdef list tests = [
+        Test(criteria[index], vector_at(ranges[index], column)) for index in range(len(ranges)) if index != known
+    ]
+    cdef Vector numbers
+    cdef Aggregates sums
+    cdef int32_t group, place, row
+    cdef Py_ssize_t index, count = len(tests)
+    cdef bint met
+    if count == 0:
+        sums = None if values is None or column >= values.columns else aggregates_of(
+            environment, groups, ranges[known], values, column)
+        if values is None or sums is not None:
+            for group in members:
+                result.rows += groups.starts[group + 1] - groups.starts[group]
+                if sums is not None:
+                    result._take_group(sums, group)
+            return
+    numbers = vector_at(values, column)
+    for group in members:
+        for place in range(groups.starts[group], groups.starts[group + 1]):
+            row = groups.rows[place]
+            met = True
+            for index in range(count):
+                if not (<Test> tests[index]).at(row):
+                    met = False
+                    break
+            if met:
+                result._take(numbers, row)
+
+
+cdef _scan(Tally result, list ranges, list criteria, Array values, Py_ssize_t column, Py_ssize_t rows):
+    """Test every row."""
+    cdef uint8_t[::1] mask = np.ones(rows, np.uint8)
+    cdef Vector numbers = vector_at(values, column)
+    cdef Py_ssize_t index, row
+    for index in range(len(ranges)):
+        (<Test> Test(criteria[index], vector_at(ranges[index], column))).restrict(mask)
+    for row in range(rows):
+        if mask[row]:
+            result._take(numbers, row)
+
+
+cdef class Test:
+    """A criterion on a vector, its verdict on each distinct text remembered. A row beyond the vector is blank."""
+
+    def __init__(self, Criterion criterion, Vector vector):
+        cdef uint64_t key
+        self.criterion = criterion
+        self.vector = vector
+        self.size = 0 if vector is None else vector.size
+        self.operator, self.operand, self.wanted = criterion.operator, criterion.operand, criterion.number
+        self.folded = -1
+        self.verdicts = None
+        if vector is None:
+            return
+        if criterion.operand == A_TEXT and criterion.operator == EQUAL:
+            key = key_of_text(criterion.text, vector.pool)
+            self.folded = -2 if key == NO_KEY else <int64_t> (key & <uint64_t> 0xFFFF_FFFF)
+
+    cdef bint text_at(self, int32_t code) except -1:
+        cdef Pool pool = self.vector.pool
+        cdef uint8_t verdict
+        if self.folded != -1:
+            return self.folded == pool.fold(code)
+        if self.verdicts is None:
+            self.verdicts = np.full(len(pool.strings), 2, np.uint8)
+        verdict = self.verdicts[code]
+        if verdict == 2:
+            verdict = self.verdicts[code] = self.criterion.matches_text(pool.strings[code])
+        return verdict
+
+    cdef bint at(self, Py_ssize_t row) except -1:
+        """Whether the cell of a row meets the criterion."""
+        cdef uint8_t kind = self.vector.kinds[row] if row < self.size else BLANK
+        if kind == TEXT:
+            return self.text_at(self.vector.codes[row])
+        return meets(self.operator, self.operand, self.wanted, kind, self.vector.numbers[row] if row < self.size else 0)
+
+    cdef restrict(self, uint8_t[::1] mask):
+        """Clear the rows of a mask that do not meet the criterion."""
+        cdef Py_ssize_t row, size = min(self.size, mask.shape[0])
+        cdef uint8_t kind
+        cdef Vector vector = self.vector
+        cdef bint constant = self.folded == -1 and self.operand in (A_NUMBER, A_BOOLEAN, AN_ERROR) and not (
+            self.operand == A_NUMBER and self.operator == EQUAL)
+        with nogil:
+            for row in range(size):
+                kind = vector.kinds[row]
+                if kind != TEXT:
+                    mask[row] &= meets(self.operator, self.operand, self.wanted, kind, vector.numbers[row])
+                elif constant:
+                    mask[row] &= self.operator == UNEQUAL
+            if not meets(self.operator, self.operand, self.wanted, BLANK, 0):
+                for row in range(size, mask.shape[0]):
+                    mask[row] = 0
+        if not constant:
+            for row in range(size):
+                if mask[row] and vector.kinds[row] == TEXT:
+                    mask[row] = self.text_at(vector.codes[row])
+
+
+def take(Span source, positions):
+    """The cells of a span at int32 rows: row -1 is #N/A, and -2 - code an error. A Span."""
+    cdef const uint8_t[::1] kinds = source.kinds
+    cdef const double[::1] numbers = source.numbers
+    cdef const int32_t[::1] codes = source.codes
+    cdef const int32_t[::1] rows = positions
+    cdef Py_ssize_t size = rows.shape[0], place
+    cdef int32_t row
+    out_kinds, out_numbers, out_codes = np.empty(size, np.uint8), np.empty(size), np.empty(size, np.int32)
+    cdef uint8_t[::1] to_kinds = out_kinds
+    cdef double[::1] to_numbers = out_numbers
+    cdef int32_t[::1] to_codes = out_codes
+    with nogil:
+        for place in range(size):
+            row = rows[place]
+            if row >= 0:
+                to_kinds[place] = kinds[row]
+                to_numbers[place] = numbers[row]
+                to_codes[place] = codes[row]
+            else:
+                to_kinds[place] = ERROR
+                to_numbers[place] = 6 if row == -1 else -2 - row
+                to_codes[place] = -1
+    return Span(out_kinds, out_numbers, out_codes)

@@ -1,0 +1,278 @@
+"""A formula ready to be evaluated again and again, and what an evaluation answers with."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyFloat_FromString
+from libc.math cimport fabs, rint
+from libc.stdio cimport snprintf
+from libc.stdlib cimport strtod
+
+from core.formula cimport machine
+from core.formula.context cimport ContextEnvironment, Slots, plain_environment
+from core.formula.tree cimport Area, Cell, Name, Node
+from core.formula.values cimport Array, Error
+
+from core.formula.errors import EvaluationError, FormulaError
+from core.formula.formats import format_value
+from core.formula.parser import functions, parse, references
+from core.formula.values import Date
+from core.formula.vector import map_columns, plan
+from core.values import from_serial
+
+ERROR_HANDLING = ("excel", "null", "throw")
+"""What becomes of an Excel error: its text as the value, a null, or an exception."""
+
+DIGITS_MAX = 15
+"""Significant digits of a number: what Excel keeps."""
+
+DATE_FORMAT = "ISO8601"
+"""How date results are written unless asked otherwise: YYYY-MM-DD, with Thh:mm:ss where there is a time."""
+
+DATE_FORMAT_LENGTH_MAX = 100
+
+
+cdef class Evaluation:
+    """What a formula came to.
+
+    `value`: float, str, bool, None (a blank, or an error under "null") or a list of rows of these; dates and errors as
+    text. `type`: number, string, boolean, error, date, array or blank. `raw`: the engine's own value
+    (core.formula.values). `trace`: where asked for, {start, end, expression, value, type} of every sub-expression in
+    the order in which they were computed.
+    """
+
+    @property
+    def cell_references(self):
+        """The cells, ranges and names that the formula mentions, in order, without `$`."""
+        return references(self.tree, self.row, self.column)
+
+    @property
+    def functions_used(self):
+        """The functions that the formula calls, in order."""
+        return functions(self.tree)
+
+    def __repr__(self):
+        return f"Evaluation(value={self.value!r}, type={self.type!r}, formula={self.formula!r})"
+
+
+cdef double _rounded(double number, int precision) noexcept:
+    """A number at so many significant digits."""
+    cdef char[48] text
+    cdef double scaled
+    if precision == DIGITS_MAX_C:
+        # A number of at most six decimals that fits into 15 digits is rounded already: nearly all there are.
+        scaled = rint(number * 1e6)
+        if fabs(scaled) < 1e15 and scaled / 1e6 == number:
+            return number
+    snprintf(text, 48, "%.*e", precision - 1, number)
+    return strtod(text, NULL)
+
+
+cdef enum:
+    DIGITS_MAX_C = 15
+
+assert DIGITS_MAX == DIGITS_MAX_C
+
+
+def date_text(double serial, str date_format=DATE_FORMAT, bint date_1904=False):
+    """A date serial as text; None where it is no date. `date_format`: ISO8601, strftime codes (with %), or Excel's.
+
+    Raises:
+        FormulaError: the format is too long or cannot be used.
+    """
+    moment = from_serial(serial, date_1904=date_1904)
+    if moment is None:
+        return None
+    if date_format == "ISO8601":
+        if 0 <= serial < 1:
+            return moment.strftime("%H:%M:%S")
+        return moment.strftime("%Y-%m-%d" if moment.time().replace(microsecond=0) == _MIDNIGHT else "%Y-%m-%dT%H:%M:%S")
+    if len(date_format) > DATE_FORMAT_LENGTH_MAX:
+        raise FormulaError(f"a date format may have {DATE_FORMAT_LENGTH_MAX} characters")
+    if "%" in date_format:
+        try:
+            return moment.strftime(date_format)
+        except ValueError:
+            raise FormulaError(f"{date_format!r} is not a date format") from None
+    text = format_value(serial, date_format, date_1904)
+    if isinstance(text, Error):
+        raise FormulaError(f"{date_format!r} is not a date format")
+    return text
+
+
+cdef object _MIDNIGHT = from_serial(1.0).time()
+
+
+cdef class Program:
+    """A compiled formula, written as if it stood in A1. Made by `core.compile`; may be shared between threads."""
+
+    def __init__(self, str formula, Py_ssize_t row=0, Py_ssize_t column=0):
+        tree = parse(formula, row, column)
+        self.compiled = machine.compile_tree(tree, formula, True, False, True, None)
+        self.slots = Slots(self.compiled)
+        self.bare = isinstance(tree, (Cell, Area, Name))
+
+    @property
+    def formula(self):
+        """The text."""
+        return self.compiled.text
+
+    @property
+    def tree(self):
+        """The parsed formula."""
+        return self.compiled.tree
+
+    @property
+    def volatile(self):
+        """Whether it calls RAND, NOW and the like."""
+        return self.compiled.volatile
+
+    def evaluate(
+        self, context=None, *, str error_handling="excel", int precision=15, str date_format="ISO8601",
+        ContextEnvironment environment=None, bint debug=False,
+    ):
+        """The Evaluation for a context: a dict of values by cell, range or name (see `ContextEnvironment`).
+
+        `environment` in place of a context brings what stands behind it, the clock and the source of chance with it.
+        `error_handling`: "excel" (an error's text is the value), "null" (None) or "throw". `precision`: significant
+        digits of numbers, 1 to 15.
+
+        Raises:
+            MissingContext: cells or names were not given.
+            ContextError: a key or a value of the context is none.
+            LimitExceeded: it would take more memory or time than it may.
+            EvaluationError: the value is an error, under "throw".
+        """
+        cdef Evaluation evaluation
+        if environment is None:
+            environment = plain_environment(context)
+        environment.fill(self.slots)
+        evaluation = self.finished(environment, error_handling, precision, date_format)
+        if debug:
+            evaluation.trace = self.trace(environment, precision, date_format)
+        return evaluation
+
+    def evaluate_filled(
+        self, list texts, list rows, list columns, ContextEnvironment environment not None, *,
+        str error_handling="excel", int precision=15, str date_format="ISO8601",
+    ):
+        """An Evaluation (or FormulaError) for each of some texts that are this formula, filled to other cells.
+
+        The Program was made of one of them with the cell that `shape.anchored_shapes` gives it; `rows` and `columns`
+        are the cells of all.
+        """
+        cdef Evaluation evaluation
+        cdef Py_ssize_t place
+        cdef list found = []
+        try:
+            for place in range(len(texts)):
+                try:
+                    environment.fill_at(self.slots, rows[place], columns[place])
+                    evaluation = self.finished(environment, error_handling, precision, date_format)
+                except FormulaError as error:
+                    found.append(error)
+                    continue
+                evaluation.formula, evaluation.row, evaluation.column = texts[place], rows[place], columns[place]
+                found.append(evaluation)
+        finally:
+            environment.row = environment.column = 0
+        return found
+
+    cdef Evaluation finished(self, ContextEnvironment environment, str error_handling, int precision, str date_format):
+        """The answer, the environment's slots being filled."""
+        cdef Evaluation evaluation = Evaluation.__new__(Evaluation)
+        value = self.compiled.value(environment)
+        if value is None and not self.bare:
+            value = 0.0
+        evaluation.formula, evaluation.tree, evaluation.raw = self.compiled.text, self.compiled.tree, value
+        if PyFloat_CheckExact(value) and 1 <= precision <= DIGITS_MAX_C:
+            evaluation.type = "number"
+            evaluation.value = _rounded(PyFloat_AS_DOUBLE(value), precision)
+            return evaluation
+        _check_options(error_handling, precision)
+        if error_handling == "throw":
+            self.refuse_errors(value, environment)
+        evaluation.value, evaluation.type = presented(
+            value, error_handling, precision, date_format, environment.date_1904, self.bare
+        )
+        return evaluation
+
+    def refuse_errors(self, value, ContextEnvironment environment):
+        """Raise an EvaluationError for the first error of a value, with the sub-expression that it comes from."""
+        cells = value.cells() if isinstance(value, Array) else [value]
+        for cell in cells:
+            if isinstance(cell, Error):
+                start, end = self.origin(cell, environment)
+                raise EvaluationError(cell.text, self.compiled.text[start:end] or self.compiled.text, start)
+
+    def origin(self, error, ContextEnvironment environment):
+        """The span of the first sub-expression with this error as its value."""
+        for start, end, value in self.record(environment):
+            if value is error or (isinstance(value, Array) and error in (<Array> value).cells()):
+                return start, end
+        return 0, len(self.compiled.text)
+
+    def record(self, ContextEnvironment environment):
+        """[(start, end, value), ...]: run once more, with a note of every step."""
+        cdef list record = []
+        traced = machine.compile_tree(self.compiled.tree, self.compiled.text, True, False, True, record)
+        environment.fill_at(Slots(traced), environment.row, environment.column)
+        traced.value(environment)
+        return record
+
+    def trace(self, ContextEnvironment environment, int precision, str date_format):
+        """The steps of an evaluation as an Evaluation shows them."""
+        steps = []
+        for start, end, value in self.record(environment)[:TRACE_MAX]:
+            shown, kind = presented(value, "excel", precision, date_format, environment.date_1904, True)
+            steps.append(
+                {"start": start, "end": end, "expression": self.compiled.text[start:end], "value": shown, "type": kind}
+            )
+        return steps
+
+    def map(self, columns):
+        """The formula, written for row 1, filled down beside whole columns: `map({"A": a, "B": b})` for =A1*B1.
+
+        `columns`: by letter, NumPy arrays (numbers, strings, booleans), masked arrays (masked is blank) or lists, all
+        equally long. The result is of the same make: float64, strings or objects, masked where there are blanks.
+
+        Raises:
+            FormulaError: the formula reads what the columns do not hold, or they are none.
+        """
+        return map_columns(plan(self.compiled.tree, text=self.compiled.text), columns)
+
+
+TRACE_MAX = 10_000
+"""Steps that a trace holds."""
+
+
+cdef object _check_options(str error_handling, int precision):
+    if error_handling not in ERROR_HANDLING:
+        raise ValueError(f"error_handling is one of {', '.join(ERROR_HANDLING)}, not {error_handling!r}")
+    if not 1 <= precision <= DIGITS_MAX_C:
+        raise ValueError(f"precision is 1 to {DIGITS_MAX}, not {precision}")
+
+
+def presented(value, str error_handling, int precision, str date_format, bint date_1904, bint blanks):
+    """(value, type) as a caller sees an engine's value. `blanks`: a blank in an array is None, not 0."""
+    if PyFloat_CheckExact(value):
+        return _rounded(PyFloat_AS_DOUBLE(value), precision), "number"
+    if isinstance(value, str):
+        return value, "string"
+    if isinstance(value, bool):
+        return value, "boolean"
+    if value is None:
+        return None, "blank"
+    if isinstance(value, Error):
+        return (None if error_handling == "null" else (<Error> value).text), "error"
+    if isinstance(value, Date):
+        text = date_text(value, date_format, date_1904)
+        return (_rounded(value, precision), "number") if text is None else (text, "date")
+    if isinstance(value, Array):
+        rows = [
+            [
+                0.0 if cell is None and not blanks
+                else presented(cell, error_handling, precision, date_format, date_1904, blanks)[0]
+                for cell in row
+            ]
+            for row in value.grid()
+        ]
+        return rows, "array"
+    return str(value), "string"

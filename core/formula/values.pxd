@@ -1,0 +1,60 @@
+"""What a formula's value can be; declarations for the other compiled modules."""
+
+from libc.stdint cimport int32_t, uint8_t
+
+
+cdef class Error:
+    cdef readonly int code
+    cdef readonly str text
+
+
+cdef class Omitted:
+    pass
+
+
+cdef class Pool:
+    cdef readonly list strings
+    cdef dict codes_of
+    cdef list folded_codes
+    cdef dict folded_of
+    cpdef int32_t intern(self, str text)
+    cpdef int32_t fold(self, int32_t code)
+
+
+cdef class Span:
+    cdef readonly object kinds
+    cdef readonly object numbers
+    cdef readonly object codes
+
+
+cdef class Reference:
+    cdef readonly str sheet
+    cdef readonly Py_ssize_t top
+    cdef readonly Py_ssize_t left
+    cdef readonly Py_ssize_t bottom
+    cdef readonly Py_ssize_t right
+    cdef readonly tuple more
+
+
+cdef class Array:
+    cdef readonly Py_ssize_t rows
+    cdef readonly Py_ssize_t columns
+    cdef readonly Reference reference
+    cdef readonly tuple spans
+    cdef readonly Pool pool
+    cdef list _cells
+    cpdef list cells(self)
+
+
+cdef class Lambda:
+    cdef readonly tuple parameters
+    cdef readonly object body
+    cdef readonly object scope
+
+
+cdef object cell_of(uint8_t kind, double number, int32_t code, Pool pool)
+
+
+cdef Error ERROR_NULL, ERROR_DIV0, ERROR_VALUE, ERROR_REF, ERROR_NAME, ERROR_NUM, ERROR_NA
+cdef Error ERROR_GETTING_DATA, ERROR_SPILL, ERROR_CALC
+cdef Omitted OMITTED_VALUE

@@ -1,0 +1,1 @@
+"""Workbooks that calculate: regions of like formulas, their order, and only what an edit touches."""

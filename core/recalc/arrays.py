@@ -1,0 +1,69 @@
+"""Whether a formula's value can be an array, told from its tree: such a formula spills where nobody says otherwise."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.formula.catalogue import FUNCTIONS, Kind
+from core.formula.tree import Area, Binary, Call, Cell, Empty, Literal, Node, Structured, Unary
+
+_ARRAYS: Final = frozenset((
+    "ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER", "FREQUENCY",
+    "GROUPBY", "GROWTH", "HSTACK", "INDIRECT", "LAMBDA", "LET", "LINEST", "LOGEST", "MAKEARRAY", "MAP",
+    "MINVERSE", "MMULT", "MODE.MULT", "MUNIT", "PIVOTBY", "RANDARRAY", "REDUCE", "REGEXEXTRACT", "SCAN",
+    "SEQUENCE", "SORT", "SORTBY", "TAKE", "TEXTSPLIT", "TOCOL", "TOROW", "TRANSPOSE", "TREND", "TRIMRANGE",
+    "UNIQUE", "VSTACK", "WRAPCOLS", "WRAPROWS",
+))  # fmt: skip
+"""Functions whose value is an array whatever they are given."""
+
+_WHOLE: Final = frozenset((Kind.RANGE, Kind.ARRAY, Kind.REFERENCE, Kind.OPERAND, Kind.LAMBDA))
+"""Kinds of arguments that take an array as one thing."""
+
+
+def may_be_array(node: Node) -> bool:
+    """Whether the value may hold more than one cell; True where it cannot be told."""
+    match node:
+        case Cell():
+            return node.last_sheet is not None
+        case Literal() | Empty():
+            return False
+        case Unary():
+            return node.operator != "@" and may_be_array(node.operand)
+        case Binary():
+            return node.operator in ": ," or may_be_array(node.left) or may_be_array(node.right)
+        case Structured():
+            return node.items != ("#This Row",) or node.first is None or node.first != node.last
+        case Call():
+            return _call(node)
+    return True
+
+
+def _call(node: Call) -> bool:
+    function, given = FUNCTIONS.get(node.name), node.arguments
+    if function is None or node.name in _ARRAYS:
+        return True
+    if node.name == "INDEX":
+        places = given[1:]
+        return not places or any(_is_zero(place) or may_be_array(place) for place in places)
+    if node.name == "OFFSET":
+        return len(given) > 3 or any(may_be_array(argument) for argument in given)
+    if node.name == "XLOOKUP":
+        return len(given) < 3 or may_be_array(given[0]) or not _is_line(given[2]) or any(map(may_be_array, given[3:]))
+    return any(
+        may_be_array(argument)
+        for at, argument in enumerate(given)
+        if function.body is None or function.argument(at).kind not in _WHOLE
+    )
+
+
+def _is_zero(node: Node) -> bool:
+    return isinstance(node, Empty) or (isinstance(node, Literal) and node.value == 0)
+
+
+def _is_line(node: Node) -> bool:
+    """Whether a range is one column wide."""
+    return (
+        isinstance(node, Area)
+        and not node.whole_rows
+        and (node.first.column == node.last.column and node.first.column_absolute == node.last.column_absolute)
+    )

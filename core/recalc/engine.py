@@ -1,0 +1,402 @@
+"""The moving parts of a book: its cells, its regions and their graph, and the edits that reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from core.formula.errors import FormulaError
+from core.formula.machine import compile as compile_tree
+from core.formula.parser import parse, read
+from core.formula.tree import Node, Structured
+from core.formula.values import NAME, Date, Error, Pool
+from core.formula.vector import plan
+from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range
+from core.grid.sheet import Value, Workbook
+from core.recalc.arrays import may_be_array
+from core.recalc.environment import BookEnvironment
+from core.recalc.errors import PartOfArray
+from core.recalc.filling import Filling
+from core.recalc.graph import Graph
+from core.recalc.names import BookNames
+from core.recalc.reads import Edge, Reads, Span, reads_of
+from core.recalc.regions import Read, Region, Shape
+from core.recalc.result import place_name
+from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
+from core.recalc.store import SheetCells, read_list
+
+if TYPE_CHECKING:
+    from core.recalc.graph import Rectangle, Touched
+
+Cycle = list[tuple[int, int, int]]
+"""(sheet, row, column) of cells that need each other."""
+
+_HOLES_MAX: Final = 64
+"""Cells that may be taken out of a region before it is cut into pieces."""
+
+_PASSES_MAX: Final = 100
+"""How often array formulas may change each other's extent in one calculation."""
+
+
+class Engine:
+    """A book that calculates. The workbook that it was made from stays as it was."""
+
+    def __init__(self, workbook: Workbook) -> None:
+        self.workbook = workbook
+        self.pool = Pool()
+        self.cells = [SheetCells(sheet.name, sheet.index) for sheet in workbook.sheets]
+        self.sheet_index = {cells.name.casefold(): cells.index for cells in self.cells}
+        self.regions: list[Region | None] = []
+        self.names = BookNames(workbook)
+        self.environment = BookEnvironment(
+            self, self.cells, self.regions, self.pool, date_1904=workbook.date_1904
+        )  # fmt: skip
+        self.graph = Graph(self.environment, self._resolve, self._prepare, self._filled)
+        self.filling = Filling(self.cells, self.pool, workbook)
+        self.changed: list[Rectangle] = []
+        self.volatile: set[Region] = set()
+        self.edited: set[tuple[int, int, int]] = set()
+        self.calculated = False
+        self.formulas_changed = False
+        self._ranges: list[dict[tuple[int, int], tuple[int, int]] | None] = [None] * len(self.cells)
+        self._shapes: dict[tuple[int, str | int, bool], Shape] = {}
+        self._hidden = [frozenset(sheet.hidden_rows.tolist()) for sheet in workbook.sheets]
+
+    def load(self) -> None:
+        """Take over the cells and the formulas of the workbook."""
+        for cells, sheet in zip(self.cells, self.workbook.sheets, strict=True):
+            cells.load(sheet, self.pool)
+        for cells, sheet in zip(self.cells, self.workbook.sheets, strict=True):
+            self.enter(cells, runs_of_formulas(sheet.formulas))
+
+    def enter(self, cells: SheetCells, runs: Iterable[Run]) -> None:
+        """Make regions of the runs of one sheet, all of them to be calculated."""
+        for run in runs:
+            shape = self._shape(cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None)
+            region = self._region(
+                cells, run.first, run.last, run.column, shape, run.text, run.origin_row, run.origin_column
+            )
+            if run.fills is not None:
+                _, _, bottom, right = run.fills
+                for column in range(run.column, right + 1):
+                    cells.grown(column, run.first, bottom).own(run.first, bottom, region.number)
+                region.cover(bottom, right, run.spills)
+            self.graph.add(region)
+
+    # Edits
+
+    def put_value(self, sheet: int, row: int, column: int, value: object) -> None:
+        """Write a constant, in place of whatever the cell holds."""
+        cells = self.cells[sheet]
+        self._release(cells, row, column)
+        cells.put(row, column, value, self.pool)
+        self.changed.append((sheet, row, row, column, column))
+
+    def put_formula(self, sheet: int, row: int, column: int, text: str) -> None:
+        """Write a formula (`text` with its '='); it spills where its value is an array.
+
+        Raises:
+            SyntaxFault: it is no formula.
+        """
+        tree = parse(text, row, column)
+        cells = self.cells[sheet]
+        self._release(cells, row, column)
+        shape = Shape(tree, True, text)
+        region = self._region(cells, row, row, column, shape, text, row, column)
+        region.cover(row, column, True)
+        self.graph.add(region)
+        self.edited.add((sheet, row, column))
+        self.changed.append((sheet, row, row, column, column))
+        self.formulas_changed = True
+
+    def put_column(self, sheet: int, column: int, first: int, values: Any) -> None:
+        """Write many constants of one column from a row on."""
+        cells, count = self.cells[sheet], len(values)
+        stored = cells.grown(column, first, first + count - 1)
+        if stored.owners is not None:
+            owned = np.flatnonzero(stored.owners[first - stored.base : first - stored.base + count] >= 0)
+            for row in (owned + first).tolist():
+                self._release(cells, row, column)
+        array = np.asarray(values)
+        if array.dtype.kind in "fiu":
+            numbers = array.astype(np.float64, copy=False)
+            blank = ~np.isfinite(numbers)
+            kinds = np.ones(count, np.uint8)
+            if blank.any():
+                kinds[blank] = 0
+                numbers = np.where(blank, 0.0, numbers)
+            stored.fill(first, kinds, numbers, np.int32(-1))
+        else:
+            for at, value in enumerate(values):
+                cells.put(first + at, column, value, self.pool)
+        self.changed.append((sheet, first, first + count - 1, column, column))
+
+    def _release(self, cells: SheetCells, row: int, column: int) -> None:
+        """Take a cell out of the formula that it belongs to."""
+        found = cells.column(column)
+        owners = None if found is None else found.owners
+        if found is None or owners is None or not 0 <= row - found.base < found.size:
+            return
+        number = int(owners[row - found.base])
+        if number < 0:
+            return
+        region = self.regions[number]
+        assert region is not None
+        self.edited.add((cells.index, row, column))
+        self.formulas_changed = True
+        if not region.fills:
+            found.own(row, row, -1)
+            self._cut(region, row)
+        elif (row, column) == (region.first, region.left):
+            if not region.spills and (region.bottom, region.right) != (row, column):
+                raise PartOfArray("the cell is part of an array formula that fills several cells")
+            self.changed.append((cells.index, region.first, region.bottom, region.left, region.right))
+            self.graph.remove(region)
+            self.volatile.discard(region)
+            self.filling.empty(region)
+        elif region.spills:
+            found.own(row, row, -1)
+            self.graph.mark_rows(region, region.first, region.first, self.changed)
+        else:
+            raise PartOfArray("the cell is part of an array formula that fills several cells")
+
+    def _cut(self, region: Region, row: int) -> None:
+        """Leave one row out of a region; with many such rows, make regions of what is between them."""
+        if region.first == region.last:
+            self.graph.remove(region)
+            self.volatile.discard(region)
+            return
+        region.holes = (region.holes or set()) | {row} if region.holes is None else region.holes
+        region.holes.add(row)
+        if len(region.holes) <= _HOLES_MAX:
+            return
+        pieces = region.pieces(region.first, region.last)
+        self.graph.remove(region)
+        self.volatile.discard(region)
+        for first, last in pieces:
+            piece = self._region(
+                region.cells, first, last, region.left, region.shape, region.text, region.origin_row,
+                region.origin_column,
+            )  # fmt: skip
+            self.graph.add(piece)
+
+    # Calculation
+
+    def calculate(
+        self, now: datetime | None, chance: Callable[[], float] | None, deadline: float
+    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]]]:
+        """Calculate what waits and what the edits touched: (rows that were calculated, cycles, rows with faults)."""
+        environment, graph = self.environment, self.graph
+        environment.clocks(now, chance, deadline)
+        work, self.changed = self.changed, []
+        for region in (*self.volatile, *self.filling.blocked):
+            graph.mark_rows(region, region.first, region.last, work)
+        self.filling.blocked.clear()
+        touched, cycles, faults, work = self._pass(work)
+        for _ in range(_PASSES_MAX):
+            if not work:
+                break
+            more_touched, more_cycles, more_faults, work = self._pass(work)
+            touched += more_touched
+            cycles += more_cycles
+            faults += more_faults
+        return touched, cycles, faults
+
+    def _pass(
+        self, work: list[Rectangle]
+    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]], list[Rectangle]]:
+        """Calculate once; beside what `calculate` gives the cells that array formulas took or left."""
+        graph = self.graph
+        edits = list(work) if self.environment.indexes else []
+        if work and self.calculated:
+            graph.propagate(work)
+        if self.environment.indexes:
+            waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
+            graph.forget_indexes(edits + waiting)
+        graph.calculate()
+        self.calculated = True
+        return graph.take()
+
+    # What others ask
+
+    def read_column(self, sheet: int, column: int, values: Any) -> None:
+        """Fill a column of a new book from row 0 down: constants, and formulas as texts with their '='."""
+        cells = self.cells[sheet]
+        if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+            if len(values):
+                self.put_column(sheet, column, 0, values)
+            return
+        rows, texts = read_list(cells, column, list(values), self.pool)
+        if not texts:
+            return
+        self.formulas_changed = True
+        places = np.array(rows, np.int32)
+        for run in runs_of_texts(texts, places, np.full(len(places), column, np.int32)):
+            key = "=" + str(column) + str(run.shape)  # codes count anew with each column
+            shape = self._shape(cells, key, run.text, run.first, column, False)
+            if shape.tree is not None and may_be_array(shape.tree):
+                for row in range(run.first, run.last + 1):
+                    shape = self._shape(cells, key, run.text, run.first, column, True)
+                    region = self._region(cells, row, row, column, shape, run.text, run.first, column)
+                    region.cover(row, column, True)
+                    self.graph.add(region)
+                continue
+            self.graph.add(self._region(cells, run.first, run.last, column, shape, run.text, run.first, column))
+
+    def plain(self, sheet: int, row: int, column: int) -> Value:
+        """The value of a cell, errors as their text."""
+        value = self.cells[sheet].value(row, column, self.pool)
+        if isinstance(value, Error):
+            return value.text
+        return float(value) if isinstance(value, Date) else value  # type: ignore[return-value]
+
+    def owner(self, sheet: int, row: int, column: int) -> Region | None:
+        """The region that a formula cell belongs to."""
+        found = self.cells[sheet].column(column)
+        if found is None or found.owners is None or not 0 <= row - found.base < found.size:
+            return None
+        number = int(found.owners[row - found.base])
+        return None if number < 0 else self.regions[number]
+
+    def place(self, sheet: int, row: int, column: int) -> str:
+        """A cell as a formula names it, its sheet in front."""
+        return place_name(self.cells[sheet].name, row, row, column)
+
+    def carried_range(self, region: Region) -> tuple[int, int]:
+        """The last row and column that an array formula filled when the file was saved."""
+        formulas = self.workbook.sheets[region.cells.index].formulas
+        if self._ranges[region.cells.index] is None:
+            self._ranges[region.cells.index] = {
+                (int(formulas.rows[at]), int(formulas.columns[at])): parse_range(area)[2:]
+                for at, area in formulas.arrays.items()
+            }
+        found = self._ranges[region.cells.index] or {}
+        return found.get((region.first, region.left), (region.bottom, region.right))
+
+    def _filled(self, region: Region, value: object) -> list[Rectangle]:
+        changed = self.filling.fill(region, value)
+        self.formulas_changed |= bool(changed)
+        return changed
+
+    def _shape(self, cells: SheetCells, key: str | int, text: str, row: int, column: int, arrays: bool) -> Shape:
+        found = self._shapes.get((cells.index, key, arrays))
+        if found is None:
+            fault = None
+            tree: Node | None = None
+            try:
+                tree = read(text, row, column)
+            except FormulaError as error:
+                fault = error.message
+            found = self._shapes[cells.index, key, arrays] = Shape(tree, arrays, text)
+            found.fault = fault
+        return found
+
+    def _region(
+        self, cells: SheetCells, first: int, last: int, column: int, shape: Shape, text: str, row: int, at: int
+    ) -> Region:
+        region = Region(len(self.regions), cells, first, last, column, shape, text, row, at)
+        self.regions.append(region)
+        cells.grown(column, first, last).own(first, last, region.number)
+        return region
+
+    def _prepare(self, shape: Shape, environment: BookEnvironment) -> None:
+        """Compile a shape when its first cell is to be calculated."""
+        shape.ready = True
+        shape.value = NAME
+        if shape.tree is None:
+            return
+        try:
+            program = compile_tree(shape.tree, arrays=shape.arrays, text=shape.text, unknown_as_name=True)
+        except FormulaError as error:
+            shape.fault = error.message
+            return
+        unknown = [name for name, _ in program.unknown if not self.names.known(name, environment.sheet or "")]
+        if unknown:
+            shape.unsupported = unknown[0]
+            return
+        shape.program = program
+        if not shape.arrays:
+            sheet = environment.sheet or ""
+            shape.plan = plan(
+                shape.tree, text=shape.text, is_fixed_name=lambda scope, name: self.names.is_fixed(scope, name, sheet)
+            )
+
+    def _resolve(self, region: Region) -> list[Read]:
+        """The cells that a region reads."""
+        shape = region.shape
+        if shape.tree is None:
+            return []
+        placed = _Placed(self.names, region)
+        found: Reads = shape.reads[0] if shape.reads else reads_of(shape.tree, placed)
+        if not found.placed:
+            shape.reads = (found,)
+        shape.carried = found.external
+        if found.volatile and not shape.carried:
+            self.volatile.add(region)
+        return [read for span in found.spans for read in self._reads(region, span)]
+
+    def _reads(self, region: Region, span: Span) -> Iterable[Read]:
+        left, right = sorted(edge.at if edge.fixed else edge.at + region.left for edge in (span.left, span.right))
+        if right < 0 or left >= COLUMNS_MAX:
+            return
+        first = region.cells.index if span.sheet is None else self.sheet_index.get(span.sheet.casefold())
+        last = first if span.last_sheet is None else self.sheet_index.get(span.last_sheet.casefold())
+        if first is None or last is None:
+            return
+        low, high = _bounds(span.top, span.bottom, region)
+        for sheet in range(min(first, last), max(first, last) + 1):
+            yield Read(sheet, max(0, left), min(right, COLUMNS_MAX - 1), low.at, high.at, low.fixed, high.fixed)
+
+    # What the environment asks
+
+    def name_value(self, environment: BookEnvironment, sheet: str | None, name: str) -> object:
+        """What a defined name stands for."""
+        return self.names.value(environment, sheet, name)
+
+    def table_reference(self, node: Structured, sheet: str, row: int, column: int) -> object:
+        """The Reference of a structured reference."""
+        return self.names.reference(node, sheet, row, column)
+
+    def hidden_row(self, cells: SheetCells | None, row: int) -> str | None:
+        """How a row is hidden, if it is."""
+        if cells is None or row not in self._hidden[cells.index]:
+            return None
+        return "filter" if self.workbook.sheets[cells.index].filtered else "manual"
+
+    def format_code(self, cells: SheetCells | None, row: int, column: int) -> str:
+        """The number format of a cell, as the file has it."""
+        sheet = None if cells is None else self.workbook.sheets[cells.index]
+        stored = sheet.columns[column] if sheet is not None and column < sheet.column_count else None
+        if stored is None or not stored.start <= row < stored.stop:
+            return "General"
+        return self.workbook.number_formats[int(stored.formats[row - stored.start])]
+
+
+class _Placed:
+    """The names of a book as a region's formula sees them."""
+
+    def __init__(self, names: BookNames, region: Region) -> None:
+        self._names, self._region = names, region
+
+    def meaning(self, sheet: str | None, name: str) -> Node | None:
+        return self._names.meaning(sheet, name, self._region.cells.name)
+
+    def table_span(self, node: Structured) -> Span | None:
+        return self._names.span(node, self._region.cells.name, self._region.first, self._region.left)
+
+
+def _bounds(top: Edge, bottom: Edge, region: Region) -> tuple[Edge, Edge]:
+    """The two row bounds of a range in order, for all rows of a region."""
+    if top.fixed == bottom.fixed:
+        return (top, bottom) if top.at <= bottom.at else (bottom, top)
+    fixed, moving = (top, bottom) if top.fixed else (bottom, top)
+    first, last = region.first + moving.at, region.last + moving.at
+    if fixed.at <= first:
+        return fixed, moving
+    if fixed.at >= last:
+        return moving, fixed
+    # The moving corner passes the fixed one: all that any of the rows reads.
+    return Edge(max(0, first), True), Edge(min(last, ROWS_MAX - 1), True)

@@ -1,0 +1,25 @@
+"""Where a book's formulas run; declarations for the other compiled modules."""
+
+from core.formula.environment cimport Environment
+from core.formula.values cimport Array, Pool, Reference, Span
+from core.recalc.regions cimport Region
+from core.recalc.store cimport SheetCells
+
+
+cdef class BookEnvironment(Environment):
+    cdef readonly list cells_of
+    cdef readonly list regions
+    cdef readonly Pool pool
+    cdef readonly object book
+    cdef dict by_name
+    cdef dict scalars
+    cdef SheetCells here
+    cdef readonly object now
+    cdef readonly object chance
+    cdef public bint calculating
+    cdef public Region planned
+    cdef SheetCells sheet_cells(self, str sheet)
+    cdef int stand(self, SheetCells cells, Py_ssize_t row, Py_ssize_t column) except -1
+    cdef int require(self, SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right) except -1
+    cdef list waiting(self, SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right)
+    cpdef Span span(self, str sheet, Py_ssize_t column, Py_ssize_t first_row, Py_ssize_t rows)

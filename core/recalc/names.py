@@ -1,0 +1,170 @@
+"""What the names and the tables of a book mean in a formula."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from core.formula.environment import Environment
+from core.formula.errors import FormulaError
+from core.formula.machine import compile as compile_tree
+from core.formula.parser import read
+from core.formula.tree import Node, Structured
+from core.formula.values import NAME, REF, VALUE, Failure, Reference
+from core.grid.sheet import Table, Workbook
+from core.recalc.reads import Edge, Span, reads_of
+
+_NAMES_DEEP_MAX: Final = 24
+"""Names that name names."""
+
+
+class BookNames:
+    """The defined names and tables of a book, found without case; a name of the formula's own sheet goes first."""
+
+    def __init__(self, book: Workbook) -> None:
+        self._global = {name.casefold(): text for name, text in book.defined_names.items()}
+        self._local = {(sheet.casefold(), name.casefold()): text for (sheet, name), text in book.local_names.items()}
+        self._tables = {table.name.casefold(): table for table in book.tables}
+        self._trees: dict[str, Node | None] = {}
+        self._programs: dict[str, Any] = {}
+        self._deep = 0
+
+    def meaning(self, sheet: str | None, name: str, own_sheet: str) -> Node | None:
+        """The tree of a defined name, its relative parts measured from A1; None where it has none."""
+        text = self._text(sheet, name, own_sheet)
+        return None if text is None else self._tree(text)
+
+    def value(self, environment: Environment, sheet: str | None, name: str) -> object:
+        """What a name stands for in the environment's cell: a Reference where it can, else its value."""
+        assert environment.sheet is not None
+        text = self._text(sheet, name, environment.sheet)
+        if text is None:
+            table = self._tables.get(name.casefold())
+            return NAME if table is None else _reference(table, _rows(table, ()), (0, len(table.columns) - 1))
+        tree = self._tree(text)
+        if tree is None:
+            return NAME
+        program = self._programs.get(text)
+        if program is None:
+            try:
+                program = self._programs[text] = compile_tree(tree, arrays=True, text="=" + text)
+            except FormulaError:
+                return NAME
+        if self._deep >= _NAMES_DEEP_MAX:
+            return REF
+        self._deep += 1
+        try:
+            return program.refer(environment)
+        finally:
+            self._deep -= 1
+
+    def known(self, name: str, own_sheet: str) -> bool:
+        """Whether a name is defined."""
+        return self._text(None, name, own_sheet) is not None
+
+    def is_fixed(self, sheet: str | None, name: str, own_sheet: str) -> bool:
+        """Whether a name means the same in every cell: no part of what it names is relative, nothing in it volatile."""
+        tree = self.meaning(sheet, name, own_sheet)
+        if tree is None:
+            return False
+        found = reads_of(tree, _Inner(self, own_sheet))
+        edges = (edge for span in found.spans for edge in (span.top, span.left, span.bottom, span.right))
+        return not found.volatile and not found.placed and all(edge.fixed for edge in edges)
+
+    def reference(self, node: Structured, sheet: str, row: int, column: int) -> Reference:
+        """The cells of a structured reference in a formula at a place.
+
+        Raises:
+            Failure: #REF! for an unknown table, column or part; #VALUE! for "this row" outside the table's rows.
+        """
+        table = self._table(node, sheet, row, column)
+        columns = None if table is None else _columns(table, node)
+        if table is None or columns is None:
+            raise Failure(REF)
+        if "#This Row" in node.items:
+            rows: tuple[int, int] | None = _rows(table, ())
+            if rows is None or not rows[0] <= row <= rows[1]:
+                raise Failure(VALUE)
+            rows = (row, row)
+        else:
+            rows = _rows(table, node.items)
+        if rows is None:
+            raise Failure(REF)
+        return _reference(table, rows, columns)
+
+    def span(self, node: Structured, sheet: str, row: int, column: int) -> Span | None:
+        """The cells of a structured reference as a range that a formula names; None where it means nothing."""
+        try:
+            found = self.reference(node, sheet, row, column)
+        except Failure:
+            return None
+        fixed = "#This Row" not in node.items
+        top, bottom = (Edge(found.top, True), Edge(found.bottom, True)) if fixed else (Edge(0, False), Edge(0, False))
+        return Span(found.sheet, None, top, Edge(found.left, True), bottom, Edge(found.right, True))
+
+    def _text(self, sheet: str | None, name: str, own_sheet: str) -> str | None:
+        key = name.casefold()
+        found = self._local.get(((own_sheet if sheet is None else sheet).casefold(), key))
+        return self._global.get(key) if found is None else found
+
+    def _tree(self, text: str) -> Node | None:
+        if text not in self._trees:
+            try:
+                self._trees[text] = read("=" + text)
+            except FormulaError:
+                self._trees[text] = None
+        return self._trees[text]
+
+    def _table(self, node: Structured, sheet: str, row: int, column: int) -> Table | None:
+        if node.table is not None:
+            return self._tables.get(node.table.casefold())
+        for table in self._tables.values():
+            inside = table.first_row <= row <= table.last_row and table.first_column <= column <= table.last_column
+            if inside and table.sheet.casefold() == sheet.casefold():
+                return table
+        return None
+
+
+class _Inner:
+    """The names of a book as another name sees them; "this row" is not fixed for any name."""
+
+    def __init__(self, names: BookNames, sheet: str) -> None:
+        self._names, self._sheet = names, sheet
+
+    def meaning(self, sheet: str | None, name: str) -> Node | None:
+        return self._names.meaning(sheet, name, self._sheet)
+
+    def table_span(self, node: Structured) -> Span | None:
+        return self._names.span(node, self._sheet, 0, 0) or Span(None, None, *(Edge(0, False),) * 4)
+
+
+def _columns(table: Table, node: Structured) -> tuple[int, int] | None:
+    """The columns of a table that a reference names, counted from its first; None where one is unknown."""
+    if node.first is None:
+        return 0, len(table.columns) - 1
+    names = [name.casefold() for name in table.columns]
+    last = node.last if node.last is not None else node.first
+    if node.first.casefold() not in names or last.casefold() not in names:
+        return None
+    first_at, last_at = names.index(node.first.casefold()), names.index(last.casefold())
+    return min(first_at, last_at), max(first_at, last_at)
+
+
+def _rows(table: Table, items: tuple[str, ...]) -> tuple[int, int] | None:
+    """The rows of a table that its parts cover; None where it has no such part."""
+    head, foot = table.first_row + table.header_rows, table.last_row - table.totals_rows
+    parts = {
+        "#All": (table.first_row, table.last_row),
+        "#Data": (head, foot),
+        "#Headers": (table.first_row, head - 1),
+        "#Totals": (foot + 1, table.last_row),
+    }
+    found = [parts[item] for item in items or ("#Data",)]
+    top, bottom = min(first for first, _ in found), max(last for _, last in found)
+    return (top, bottom) if top <= bottom else None
+
+
+def _reference(table: Table, rows: tuple[int, int] | None, columns: tuple[int, int]) -> Reference:
+    if rows is None:
+        raise Failure(REF)
+    left = table.first_column
+    return Reference(table.sheet, rows[0], left + columns[0], rows[1], left + columns[1])

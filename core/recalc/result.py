@@ -1,0 +1,196 @@
+"""What a calculation of a book came to: the cells that it calculated, beside the values that the file carried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from core.grid.address import cell_name, range_name
+from core.grid.sheet import Value
+from core.recalc.regions import Region
+
+if TYPE_CHECKING:
+    from core.recalc.engine import Engine
+
+RELATIVE_MAX: Final = 1e-9
+"""Largest difference of two equal numbers, as a part of the larger."""
+
+ABSOLUTE_MAX: Final = 1e-12
+"""Largest difference of two numbers that are both as good as zero."""
+
+
+def same(value: Value, cached: Value) -> bool:
+    """Whether a calculated value is the carried one: numbers nearly, all else exactly; an empty text is a blank."""
+    if type(value) is float and type(cached) is float:
+        difference = abs(value - cached)
+        return difference <= RELATIVE_MAX * max(abs(value), abs(cached)) or difference <= ABSOLUTE_MAX
+    if value is None or cached is None:
+        return value in (None, "") and cached in (None, "")
+    return type(value) is type(cached) and value == cached
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One calculated cell."""
+
+    sheet: str
+    cell: str
+    formula: str
+    """With its '='; of a filled or spilled cell that of the array formula."""
+    value: Value
+    """A number (dates as serials), a text (errors as theirs), a boolean; None for blank."""
+    cached: Value
+    """What the file carried; None too for a cell that was edited since or came without one."""
+    match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CellFault:
+    """Cells whose formula could not be calculated as it stands, and why."""
+
+    reason: str
+    cells: tuple[str, ...]
+    """As Sheet1!A1; a run of them as Sheet1!A1:A9."""
+
+
+@dataclass(slots=True)
+class Recalculation:
+    """One calculation. Its rows are read from the book when they are asked for: they show it as it then stands."""
+
+    elapsed_seconds: float
+    cell_count: int
+    """Formula cells calculated, with those that array formulas fill; volatile ones again each time."""
+    cycles: tuple[tuple[str, ...], ...]
+    """Cells that need each other, one tuple a cycle, in the order in which they do. They keep the values that they had
+    (0 where they had none), as Excel does when it warns of a circular reference."""
+    _engine: Engine = field(repr=False)
+    _touched: list[tuple[Region, int, int]] = field(repr=False)
+    _faults: list[tuple[Region, int, str]] = field(repr=False)
+
+    @property
+    def unsupported(self) -> dict[str, tuple[str, ...]]:
+        """Functions that the engine does not have, with the cells that call them; their value is #NAME?."""
+        found: dict[str, list[str]] = {}
+        for region, low, high in self._runs():
+            if region.shape.unsupported is not None:
+                found.setdefault(region.shape.unsupported, []).append(_place(region, low, high))
+        return {name: tuple(cells) for name, cells in sorted(found.items())}
+
+    @property
+    def external(self) -> tuple[str, ...]:
+        """Cells that refer to another workbook; they keep the values that they came with."""
+        return tuple(_place(region, low, high) for region, low, high in self._runs() if region.shape.carried)
+
+    @property
+    def faults(self) -> tuple[CellFault, ...]:
+        """Formulas that could not be read (#NAME?), or passed a limit (#VALUE!)."""
+        found: dict[str, list[str]] = {}
+        for region, low, high in self._runs():
+            if region.shape.fault is not None:
+                found.setdefault(region.shape.fault, []).append(_place(region, low, high))
+        for region, row, reason in self._faults:
+            found.setdefault(reason, []).append(_place(region, row, row))
+        return tuple(CellFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
+
+    @property
+    def mismatch_count(self) -> int:
+        """Rows whose value is not the carried one."""
+        return sum(not row.match for row in self.rows())
+
+    def mismatches(self) -> Iterator[Row]:
+        """The rows whose value is not the carried one."""
+        return (row for row in self.rows() if not row.match)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.rows()
+
+    def __len__(self) -> int:
+        return self.cell_count
+
+    def rows(self) -> Iterator[Row]:
+        """Every cell that was calculated, each once: sheet by sheet and column by column."""
+        engine = self._engine
+        for region, low, high in self._runs():
+            if region.fills:
+                yield from self._filled(region)
+                continue
+            cells, column = region.cells, region.left
+            sheet = engine.workbook.sheets[cells.index]
+            for row in range(low, high + 1):
+                value = engine.plain(cells.index, row, column)
+                cached = None if (cells.index, row, column) in engine.edited else sheet.value(row, column)
+                yield Row(
+                    cells.name, cell_name(row, column), region.formula(row, column), value, cached, same(value, cached)
+                )
+
+    def _filled(self, region: Region) -> Iterator[Row]:
+        """The cells of an array formula: those that it fills, and those that it filled when the file was saved."""
+        engine, cells = self._engine, region.cells
+        sheet = engine.workbook.sheets[cells.index]
+        edited = (cells.index, region.first, region.left) in engine.edited
+        bottom, right = region.bottom, region.right
+        if not edited:
+            low, end = engine.carried_range(region)
+            bottom, right = max(bottom, low), max(right, end)
+        for row in range(region.first, bottom + 1):
+            for column in range(region.left, right + 1):
+                key = (cells.index, row, column)
+                if (row > region.bottom or column > region.right) and engine.owner(*key) is not None:
+                    continue
+                value = engine.plain(*key)
+                cached = None if edited or key in engine.edited else sheet.value(row, column)
+                yield Row(cells.name, cell_name(row, column), region.text, value, cached, same(value, cached))
+
+    def _runs(self) -> Iterator[tuple[Region, int, int]]:
+        """What was calculated and still stands, as runs of rows without holes, each once, in the book's order."""
+        found: dict[Region, list[tuple[int, int]]] = {}
+        for region, low, high in self._touched:
+            if region.alive:
+                found.setdefault(region, []).append((low, high))
+        for region in sorted(found, key=lambda region: (region.cells.index, region.left, region.first)):
+            if region.fills:
+                yield region, region.first, region.first
+                continue
+            for low, high in _merged(found[region]):
+                for first, last in region.pieces(low, high):
+                    yield region, first, last
+
+
+def count_cells(touched: list[tuple[Region, int, int]]) -> int:
+    """Cells of what was calculated, each once."""
+    if len(touched) == 1:
+        region, low, high = touched[0]
+        if not region.fills:
+            return high - low + 1
+    found: dict[Region, list[tuple[int, int]]] = {}
+    for region, low, high in touched:
+        found.setdefault(region, []).append((low, high))
+    count = 0
+    for region, runs in found.items():
+        if region.fills:
+            count += (region.bottom - region.first + 1) * (region.right - region.left + 1)
+        else:
+            count += sum(high - low + 1 for low, high in _merged(runs))
+    return count
+
+
+def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs of rows in order, those that meet made one."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(runs):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found
+
+
+def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
+    """Rows of one column as a formula names them, with the sheet in front."""
+    quoted = sheet if sheet.replace("_", "").isalnum() else "'" + sheet.replace("'", "''") + "'"
+    return f"{quoted}!{range_name(first_row, column, last_row, column)}"
+
+
+def _place(region: Region, low: int, high: int) -> str:
+    return place_name(region.cells.name, low, high, region.left)

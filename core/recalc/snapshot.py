@@ -1,0 +1,124 @@
+"""A calculated book as plain sheets again: what the portfolio reader, the codec and the writers take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import range_name
+from core.grid.column import Column, Text
+from core.grid.sheet import Formulas, Sheet
+from core.recalc.regions import Region
+from core.recalc.store import CellColumn, SheetCells
+from core.values import Kind
+
+if TYPE_CHECKING:
+    from core.recalc.engine import Engine
+
+
+def sheets_of(engine: Engine) -> tuple[Sheet, ...]:
+    """The sheets with the values and the formulas that the book has now. Nothing is shared with its cells."""
+    text = _text(engine.pool.strings)
+    by_sheet: list[list[Region]] = [[] for _ in engine.cells]
+    if engine.formulas_changed:
+        for region in engine.regions:
+            if region is not None:
+                by_sheet[region.cells.index].append(region)
+    return tuple(
+        Sheet(
+            name=cells.name,
+            index=cells.index,
+            state=sheet.state,
+            columns=_columns(cells, sheet),
+            row_count=cells.rows_used,
+            text=text,
+            formulas=_formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas,
+            merged=sheet.merged,
+            hidden_rows=sheet.hidden_rows,
+            filtered=sheet.filtered,
+        )
+        for cells, sheet in zip(engine.cells, engine.workbook.sheets, strict=True)
+    )
+
+
+def _text(strings: list[str]) -> Text:
+    encoded = [string.encode(errors="replace") for string in strings]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(part) for part in encoded], out=offsets[1:])
+    return Text(_frozen(offsets), _frozen(np.frombuffer(b"".join(encoded), np.uint8)))
+
+
+def _columns(cells: SheetCells, sheet: Sheet) -> tuple[Column | None, ...]:
+    return tuple(
+        None if column is None else _column(column, sheet.columns[at] if at < sheet.column_count else None)
+        for at, column in enumerate(cells.columns)
+    )
+
+
+def _column(column: CellColumn, carried: Column | None) -> Column | None:
+    """The span from the first cell that is not blank, or has a format, to the last one."""
+    filled = np.flatnonzero(column.kinds)
+    spans = [(column.base + int(filled[0]), column.base + int(filled[-1]) + 1)] if len(filled) else []
+    spans += [(carried.start, carried.stop)] if carried is not None else []
+    if not spans:
+        return None
+    first, stop = min(low for low, _ in spans), max(high for _, high in spans)
+    found = column.span(first, stop - first)
+    kinds, numbers, codes = np.array(found.kinds), np.array(found.numbers), np.array(found.codes)
+    formats = np.zeros(stop - first, np.uint16)
+    if carried is not None:
+        cut = slice(carried.start - first, carried.stop - first)
+        formats[cut] = carried.formats
+        # A number under a date format is a date, as the file's reader says.
+        kinds[cut][(carried.kinds == Kind.DATE) & (kinds[cut] == Kind.NUMBER)] = Kind.DATE
+    return Column(first, _frozen(kinds), _frozen(numbers), _frozen(codes), _frozen(formats))
+
+
+def _formulas(regions: list[Region]) -> Formulas:
+    """The formulas of one sheet, each region's text kept once, at its first cell."""
+    rows: list[NDArray[np.int32]] = []
+    columns: list[NDArray[np.int32]] = []
+    heads: list[NDArray[np.int32]] = []
+    texts: list[str] = []
+    areas: list[tuple[int, str, bool]] = []
+    count = 0
+    for region in regions:
+        pieces = region.pieces(region.first, region.last)
+        places = [np.arange(first, last + 1, dtype=np.int32) for first, last in pieces]
+        if not places:
+            continue
+        own = np.concatenate(places)
+        rows.append(own)
+        columns.append(np.full(len(own), region.left, np.int32))
+        heads.append(np.full(len(own), count, np.int32))
+        texts.append(region.formula(int(own[0]), region.left)[1:])
+        single = (region.bottom, region.right) == (region.first, region.left)
+        if region.fills and not (region.spills and single):
+            area = range_name(region.first, region.left, region.bottom, region.right)
+            areas.append((count, area, region.spills))
+        count += len(own)
+    if not rows:
+        nothing = np.zeros(0, np.int32)
+        return Formulas(nothing, nothing, nothing, nothing, _text([]), {})
+    all_rows, all_columns, all_heads = map(np.concatenate, (rows, columns, heads))
+    order = np.lexsort((all_columns, all_rows))
+    place = np.empty(count, np.int32)
+    place[order] = np.arange(count, dtype=np.int32)
+    text_of = np.zeros(count, np.int32)
+    text_of[np.unique(all_heads)] = np.arange(len(texts), dtype=np.int32)
+    return Formulas(
+        _frozen(all_rows[order]),
+        _frozen(all_columns[order]),
+        _frozen(text_of[all_heads][order]),
+        _frozen(place[all_heads][order]),
+        _text(texts),
+        {int(place[at]): area for at, area, _ in areas},
+        frozenset(int(place[at]) for at, _, spills in areas if spills),
+    )
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

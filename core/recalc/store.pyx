@@ -1,0 +1,248 @@
+"""The cells of a book in columns that can change: kinds, numbers, text codes, and which region a formula belongs to."""
+
+from libc.stdint cimport int32_t, uint8_t
+
+import numpy as np
+
+from core.formula.values cimport Error, Pool, Span, cell_of
+from core.formula.values import NUM, VALUE, Array, Date
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
+
+cdef enum:
+    BLANK = 0
+    NUMBER = 1
+    TEXT = 2
+    BOOLEAN = 3
+    ERROR = 4
+    DATE = 5
+    SPANS_KEPT = 4096
+
+cdef Py_ssize_t _ROWS_MAX = ROWS_MAX
+cdef Py_ssize_t _COLUMNS_MAX = COLUMNS_MAX
+cdef Error _NUM = NUM
+cdef Error _VALUE = VALUE
+cdef type _DATE = Date
+
+TEXT_CHARACTERS_MAX = 32_767
+"""Longest text that a cell holds."""
+
+
+cdef class CellColumn:
+    """Rows `base` to `base + size - 1` of one column, as `core.grid.column.Column` holds them but growing.
+
+    `owners` names the region that each formula cell belongs to, -1 elsewhere; None in a column without formulas.
+    Invariant: codes is -1 wherever the kind is not text, numbers 0 for text and blank.
+    """
+
+    def __init__(self, Py_ssize_t base, Py_ssize_t size):
+        self.base = base
+        self.size = size
+        self._hold(np.zeros(size, np.uint8), np.zeros(size), np.full(size, -1, np.int32), None)
+
+    cdef int _hold(self, object kinds, object numbers, object codes, object owners) except -1:
+        self.kinds, self.numbers, self.codes, self.owners = kinds, numbers, codes, owners
+        self.kinds_view, self.numbers_view, self.codes_view = kinds, numbers, codes
+        self.has_owners = owners is not None
+        if self.has_owners:
+            self.owners_view = owners
+        self.spans = {}
+        return 0
+
+    cpdef int reserve(self, Py_ssize_t first, Py_ssize_t last) except -1:
+        """Make rows `first` to `last` part of the column; half as many again, where it grows."""
+        cdef Py_ssize_t low, high, at, stop = self.base + self.size
+        if first >= self.base and last < stop:
+            return 0
+        low, high = self.base, stop
+        if self.size == 0:
+            low, high = first, last + 1
+        if first < low:
+            low = max(0, first - self.size // 2)
+        if last >= high:
+            high = min(_ROWS_MAX, max(last + 1, low + self.size + self.size // 2 + 8))
+        size = high - low
+        at = self.base - low
+        kinds, numbers, codes, owners = np.zeros(size, np.uint8), np.zeros(size), np.full(size, -1, np.int32), None
+        if self.size:
+            cut = slice(at, at + self.size)
+            kinds[cut], numbers[cut], codes[cut] = self.kinds, self.numbers, self.codes
+            if self.has_owners:
+                owners = np.full(size, -1, np.int32)
+                owners[cut] = self.owners
+        elif self.has_owners:
+            owners = np.full(size, -1, np.int32)
+        self.base, self.size = low, size
+        return self._hold(kinds, numbers, codes, owners)
+
+    cdef object value(self, Py_ssize_t row, Pool pool):
+        """The value of one row; None outside the column."""
+        cdef Py_ssize_t at = row - self.base
+        if at < 0 or at >= self.size:
+            return None
+        return cell_of(self.kinds_view[at], self.numbers_view[at], self.codes_view[at], pool)
+
+    cdef void put(self, Py_ssize_t row, uint8_t kind, double number, int32_t code) noexcept:
+        """Write one row that is part of the column."""
+        cdef Py_ssize_t at = row - self.base
+        self.kinds_view[at] = kind
+        self.numbers_view[at] = number
+        self.codes_view[at] = code
+
+    cpdef Span span(self, Py_ssize_t first, Py_ssize_t rows):
+        """`rows` rows from `first`: views that follow later writes where the column has them all, else a padded copy."""
+        cdef Py_ssize_t at = first - self.base, low, high
+        cdef Span found
+        if at >= 0 and at + rows <= self.size:
+            key = (first, rows)
+            found = <Span> self.spans.get(key)
+            if found is None:
+                if len(self.spans) >= SPANS_KEPT:
+                    self.spans.clear()
+                cut = slice(at, at + rows)
+                found = self.spans[key] = Span(self.kinds[cut], self.numbers[cut], self.codes[cut])
+            return found
+        kinds, numbers, codes = np.zeros(rows, np.uint8), np.zeros(rows), np.full(rows, -1, np.int32)
+        low, high = max(first, self.base), min(first + rows, self.base + self.size)
+        if low < high:
+            into, source = slice(low - first, high - first), slice(low - self.base, high - self.base)
+            kinds[into], numbers[into], codes[into] = self.kinds[source], self.numbers[source], self.codes[source]
+        return Span(kinds, numbers, codes)
+
+    cdef int32_t owner(self, Py_ssize_t row) noexcept:
+        """The region of the formula in one row, or -1."""
+        cdef Py_ssize_t at = row - self.base
+        if not self.has_owners or at < 0 or at >= self.size:
+            return -1
+        return self.owners_view[at]
+
+    cpdef int own(self, Py_ssize_t first, Py_ssize_t last, int32_t region) except -1:
+        """Give rows `first` to `last` to a region (-1: to none)."""
+        self.reserve(first, last)
+        if not self.has_owners:
+            if region < 0:
+                return 0
+            self.owners = np.full(self.size, -1, np.int32)
+            self.owners_view = self.owners
+            self.has_owners = True
+        self.owners_view[first - self.base : last + 1 - self.base] = region
+        return 0
+
+    def fill(self, Py_ssize_t first, kinds, numbers, codes):
+        """Write whole arrays from row `first` on."""
+        self.reserve(first, first + len(kinds) - 1)
+        cut = slice(first - self.base, first - self.base + len(kinds))
+        self.kinds[cut], self.numbers[cut], self.codes[cut] = kinds, numbers, codes
+
+
+cdef class SheetCells:
+    """One sheet of a book: its columns by position (None: never touched) and how far its cells reach."""
+
+    def __init__(self, str name, int index):
+        self.name = name
+        self.index = index
+        self.columns = []
+        self.rows_used = 0
+        self.columns_used = 0
+
+    cpdef CellColumn column(self, Py_ssize_t column):
+        """The column at a position; None where it has no cell."""
+        return <CellColumn> self.columns[column] if 0 <= column < len(self.columns) else None
+
+    cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last):
+        """The column at a position with rows `first` to `last` in it."""
+        cdef CellColumn found
+        assert 0 <= column < _COLUMNS_MAX and 0 <= first <= last < _ROWS_MAX
+        while len(self.columns) <= column:
+            self.columns.append(None)
+        found = <CellColumn> self.columns[column]
+        if found is None:
+            low = 0 if first < 1024 else first
+            found = self.columns[column] = CellColumn(low, last + 1 - low)
+        else:
+            found.reserve(first, last)
+        self.rows_used = max(self.rows_used, last + 1)
+        self.columns_used = max(self.columns_used, column + 1)
+        return found
+
+    def value(self, Py_ssize_t row, Py_ssize_t column, Pool pool):
+        """The value of one cell; None outside the cells."""
+        cdef CellColumn found = self.column(column)
+        return None if found is None else found.value(row, pool)
+
+    def put(self, Py_ssize_t row, Py_ssize_t column, value, Pool pool):
+        """Write one value."""
+        cdef tuple form = stored_form(value, pool)
+        self.grown(column, row, row).put(row, form[0], form[1], form[2])
+
+    def load(self, sheet, Pool pool):
+        """Copy the columns of a `core.grid.sheet.Sheet`, its text entered into the book's pool."""
+        codes_of = np.array([pool.intern(text) for text in sheet.text.strings()] + [-1], np.int32)
+        self.columns = [None] * sheet.column_count
+        for at, stored in enumerate(sheet.columns):
+            if stored is not None:
+                column = CellColumn(stored.start, 0)
+                column.fill(stored.start, stored.kinds, stored.numbers, codes_of[stored.codes])
+                self.columns[at] = column
+        self.rows_used, self.columns_used = sheet.row_count, sheet.column_count
+
+
+cdef tuple stored_form(object value, Pool pool):
+    """(kind, number, code) of a value; of an array its first element."""
+    cdef double number
+    kind = type(value)
+    if kind is float or kind is int:
+        number = value
+        # NaN and the infinities are no numbers of a cell; minus zero is zero.
+        return (NUMBER, number + 0.0, -1) if number - number == 0 else (ERROR, <double> _NUM.code, -1)
+    if kind is str:
+        if len(<str> value) > 32_767:
+            return (ERROR, <double> _VALUE.code, -1)
+        return (TEXT, 0.0, pool.intern(value))
+    if value is None:
+        return (BLANK, 0.0, -1)
+    if kind is bool:
+        return (BOOLEAN, 1.0 if value else 0.0, -1)
+    if isinstance(value, Error):
+        return (ERROR, <double> (<Error> value).code, -1)
+    if isinstance(value, _DATE):
+        return (DATE, <double> value, -1)
+    if isinstance(value, Array):
+        return stored_form(value.at(0, 0), pool)
+    if isinstance(value, (float, int)) or hasattr(value, "__float__"):
+        return stored_form(float(value), pool)
+    return (ERROR, <double> _VALUE.code, -1)
+
+
+def read_list(SheetCells cells, Py_ssize_t column, values, Pool pool):
+    """Write a list from row 0 down; (rows, texts) of the items that are formulas (a text that begins with '=')."""
+    cdef Py_ssize_t row, count = len(values)
+    cdef list rows = [], texts = []
+    cdef CellColumn found
+    cdef tuple form
+    if count == 0:
+        return rows, texts
+    found = cells.grown(column, 0, count - 1)
+    for row in range(count):
+        value = values[row]
+        if type(value) is str and len(<str> value) > 1 and (<str> value)[0] == u"=":
+            rows.append(row)
+            texts.append(value)
+        elif type(value) is float and value - value == 0:
+            found.put(row, NUMBER, value, -1)
+        elif value is not None:
+            form = stored_form(value, pool)
+            found.put(row, form[0], form[1], form[2])
+    return rows, texts
+
+
+def put_values(SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right, list grid, Pool pool):
+    """Write a rectangle of formula results, row-major; a blank result is 0, as in any formula cell."""
+    cdef Py_ssize_t row, column, width = right - left + 1
+    cdef CellColumn found
+    cdef tuple form
+    for column in range(left, right + 1):
+        found = cells.grown(column, top, bottom)
+        for row in range(top, bottom + 1):
+            value = grid[(row - top) * width + column - left]
+            form = stored_form(0.0 if value is None else value, pool)
+            found.put(row, form[0], form[1], form[2])

@@ -1,0 +1,1 @@
+"""Formulas over HTTP: evaluated one by one or in batches, checked, listed, translated."""

@@ -1,0 +1,80 @@
+"""Calculations' rows."""
+
+from __future__ import annotations
+
+from service.calculations import actions
+from service.calculations.schema import (
+    BatchRequest,
+    BatchResult,
+    CalculationQuotaExceeded,
+    EvaluateRequest,
+    EvaluationError,
+    EvaluationResult,
+    FunctionList,
+    FunctionQuery,
+    InvalidFormula,
+    MissingContext,
+    Translated,
+    TranslateQuery,
+    UnsupportedFunction,
+    ValidateRequest,
+    Validation,
+)
+from service.platform.api import Area
+from service.platform.context import Context
+from service.workbooks.schema import SheetNotFound, WorkbookNotFound, WorkbookNotReady
+
+SCOPE = "calculations:execute"
+area = Area("/api/v1/calculations", tag="calculations")
+
+
+@area.post(
+    "/evaluate",
+    access=SCOPE,
+    errors=(
+        InvalidFormula,
+        UnsupportedFunction,
+        MissingContext,
+        EvaluationError,
+        WorkbookNotFound,
+        SheetNotFound,
+        WorkbookNotReady,
+    ),
+    metered=(actions.one_calculation, CalculationQuotaExceeded),
+    event="calculation.completed",
+    streamed=True,
+)
+async def evaluate_formula(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
+    """Evaluate a formula over the cells of its context, of a workbook, or of both (the context's come first)."""
+    return await actions.evaluate(ctx, body)
+
+
+@area.post(
+    "/batch",
+    access=SCOPE,
+    errors=(CalculationQuotaExceeded,),
+    body_bytes=lambda settings: settings.max_batch_bytes,
+    event="calculation.completed",
+    streamed=True,
+)
+async def evaluate_batch(ctx: Context, body: BatchRequest) -> BatchResult:
+    """Evaluate up to 10,000 formulas over a shared context and their own; one that fails does not fail the others."""
+    return await actions.batch(ctx, body)
+
+
+@area.post("/validate", access=SCOPE)
+async def validate_formula(ctx: Context, body: ValidateRequest) -> Validation:
+    """Check a formula without evaluating it."""
+    return actions.validate(body)
+
+
+@area.get("/functions", access=SCOPE)
+async def list_functions(ctx: Context, query: FunctionQuery) -> FunctionList:
+    """The functions that formulas may call, with their arguments and examples."""
+    return actions.functions(query)
+
+
+@area.get("/translate", access=SCOPE, errors=(InvalidFormula, UnsupportedFunction))
+async def translate_formula(ctx: Context, query: TranslateQuery) -> Translated:
+    """A formula as Python, NumPy or pandas source; `notes` says how names are chosen and where meanings differ."""
+    return actions.translate(query)

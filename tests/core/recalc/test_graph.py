@@ -1,0 +1,220 @@
+"""What an edit touches, and in which order: a book that was edited step by step holds what a fresh one calculates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.recalc.book import Book
+
+ROWS = 30
+LETTERS = "ABCDEF"
+SHEETS = ("One", "Two words")
+
+Cells = dict[tuple[str, str, int], Any]
+
+
+def column_of(sheet: str, own: str, letter: str) -> str:
+    return letter if sheet == own else f"'{sheet}'!{letter}"
+
+
+@st.composite
+def formulas(draw: st.DrawFn, earlier: list[tuple[str, str]], sheet: str, letter: str, row: int) -> str:
+    """A formula that reads only columns that come earlier, or cells above in its own: no cycle can arise."""
+    choices = [column_of(*pair_own) for pair_own in ((s, sheet, name) for s, name in earlier)]
+    column = draw(st.sampled_from(choices)) if choices else None
+    other = draw(st.sampled_from(choices)) if choices else None
+    fixed = draw(st.integers(1, ROWS))
+    shift = draw(st.integers(max(1 - row, -2), min(ROWS - row, 2)))
+    found = [f"={row}*1.5"]
+    if row > 1:
+        found += [f"={letter}{row - 1}+1", f"=SUM({letter}$1:{letter}{row - 1})/{row}"]
+    if column is not None and other is not None:
+        plain = column.rpartition("!")
+        found += [
+            f"={column}{row + shift}*2+{other}{row}",
+            f"=IF({column}{row}>3,{other}{row + shift},-1)",
+            f"=SUM({column}$1:{plain[2]}{row})",
+            f"=SUM({column}$1:{plain[2]}${fixed})+{row}",
+            f"=SUM({column}:{plain[2]})",
+            f"=INDEX({column}1:{plain[2]}{ROWS},{fixed})",
+            f'=SUMIF({column}$1:{plain[2]}${ROWS},">2",{other}$1)',
+            f"=SUM(OFFSET({column}1,{fixed - 1},0,2,1))",
+            f'=INDIRECT("{column}{fixed}")&"!"',
+            f"=COUNT({column}{fixed}:INDEX({column}1:{plain[2]}{ROWS},{fixed}))",
+        ]
+    return draw(st.sampled_from(found))
+
+
+def columns_in_order(draw: st.DrawFn) -> list[tuple[str, str]]:
+    return draw(st.permutations([(sheet, letter) for sheet in SHEETS for letter in LETTERS]))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Cells, list[list[tuple[tuple[str, str, int], Any]]]]:
+    """A book as cells, and batches of edits."""
+    order = columns_in_order(draw)
+    cells: Cells = {}
+    for at, (sheet, letter) in enumerate(order):
+        kind = draw(st.sampled_from(("numbers", "formulas", "blank")))
+        if kind == "numbers":
+            numbers = draw(st.lists(st.integers(-5, 9), min_size=ROWS, max_size=ROWS))
+            cells |= {(sheet, letter, row): float(number) for row, number in enumerate(numbers, 1)}
+        elif kind == "formulas":
+            origin = draw(st.integers(2, 4))
+            text = draw(formulas(order[:at], sheet, letter, origin))
+            last = draw(st.integers(origin, ROWS))
+            cells |= {(sheet, letter, row): filled(text, origin, row) for row in range(origin, last + 1)}
+    batches = []
+    for _ in range(draw(st.integers(1, 4))):
+        batch = []
+        for _ in range(draw(st.integers(1, 4))):
+            at = draw(st.integers(0, len(order) - 1))
+            sheet, letter = order[at]
+            row = draw(st.integers(1, ROWS))
+            value = draw(st.one_of(st.none(), st.integers(-5, 9).map(float), formulas(order[:at], sheet, letter, row)))
+            batch.append(((sheet, letter, row), value))
+        batches.append(batch)
+    return cells, batches
+
+
+def filled(text: str, origin: int, row: int) -> str:
+    from core.grid.address import move_formula
+
+    moved = move_formula(text[1:], row - origin, 0)
+    return "=" + moved.replace("#REF!", "1")
+
+
+def book_of(cells: Mapping[tuple[str, str, int], Any]) -> Book:
+    sheets: dict[str, dict[str, list[Any]]] = {sheet: {} for sheet in SHEETS}
+    for (sheet, letter, row), value in sorted(cells.items()):
+        column = sheets[sheet].setdefault(letter, [None] * ROWS)
+        column[row - 1] = value
+    return Book.from_columns(sheets)
+
+
+def shown(book: Book) -> dict[str, Any]:
+    found = {}
+    for sheet in SHEETS:
+        for letter in LETTERS:
+            for row in range(1, ROWS + 1):
+                value = book.value(sheet, f"{letter}{row}")
+                found[f"{sheet}!{letter}{row}"] = pytest.approx(value, rel=1e-9) if type(value) is float else value
+    return found
+
+
+@settings(max_examples=120, deadline=None)
+@given(histories())
+def test_edits_give_what_a_fresh_book_calculates(history: tuple[Cells, Any]) -> None:
+    cells, batches = history
+    book = book_of(cells)
+    assert book.recalculate().cycles == ()
+    for batch in batches:
+        for (sheet, letter, row), value in batch:
+            book.set(sheet, f"{letter}{row}", value)
+            cells[sheet, letter, row] = value
+        assert book.recalculate().cycles == ()
+        fresh = book_of(cells)
+        assert fresh.recalculate().cycles == ()
+        assert shown(fresh) == shown(book)
+
+
+def test_an_edit_calculates_only_what_reads_it() -> None:
+    rows = range(1, 1001)
+    book = Book.from_columns(
+        {
+            "S": {
+                "A": [1.0] * 1000,
+                "B": [f"=A{row}*2" for row in rows],
+                "C": [f"=SUM(B${row}:B{row + 1})" for row in rows],
+                "D": [f"=IF(D{row - 1}>0,D{row - 1},0)+A{row}" if row > 1 else 1.0 for row in rows],
+            }
+        }
+    )
+    assert book.recalculate().cell_count == 2999
+    assert book.recalculate().cell_count == 0
+    book.set("S", "A500", 7)
+    found = {row.cell: row.value for row in book.recalculate()}
+    assert {cell for cell in found if cell[0] != "D"} == {"B500", "C499", "C500"}
+    assert sorted(int(cell[1:]) for cell in found if cell[0] == "D") == list(range(500, 1001))
+    assert (found["B500"], found["C499"], found["C500"], found["D500"], found["D1000"]) == (14, 16, 16, 506, 1006)
+
+
+def test_a_region_with_a_hole_is_calculated_around_it() -> None:
+    book = Book.from_columns({"S": {"A": [1.0] * 200, "B": [f"=A{row}+1" for row in range(1, 201)]}})
+    book.recalculate()
+    for row in range(1, 200, 2):
+        book.set("S", f"B{row}", "=10*A1" if row % 4 == 1 else 5)
+    book.set_column("S", "A", [2.0] * 200)
+    assert book.recalculate().cell_count == 150
+    values = [book.value("S", f"B{row}") for row in range(1, 201)]
+    assert values == [3.0 if row % 2 == 0 else 20.0 if row % 4 == 1 else 5.0 for row in range(1, 201)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cycle"),
+    [
+        ({"A": ["=A1+1"]}, {"S!A1"}),
+        ({"A": ["=B1+1"], "B": ["=A1+1"]}, {"S!A1", "S!B1"}),
+        ({"A": ["=B1"], "B": ["=C1"], "C": ["=A1"]}, {"S!A1", "S!B1", "S!C1"}),
+        ({"A": [1.0, 2.0, "=SUM(A1:A3)"]}, {"S!A3"}),
+        ({"A": ['=INDIRECT("B"&1)'], "B": ["=A1"]}, {"S!A1", "S!B1"}),
+        ({"A": ["=SUM(B1:B3)"], "B": [1.0, "=SEQUENCE(2)*A1"]}, {"S!A1", "S!B2"}),
+    ],
+)
+def test_cells_that_need_each_other_are_named_and_keep_their_values(
+    columns: dict[str, list[Any]], cycle: set[str]
+) -> None:
+    book = Book.from_columns({"S": columns | {"Z": [5.0, "=Z1*2"]}})
+    result = book.recalculate()
+    assert set().union(*result.cycles) == cycle
+    assert book.value("S", "Z2") == 10
+    first = sorted(cycle)[0].removeprefix("S!")
+    assert book.value("S", first) == 0
+    book.set("S", first, 4)
+    assert book.recalculate().cycles == ()
+
+
+def test_a_branch_not_taken_closes_no_cycle() -> None:
+    columns = {"A": ["=IF(TRUE,1,B1)"], "B": ["=A1+1"], "C": ["=IF(D1>0,D1,C2)", "=C1"], "D": [3.0]}
+    book = Book.from_columns({"S": columns})
+    assert book.recalculate().cycles == ()
+    assert [book.value("S", cell) for cell in ("A1", "B1", "C1", "C2")] == [1, 2, 3, 3]
+    book.set("S", "D1", -1)
+    assert set(book.recalculate().cycles[0]) == {"S!C1", "S!C2"}
+
+
+def test_a_branch_not_taken_closes_no_cycle_among_formulas_that_may_spill() -> None:
+    book = Book.from_columns({"S": {"A": [1.0]}})
+    for cell, text in {"B1": "=IF(A1>0,A1,C1)", "C1": "=B1+1", "D1": "=IF(A1>0,SEQUENCE(2),E1)", "E1": "=D2+1"}.items():
+        book.set("S", cell, text)
+    assert book.recalculate().cycles == ()
+    assert [book.value("S", cell) for cell in ("B1", "C1", "D2", "E1")] == [1, 2, 2, 3]
+    book.set("S", "A1", 0)
+    assert {frozenset(cycle) for cycle in book.recalculate().cycles} >= {frozenset(("S!B1", "S!C1"))}
+
+
+def test_columns_that_lean_on_each_other_row_by_row() -> None:
+    count = 3_000
+    book = Book.from_columns(
+        {
+            "S": {
+                "A": [1.0] + [f"=B{row - 1}+1" for row in range(2, count + 1)],
+                "B": [f"=A{row}*1" for row in range(1, count + 1)],
+                "D": [f"=D{row + 1}+1" for row in range(1, count)] + [0.0],
+                "E": [f'=INDIRECT("E{row + 1}")+1' for row in range(1, 400)] + [0.0],
+            }
+        }
+    )
+    result = book.recalculate()
+    assert result.cycles == ()
+    assert book.value("S", f"B{count}") == count
+    assert book.value("S", "D1") == count - 1
+    assert book.value("S", "E1") == 399
+    book.set("S", "A1", 11)
+    book.recalculate()
+    assert book.value("S", f"A{count}") == count + 10
