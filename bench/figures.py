@@ -52,16 +52,20 @@ def median_seconds(work: Callable[[], Any], *, repeats: int, warm: int = 1) -> f
     return paired_seconds(work, repeats=repeats, warm=warm)[0]
 
 
-def paired_seconds(*works: Callable[[], Any], repeats: int, warm: int = 1) -> list[float]:
-    """The medians of several works timed in turn, so that a drift of the machine's speed meets all of them."""
-    for work in works:
-        for _ in range(warm):
-            work()
+def paired_seconds(
+    *works: Callable[[], Any], repeats: int, warm: int = 1, before: Callable[[], Any] | None = None
+) -> list[float]:
+    """The medians of several works timed in turn, so that a drift of the machine's speed meets all of them.
+
+    `before` runs untimed ahead of every turn: it brings new values.
+    """
     taken: list[list[float]] = [[] for _ in works]
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for _ in range(repeats):
+        for _ in range(warm + repeats):
+            if before is not None:
+                before()
             for work, times in zip(works, taken, strict=True):
                 start = time.perf_counter()
                 work()
@@ -69,4 +73,4 @@ def paired_seconds(*works: Callable[[], Any], repeats: int, warm: int = 1) -> li
     finally:
         if collecting:
             gc.enable()
-    return [statistics.median(times) for times in taken]
+    return [statistics.median(times[warm:]) for times in taken]

@@ -1,9 +1,11 @@
-"""The library face of Cushion: spreadsheets to portfolios to compliance results, with no server.
+"""The library face of Cushion: spreadsheets to portfolios to compliance results, and formulas, with no server.
 
     book = core.read("holdings.xlsx")
     portfolio = core.Portfolio.from_workbook(book)
     for result in core.run_suite(portfolio, "enhanced"):
         print(result.test_name, result.current_value, result.threshold_value, result.status)
+
+    core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
 
 Names are loaded when they are first used, so that `import core` costs nothing.
 """
@@ -27,12 +29,17 @@ __version__ = "0.1.0"
 _HOMES = {
     "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
+    "Evaluation": "core.formula.program",
     "Portfolio": "core.portfolio.portfolio",
+    "Program": "core.formula.program",
     "Results": "core.compliance.result",
     "Sheet": "core.grid.sheet",
     "TestResult": "core.compliance.result",
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
+    "compile": "core.formula.evaluate",
+    "evaluate": "core.formula.evaluate",
+    "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",
     "run_suite": "core.compliance.run",
 }

@@ -26,7 +26,8 @@ app = App(
     name="cushion",
     version=_version,
     help="CLO compliance on portfolio workbooks. "
-    "Exit codes: 0 done, 1 a check found differences, 2 bad usage or a file that cannot be read or written, 130 interrupted.",
+    "Exit codes: 0 done, 1 a check found differences, 2 bad usage or a file that cannot be read or written, "
+    "130 interrupted.",
 )
 server.register(app)
 demo.register(app)

@@ -213,11 +213,11 @@ class Member:
         return self.parsed(response.json()["id"])
 
     def parsed(self, workbook_id: str) -> dict[str, Any]:
-        """The workbook once it is no longer processing."""
+        """The workbook once nothing works on it any more."""
 
         def done() -> dict[str, Any] | None:
             workbook: dict[str, Any] = self.get(f"/api/v1/workbooks/{workbook_id}").json()
-            return workbook if workbook["status"] != "processing" else None
+            return workbook if workbook["status"] not in ("processing", "recalculating") else None
 
         found: dict[str, Any] = wait_until(done, seconds=60, what="the parsed workbook")
         return found

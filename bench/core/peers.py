@@ -6,13 +6,29 @@ Each is used as its documentation shows: values and formulas in batches where it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 SHEET = "S"
 
 
+class Peer(Protocol):
+    """One sheet of another engine; rows and columns from 1."""
+
+    def put(self, column: int, values: Sequence[Any]) -> None:
+        """Fill a column from the first row."""
+
+    def formulas(self, column: int, texts: Sequence[str]) -> None:
+        """Fill a column with formulas."""
+
+    def calculate(self) -> None:
+        """Recalculate."""
+
+    def value(self, row: int, column: int) -> Any:
+        """One cell, calculated."""
+
+
 class Formualizer:
-    """formualizer (Rust): one workbook, values by columns, formulas in one column."""
+    """formualizer (Rust): recalculates what changed."""
 
     def __init__(self) -> None:
         import formualizer
@@ -21,28 +37,20 @@ class Formualizer:
         self._book.add_sheet(SHEET)
 
     def put(self, column: int, values: Sequence[Any]) -> None:
-        """Fill a column (from 1) from the first row."""
         self._book.set_values_batch(SHEET, 1, column, [[value] for value in values])
 
     def formulas(self, column: int, texts: Sequence[str]) -> None:
-        """Fill a column with formulas."""
         self._book.set_formulas_batch(SHEET, 1, column, [[text] for text in texts])
 
     def calculate(self) -> None:
-        """Recalculate what changed; the first time everything."""
         self._book.evaluate_all()
 
     def value(self, row: int, column: int) -> Any:
-        """One cell, from 1."""
         return self._book.get_value(SHEET, row, column)
-
-    def change(self, row: int, column: int, value: float) -> None:
-        """Change one cell."""
-        self._book.set_value(SHEET, row, column, value)
 
 
 class Ironcalc:
-    """ironcalc (Rust): the same; it has no batches, and recalculates everything."""
+    """ironcalc (Rust): it has no batches, and recalculates everything."""
 
     def __init__(self) -> None:
         import ironcalc
@@ -65,9 +73,6 @@ class Ironcalc:
 
     def value(self, row: int, column: int) -> Any:
         return self._model.get_cell_value(0, row, column)
-
-    def change(self, row: int, column: int, value: float) -> None:
-        self._model.update_cell_with_number(0, row, column, value)
 
 
 class Formulas:

@@ -2,8 +2,8 @@
 # row. Numbers are taken in the order in which the one-value evaluator takes them, so that sums agree to the last bit.
 #
 # An item is a value of the row (VALUE_ITEM), a cell of the row (CELL_ITEM, where text, booleans and blanks count less),
-# a window of fixed height (SLIDING_ITEM), or one that starts in a fixed row (RUNNING_ITEM: it must come first; its tally
-# is carried from row to row).
+# a window of fixed height (SLIDING_ITEM), or one that starts in a fixed row (RUNNING_ITEM: it must come first; its
+# tally is carried from row to row).
 
 cdef enum:
     VALUE_ITEM = 0

@@ -42,8 +42,9 @@ cdef class _Lift:
     """A call of a function of the catalogue, row by row.
 
     `function` is the call as a Lambda of the one-value evaluator, so that coercions and errors are its own. `sources`
-    has for each argument (how, what): ROW_ARGUMENT with its register, FIXED_ARGUMENT with its place among the plan's
-    fixed values and whether its body takes references, GIVEN_ARGUMENT with what an empty argument means, WINDOW_ARGUMENT with what `_Planner.window` found.
+    has for each argument how it is got, and what: ROW_ARGUMENT with its register, FIXED_ARGUMENT with its place among
+    the plan's fixed values and whether the body takes a reference, GIVEN_ARGUMENT with what an empty argument means,
+    WINDOW_ARGUMENT with what `_Planner.window` found.
     """
 
     cdef object function
@@ -51,10 +52,13 @@ cdef class _Lift:
     cdef object column_body
     cdef tuple sources
     cdef bint memoised
+    cdef int only_register  # of the one argument that differs by row; -1 where there are others
 
     def __init__(self, function, number_body, column_body, tuple sources, bint memoised):
         self.function, self.number_body, self.column_body = function, number_body, column_body
         self.sources, self.memoised = sources, memoised
+        registers = [source[1] for source in sources if source[0] == ROW_ARGUMENT]
+        self.only_register = registers[0] if len(registers) == 1 else -1
 
 
 cdef object _called(_Run run, _Lift lift, list arguments):
@@ -86,7 +90,8 @@ cdef object _window_array(_Run run, tuple window, Py_ssize_t own):
         for place in range(<int> width):
             slot = run.windows[<int> first_slot + place]
             at = row - slot.first
-            cells.append(cell_of(slot.kinds[at], slot.numbers[at], slot.codes[at] if slot.kinds[at] == TEXT else -1, run.pool))
+            cells.append(cell_of(
+                slot.kinds[at], slot.numbers[at], slot.codes[at] if slot.kinds[at] == TEXT else -1, run.pool))
     left = run.column_of(column)
     return Array(high - low + 1, width, cells,
                  reference=Reference(sheet, own + low, left, own + high, left + width - 1))
@@ -95,32 +100,70 @@ cdef object _window_array(_Run run, tuple window, Py_ssize_t own):
 cdef int _call(_Run run, _Lift lift, Register *out, Py_ssize_t rows) except -1:
     cdef Py_ssize_t row, own_row = run.environment.row
     cdef int seen = 0
-    cdef tuple source
-    missing = OMITTED
     if lift.column_body is not None and _call_columns(run, lift, out, rows):
         return 0
-    memo = run.memos.setdefault(lift, {}) if lift.memoised else None
     try:
         for row in range(rows):
-            arguments = [_passed(run, source, row, rows) for source in lift.sources if source[0] != GIVEN_ARGUMENT]
-            if lift.number_body is not None and _are_plain_numbers(arguments):
-                run.store(out, row, _quickly(run, lift, arguments))
-                seen |= 1 << out.kinds[row]
-                continue
-            key = tuple([(type(value), value) for value in arguments if not isinstance(value, Array)])
-            value = missing if memo is None else memo.get(key, missing)
-            if value is missing:
-                run.environment.row = run.row + run.position + row
-                run.environment.spend(1)
-                value = _called(run, lift, arguments)
-                if memo is not None:
-                    run.remember(memo, key, value)
-            run.store(out, row, value)
+            if lift.memoised and lift.only_register >= 0 and lift.number_body is None:
+                _call_by_cell(run, lift, out, row, rows)
+            else:
+                _call_by_values(run, lift, out, row, rows)
             seen |= 1 << out.kinds[row]
     finally:
         run.environment.row = own_row
     _settle(out, seen)
     return 0
+
+
+cdef int _call_by_cell(_Run run, _Lift lift, Register *out, Py_ssize_t row, Py_ssize_t rows) except -1:
+    """A call with one argument that differs by row: answers are kept by it."""
+    cdef Register *a = &run.registers[lift.only_register]
+    cdef uint8_t kind = a.kind if a.kind != MIXED else a.kinds[row]
+    cdef dict memo = run.memo_of(lift)
+    cdef object key
+    if kind == TEXT:
+        key = run.pool.strings[a.codes[row]]
+    elif kind == NUMBER:
+        key = a.numbers[row]
+    else:
+        key = (kind, a.numbers[row])
+    found = memo.get(key)
+    if found is None:
+        _answer(run, lift, _arguments(run, lift, row, rows), out, row)
+        run.remember(memo, key, (out.kinds[row], out.numbers[row], out.codes[row]))
+    else:
+        _put(out, row, (<tuple> found)[0], (<tuple> found)[1], (<tuple> found)[2])
+    return 0
+
+
+cdef int _call_by_values(_Run run, _Lift lift, Register *out, Py_ssize_t row, Py_ssize_t rows) except -1:
+    cdef list arguments = _arguments(run, lift, row, rows)
+    cdef dict memo
+    if lift.number_body is not None and _are_plain_numbers(arguments):
+        run.store(out, row, _quickly(run, lift, arguments))
+        return 0
+    if not lift.memoised:
+        return _answer(run, lift, arguments, out, row)
+    memo = run.memo_of(lift)
+    key = tuple([(type(value), value) for value in arguments if not isinstance(value, Array)])
+    found = memo.get(key)
+    if found is None:
+        _answer(run, lift, arguments, out, row)
+        run.remember(memo, key, (out.kinds[row], out.numbers[row], out.codes[row]))
+    else:
+        _put(out, row, (<tuple> found)[0], (<tuple> found)[1], (<tuple> found)[2])
+    return 0
+
+
+cdef int _answer(_Run run, _Lift lift, list arguments, Register *out, Py_ssize_t row) except -1:
+    run.environment.row = run.row + run.position + row
+    run.environment.spend(1)
+    run.store(out, row, _called(run, lift, arguments))
+    return 0
+
+
+cdef list _arguments(_Run run, _Lift lift, Py_ssize_t row, Py_ssize_t rows):
+    return [_passed(run, source, row, rows) for source in lift.sources if source[0] != GIVEN_ARGUMENT]
 
 
 cdef bint _are_plain_numbers(list arguments) noexcept:

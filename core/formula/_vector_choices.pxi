@@ -9,7 +9,8 @@ cdef inline void _take(Register *out, Py_ssize_t row, Register *a, const uint8_t
         out.codes[row] = a.codes[row]
 
 
-cdef int _select(_Run run, Register *out, Register *condition, Register *a, Register *b, Py_ssize_t rows) except -1 nogil:
+cdef int _select(_Run run, Register *out, Register *condition, Register *a, Register *b,
+                 Py_ssize_t rows) except -1 nogil:
     """IF."""
     cdef Register logical
     cdef uint8_t *decides

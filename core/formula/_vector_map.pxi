@@ -26,8 +26,8 @@ cdef class _Columns(Environment):
         kinds, numbers = np.zeros(rows, np.uint8), np.zeros(rows)
         codes = np.full(rows, -1, np.int32)
         if found is not None and first < last:
-            size = last - first
-            kinds[:size], numbers[:size], codes[:size] = found.kinds[first:last], found.numbers[first:last], found.codes[first:last]
+            size, cut = last - first, slice(first, last)
+            kinds[:size], numbers[:size], codes[:size] = found.kinds[cut], found.numbers[cut], found.codes[cut]
         return Span(kinds, numbers, codes)
 
     cpdef object cell(self, str sheet, Py_ssize_t row, Py_ssize_t column):
@@ -44,7 +44,7 @@ cdef class _Columns(Environment):
         return self.rows, max(self.spans, default=0) + 1
 
 
-def map_columns(Plan plan not None, columns):
+def map_columns(Plan plan, columns, program=None):
     """The formula, written for row 1 and filled down, over arrays by column name: {"A": array, "B": array}.
 
     The arrays are of one length: numbers, booleans, strings, datetime64, objects (float, int, str, bool, None, Error,
@@ -52,9 +52,11 @@ def map_columns(Plan plan not None, columns):
 
     Returns:
         float64 where every value is a number or a date (as serial), bool where every value is one, else an object
-        array of float, bool and str, errors as their text. None where the plan turns out not to be columnwise.
+        array of float, bool and str, errors as their text. Where there is no plan, or it turns out not to be
+        columnwise, the one-value `program` runs row by row; None where there is none either.
 
     Raises:
+        FormulaError: the program gives an array in a row, or what it raises.
         ValueError: the arrays differ in length, or a name is not a column.
     """
     cdef Pool pool = Pool()
@@ -65,8 +67,19 @@ def map_columns(Plan plan not None, columns):
     for name, array in columns.items():
         spans[column_index(name)] = _span_of_array(array, pool)
     size = max(rows, default=0)
-    span = plan.run_beside(_Columns(spans, pool, size), 0, 0, size, True)
+    sheet = _Columns(spans, pool, size)
+    span = None if plan is None else plan.run_beside(sheet, 0, 0, size, True)
+    if span is None and program is not None:
+        span = _span_of_objects([_single_value(program, sheet, row) for row in range(size)], None, pool)
     return None if span is None else _array_of_span(span, pool)
+
+
+cdef object _single_value(program, _Columns sheet, Py_ssize_t row):
+    sheet.row = row
+    value = program.run(sheet)
+    if isinstance(value, Array):
+        raise FormulaError("the formula gives an array where a column has one value")
+    return value
 
 
 cdef object _NUMBER_KINDS = np.empty(0, np.uint8)
@@ -82,7 +95,7 @@ cdef object _all_numbers(Py_ssize_t rows):
 
 
 cdef Span _span_of_array(array, Pool pool):
-    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) and np.ma.getmask(array) is not np.ma.nomask else None
+    mask = None if np.ma.getmask(array) is np.ma.nomask else np.ma.getmaskarray(array)
     values = np.asarray(array)
     if values.ndim != 1:
         raise ValueError("a column is an array of one dimension")
@@ -93,7 +106,8 @@ cdef Span _span_of_array(array, Pool pool):
         return _span_of_numbers(values.astype(np.float64), BOOLEAN, mask)
     if form == "M":
         missing = np.isnat(values)
-        days = np.where(missing, 0, values.astype("datetime64[us]").astype(np.int64)) / 86_400_000_000.0 + SERIAL_OF_1970
+        moments = np.where(missing, 0, values.astype("datetime64[us]").astype(np.int64))
+        days = moments / 86_400_000_000.0 + SERIAL_OF_1970
         # The 1900 system counts a day that never was; what lies before it is one less.
         days = np.where(days < 61, days - 1, days)
         return _span_of_numbers(days, DATE, missing if mask is None else mask | missing)
@@ -145,7 +159,10 @@ cdef object _array_of_span(Span span, Pool pool):
         return span.numbers != 0 if kinds[0] == BOOLEAN else span.numbers
     if bool(np.isin(span.kinds, (NUMBER, DATE)).all()):
         return span.numbers
-    values = [cell_of(kinds[row], numbers[row], codes[row], pool) for row in range(kinds.shape[0])]
-    found = np.empty(len(values), object)
-    found[:] = [value.text if isinstance(value, Error) else float(value) if isinstance(value, Date) else value for value in values]
+    found = np.empty(kinds.shape[0], object)
+    for row in range(kinds.shape[0]):
+        found[row] = (
+            numbers[row] if kinds[row] == DATE
+            else ERRORS[<int> numbers[row]] if kinds[row] == ERROR
+            else cell_of(kinds[row], numbers[row], codes[row], pool))
     return found

@@ -151,6 +151,10 @@ cdef int _comparison(_Run run, int operation, Register *out, Register *a, Regist
     return 0
 
 
+cdef int _special_power(_Run run, Register *out, Py_ssize_t row, double base, double exponent) except -1:
+    return run.store(out, row, power(base, exponent))
+
+
 cdef int _powers(_Run run, Register *out, Register *a, Register *b, Py_ssize_t rows) except -1 nogil:
     cdef Register base, exponent
     cdef uint8_t *left
@@ -170,7 +174,7 @@ cdef int _powers(_Run run, Register *out, Register *a, Register *b, Py_ssize_t r
             number = pow(base.numbers[row], exponent.numbers[row])
             if base.numbers[row] == 0 or not isfinite(number):
                 with gil:
-                    run.store(out, row, power(base.numbers[row], exponent.numbers[row]))
+                    _special_power(run, out, row, base.numbers[row], exponent.numbers[row])
                 number = out.numbers[row]
         out.numbers[row] = number
         seen |= 1 << out.kinds[row]

@@ -50,8 +50,8 @@ cdef class Plan:
     def run(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows):
         """The values of the formula in `rows` cells of one column, from a 0-based row and column of its sheet on.
 
-        `source` has `pool`, `environment` and `span(sheet, column, first_row, rows)`. The environment is made to stand in
-        the first cell; what is the same in every row is read from it, once. A blank result is 0, as in a cell. The
+        `source` has `pool`, `environment` and `span(sheet, column, first_row, rows)`. The environment is made to stand
+        in the first cell; what is the same in every row is read from it, once. A blank result is 0, as in a cell. The
         arrays may be shared and read-only.
 
         Returns:
@@ -118,14 +118,12 @@ def plan(Node tree not None, *, str text="", is_fixed_name=None):
     """
     import core.formula.functions  # noqa: F401 - fills the catalogue
     cdef _Planner planner = _Planner(text, is_fixed_name)
-    cdef Plan made
+    cdef Plan made = Plan()
     try:
-        planner.result = planner.root(tree)
-    except _NotColumnar:
+        made.result = planner.root(tree)
+        made.take(planner)
+    except (_NotColumnar, FormulaError):
         return None
-    made = Plan()
-    made.take(planner)
-    made.result = planner.result
     return made
 
 
@@ -150,7 +148,8 @@ _ROWLESS = frozenset(("COLUMN", "COLUMNS"))
 """Functions of a reference that never see its rows."""
 
 cdef object _SINGLE_KINDS = frozenset((
-    ArgumentKind.NUMBER, ArgumentKind.INTEGER, ArgumentKind.TEXT, ArgumentKind.LOGICAL, ArgumentKind.VALUE, ArgumentKind.ANY,
+    ArgumentKind.NUMBER, ArgumentKind.INTEGER, ArgumentKind.TEXT, ArgumentKind.LOGICAL, ArgumentKind.VALUE,
+    ArgumentKind.ANY,
 ))
 
 
@@ -165,7 +164,6 @@ cdef class _Planner:
     cdef dict slot_of, input_of, scope
     cdef list roles, slots, window_slots, running, fixed, lifts, instructions, items, choices, spare
     cdef set pinned
-    cdef int result
     cdef Py_ssize_t weight
 
     def __init__(self, str text, is_fixed_name):
@@ -250,8 +248,9 @@ cdef class _Planner:
         if isinstance(node, Name):
             if (<Name> node).sheet is None and (<Name> node).name.casefold() in self.scope:
                 return False
-            if place != WITHIN_RANGE and self.is_fixed_name is not None and self.is_fixed_name((<Name> node).sheet, (<Name> node).name):
-                return True
+            if place != WITHIN_RANGE and self.is_fixed_name is not None:
+                if self.is_fixed_name((<Name> node).sheet, (<Name> node).name):
+                    return True
         elif isinstance(node, Structured) and (place == RANGE or place == ANY_SHAPE):
             if "#This Row" not in (<Structured> node).items:
                 return True
@@ -383,7 +382,7 @@ cdef class _Planner:
 
     cdef int first_true(self, tuple arguments) except -1:
         """IFS, as IFs inside each other."""
-        cdef int so_far = self.constant(ALL_ERRORS[CODE_NA]), at
+        cdef int so_far = self.constant(NA), at
         if len(arguments) % 2:
             raise _NotColumnar
         for at in range(len(arguments) - 2, -1, -2):
@@ -399,7 +398,7 @@ cdef class _Planner:
         if len(pairs) % 2:
             so_far, pairs = self.value(pairs[len(pairs) - 1]), pairs[:len(pairs) - 1]
         else:
-            so_far = self.constant(ALL_ERRORS[CODE_NA])
+            so_far = self.constant(NA)
         for at in range(len(pairs) - 2, -1, -2):
             answer, other = self.value(pairs[at + 1]), self.value(pairs[at])
             same = self.emit(EQUAL, [other], subject, other)
@@ -446,12 +445,14 @@ cdef class _Planner:
     # Windows and aggregates.
 
     cdef tuple window(self, Area area):
-        """(first window slot, width, low, high, sheet, (column, absolute), anchored) of a range that moves with the row;
-        with a fixed first row, `low` is that row."""
+        """(first window slot, width, low, high, sheet, (column, absolute), anchored) of a range that moves with the
+        row; with a fixed first row, `low` is that row."""
         cdef Cell first = area.first, last = area.last
         cdef Py_ssize_t low, high, left, right, column
         cdef int slot, start = len(self.window_slots)
-        if area.last_sheet is not None or area.whole_rows or first.column_absolute != last.column_absolute or last.row_absolute:
+        if area.last_sheet is not None or area.whole_rows or last.row_absolute:
+            raise _NotColumnar
+        if first.column_absolute != last.column_absolute:
             raise _NotColumnar
         left, right = min(first.column, last.column), max(first.column, last.column)
         if first.row_absolute:
@@ -474,8 +475,12 @@ cdef class _Planner:
         cdef int start, register, at
         cdef list reads = [], items = []
         for at, argument in enumerate(node.arguments):
-            if isinstance(argument, (Area, Name, ArrayLiteral)) and (
-                    self.is_fixed(argument, RANGE) or not isinstance(argument, Area) or (<Area> argument).first.row_absolute and at):
+            if isinstance(argument, Cell) and (<Cell> argument).last_sheet is not None:
+                return self.lift(node)
+            if isinstance(argument, (Name, ArrayLiteral)):
+                return self.lift(node)
+            if isinstance(argument, Area) and (
+                    self.is_fixed(argument, RANGE) or (<Area> argument).first.row_absolute and at):
                 return self.lift(node)
             if isinstance(argument, Area):
                 slot, width, low, high, _, _, anchored = self.window(<Area> argument)
@@ -517,7 +522,8 @@ cdef class _Planner:
             raise _NotColumnar
         arguments, name = (<Call> node).arguments, (<Call> node).name
         if name == "IF":
-            return self.common_origin([self.origin(a) for a in arguments[1:]] + ([COMPUTED] if len(arguments) == 2 else []))
+            origins = [self.origin(a) for a in arguments[1:]]
+            return self.common_origin(origins if len(origins) == 2 else [*origins, COMPUTED])
         if name in ("IFERROR", "IFNA"):
             return self.common_origin([
                 FROM_EITHER if self.origin(arguments[0]) == FROM_EITHER else COMPUTED, self.origin(arguments[1])])
@@ -562,7 +568,9 @@ cdef class _Planner:
         single = kind in _SINGLE_KINDS
         if isinstance(node, Empty):
             return GIVEN_ARGUMENT, row.empty
-        if kind is ArgumentKind.REFERENCE or kind is ArgumentKind.LAMBDA or (single and isinstance(node, (Area, ArrayLiteral))):
+        if kind is ArgumentKind.REFERENCE or kind is ArgumentKind.LAMBDA:
+            raise _NotColumnar
+        if single and isinstance(node, (Area, ArrayLiteral)):
             raise _NotColumnar
         if self.is_fixed(node, ONE_VALUE if single else RANGE if kind is ArgumentKind.RANGE else ANY_SHAPE):
             self.fixed.append((_as_area(node) if isinstance(node, Cell) and not single else node, single))
@@ -588,7 +596,7 @@ cdef bint _takes(function, Py_ssize_t count):
 
 cdef object _as_lambda(Call node):
     """A call as a Lambda of its arguments that are not empty."""
-    names = [Name(None, f"argument{at}") for at, argument in enumerate(node.arguments) if not isinstance(argument, Empty)]
+    names = [Name(None, f"argument{at}") for at, given in enumerate(node.arguments) if not isinstance(given, Empty)]
     filled = iter(names)
     arguments = tuple([argument if isinstance(argument, Empty) else next(filled) for argument in node.arguments])
     return compile(Call("LAMBDA", (*names, Call(node.name, arguments)))).refer(Environment())

@@ -19,7 +19,7 @@ cdef enum:
     CODE_NA = 6
 
 assert (BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE) == tuple(CellKind)
-assert (ALL_ERRORS[CODE_DIV0], ALL_ERRORS[CODE_VALUE], ALL_ERRORS[CODE_NUM], ALL_ERRORS[CODE_NA]) == (DIV0, VALUE, NUM, NA)
+assert (CODE_DIV0, CODE_VALUE, CODE_NUM, CODE_NA) == (DIV0.code, VALUE.code, NUM.code, NA.code)
 
 cdef struct Register:
     uint8_t kind

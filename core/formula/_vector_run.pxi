@@ -79,7 +79,11 @@ cdef class _Run:
         self.windows = <Slot **> self.zeroed(len(plan.window_slots), sizeof(void *))
         self.running = <Tally *> self.zeroed(len(plan.running), sizeof(Tally))
         self.reached = <Py_ssize_t *> self.zeroed(len(plan.running), sizeof(Py_ssize_t))
-        self.step = min(rows, COLUMN_CHUNK_ROWS if plan.calls_columns else CHUNK_ROWS)
+        self.step = CHUNK_ROWS
+        if plan.calls_columns:
+            self.step = REGISTERS_BYTES_MAX // (REGISTER_ROW_BYTES * (len(plan.roles) + 3))
+            self.step = max(<Py_ssize_t> CHUNK_ROWS, min(<Py_ssize_t> COLUMN_CHUNK_ROWS, self.step))
+        self.step = min(rows, self.step)
         self.open_columns()
         self.open_registers()
         if plan.aggregates:
@@ -117,7 +121,8 @@ cdef class _Run:
                 own, lead = (at, self.row - first) if self.row - first > lead else (own, lead)
                 self.step = min(self.step, -read.high)
             else:
-                self.bind(&self.slots[at], self.source.span(read.sheet, column, first, last - first + 1), first)
+                self.bind(&self.slots[at], self.source.span(read.sheet, column, first, last - first + 1), first,
+                          last - first + 1)
         self.open_output(lead, own >= 0)
         if own >= 0:
             for at, read in enumerate(self.plan.slots):
@@ -149,10 +154,11 @@ cdef class _Run:
             kinds.base[:lead], numbers.base[:lead], codes.base[:lead] = above.kinds, above.numbers, above.codes
             self.out_codes, self.codes = codes.base[lead:], &codes[0] + lead
 
-    cdef void bind(self, Slot *slot, Span span, Py_ssize_t first) except *:
+    cdef void bind(self, Slot *slot, Span span, Py_ssize_t first, Py_ssize_t rows) except *:
         cdef const uint8_t[::1] kinds = span.kinds
         cdef const double[::1] numbers = span.numbers
         cdef const int32_t[::1] codes = span.codes
+        assert kinds.shape[0] == numbers.shape[0] == codes.shape[0] == rows
         self.kept.append(span)
         slot.kinds, slot.numbers, slot.codes = <uint8_t *> &kinds[0], <double *> &numbers[0], <int32_t *> &codes[0]
         slot.first = first
@@ -230,6 +236,10 @@ cdef class _Run:
             raise _NotColumnar
         return 0
 
+    cdef dict memo_of(self, lift):
+        """The answers that a call has given in this run."""
+        return self.memos.setdefault(lift, {})
+
     cdef int remember(self, dict memo, key, value) except -1:
         if len(memo) >= MEMO_MAX:
             memo.clear()
@@ -290,12 +300,17 @@ cdef class _Run:
                     self.fold_all()
             return self.folded[a] != self.folded[b]
         with gil:
-            key = (<int64_t> a << 32) | b
-            found = self.orders.get(key)
-            if found is None:
-                found = compare(self.pool.strings[a], self.pool.strings[b])
-                self.remember(self.orders, key, found)
-            return found
+            return self.order_of_two(a, b)
+
+    # Objects live only in functions of their own: one in a function without the GIL would take it at every return.
+
+    cdef int order_of_two(self, int32_t a, int32_t b) except -2:
+        key = (<int64_t> a << 32) | b
+        found = self.orders.get(key)
+        if found is None:
+            found = compare(self.pool.strings[a], self.pool.strings[b])
+            self.remember(self.orders, key, found)
+        return found
 
     cdef int fold_all(self) except -1:
         """The folded code of every string that the pool has by now."""
@@ -379,11 +394,14 @@ cdef class _Run:
                 self.count_rows(out, step.extra, rows)
             else:
                 with gil:
-                    if operation == JOIN:
-                        _join(self, out, a, b, rows)
-                    else:
-                        _call(self, <_Lift> self.plan.lifts[step.extra], out, rows)
+                    self.execute_python(step, out, a, b, rows)
         return 0
+
+    cdef int execute_python(self, Instruction *step, Register *out, Register *a, Register *b,
+                            Py_ssize_t rows) except -1:
+        if step.operation == JOIN:
+            return _join(self, out, a, b, rows)
+        return _call(self, <_Lift> self.plan.lifts[step.extra], out, rows)
 
     cdef void count_rows(self, Register *out, int offset, Py_ssize_t rows) noexcept nogil:
         cdef Py_ssize_t row

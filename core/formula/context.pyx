@@ -394,7 +394,7 @@ cdef class ContextEnvironment(Environment):
 
     cpdef int spend(self, long cells) except -1:
         # The clock is asked only by evaluations that are long enough to be worth it.
-        if self.deadline == 1e300 and self.work + cells >= 10_000:
+        if self.deadline == 1e300 and self.work + cells + 1 >= 10_000:
             self.deadline = monotonic() + self.seconds
         return Environment.spend(self, cells)
 

@@ -75,3 +75,5 @@ cdef class Criterion:
 
 
 cpdef str fold(str text)
+cdef object number_in(str text, bint date_1904)
+cdef bint starts_as_word(str text)

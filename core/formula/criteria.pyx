@@ -1,6 +1,6 @@
 """What COUNTIF and its kin ask of a cell: the criterion as a number, text or pattern with an operator; and wildcards."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from core.formula.values cimport Error
 
@@ -19,6 +19,10 @@ cdef enum:
     ERROR = 4
 
 cdef Py_ssize_t PATTERN_MAX = 255
+cdef Py_ssize_t SIGNIFICANT_DIGITS = 15
+cdef uint32_t[12] MONTHS
+for _place, _name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split()):
+    MONTHS[_place] = int.from_bytes(_name.encode(), "big")
 cdef tuple OPERATORS = (
     ("<>", UNEQUAL), ("<=", LESS_EQUAL), (">=", GREATER_EQUAL), ("=", EQUAL), ("<", LESS), (">", GREATER),
 )
@@ -30,6 +34,47 @@ cpdef str fold(str text):
     if len(lower) == len(text):
         return lower
     return "".join([small if len(small := letter.lower()) == 1 else letter for letter in text])
+
+
+cdef bint starts_as_word(str text):
+    """Whether text begins with a letter, and not as the name of a month does: then it is no number of any form."""
+    cdef Py_UCS4 first, second, third
+    cdef uint32_t start
+    cdef int month
+    if not text:
+        return False
+    first = text[0]
+    if not (u"a" <= first <= u"z" or u"A" <= first <= u"Z"):
+        return False
+    if len(text) < 3:
+        return True
+    second, third = text[1], text[2]
+    if second > 127 or third > 127:
+        return True
+    start = (<uint32_t> first | 32) << 16 | (<uint32_t> second | 32) << 8 | (<uint32_t> third | 32)
+    for month in range(12):
+        if start == MONTHS[month]:
+            return False
+    return True
+
+
+cdef object number_in(str text, bint date_1904):
+    """`read_number`, the common cases decided at a glance: it tries many forms one after the other."""
+    cdef Py_UCS4 letter
+    cdef bint digits = False, plain = len(text) <= SIGNIFICANT_DIGITS
+    for letter in text:
+        if u"0" <= letter <= u"9":
+            digits = True
+        elif letter != u"." and letter != u"-":
+            plain = False
+    if not digits or starts_as_word(text):
+        return None
+    if plain:
+        try:
+            return float(text)
+        except ValueError:
+            pass  # 1.2.3 or 1-2: perhaps a date
+    return read_number(text, date_1904)
 
 
 cdef class Wildcard:
@@ -50,7 +95,8 @@ cdef class Wildcard:
         self.prefix = ""
         while at < length:
             letter = folded[at]
-            self.open_end = letter == "*"
+            if letter != "~" or at + 1 < length:  # a tilde at the end is nothing
+                self.open_end = letter == "*"
             if letter == "*":
                 self._close(letters, wild)
                 letters, wild = [], []
@@ -203,7 +249,7 @@ cdef class Criterion:
         elif upper in ERROR_CODE:
             self.operand, self.number = AN_ERROR, ERROR_CODE[upper]
         else:
-            number = read_number(text, self.date_1904)
+            number = number_in(text, self.date_1904)
             if number is not None:
                 self.operand, self.number = A_NUMBER, number
             else:
@@ -255,6 +301,6 @@ cdef class Criterion:
             return len(text) == 0
         if self.operand == A_NUMBER and self.operator == EQUAL:
             # numeric text equals the number, yet "<>5" holds for the text "5" and ">4" does not: Excel's own way
-            number = read_number(text, self.date_1904)
+            number = number_in(text, self.date_1904)
             return number is not None and <double> number == self.number
         return self.operator == UNEQUAL

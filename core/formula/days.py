@@ -120,7 +120,7 @@ def moment(value: float, date_1904: bool) -> tuple[int, int]:
     serial = cut(value, date_1904)
     second = int((value - int(value)) * SECONDS_PER_DAY + 0.5)
     if second == SECONDS_PER_DAY:
-        return serial + 1, 0
+        return cut(serial + 1.0, False), 0
     return serial, second
 
 

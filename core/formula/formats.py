@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -23,6 +23,7 @@ _GENERAL_WIDTH: Final = 11
 _DENOMINATOR_DIGITS_MAX: Final = 7
 _CONVERGED: Final = 5e-8
 """The rest of a continued fraction that counts as nothing."""
+
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 
 _LONG_DATE: Final = "dddd, mmmm d, yyyy"
@@ -316,79 +317,79 @@ def fixed(number: float, decimals: int, scale: int = 0) -> tuple[str, str]:
     return whole.lstrip("0"), text[len(text) - decimals :]
 
 
-def _show_number(section: Section, number: float, date_1904: bool) -> str:
-    """Digits into their places, the literals among them kept."""
-    tokens = section.tokens
-    places = [place for place, (kind, _) in enumerate(tokens) if kind == "digit"]
-    last_digit = places[-1] if places else -1
-    point = next((place for place, (kind, _) in enumerate(tokens) if kind == "point"), len(tokens))
-    before = [place for place in places if place < point]
-    after = [place for place in places if place > point]
-    scale = 2 * sum(kind == "percent" for kind, _ in tokens)
-    grouped, commas = _commas(tokens, before[0] if before else point, before[-1] if before else -1, last_digit)
-    whole, decimals = fixed(abs(number), len(after), scale - 3 * commas)
-    shown: dict[int, str] = {place: "" for place, (kind, _) in enumerate(tokens) if kind == "comma"}
-    shown |= _whole_places(tokens, before, whole, grouped)
-    shown |= _decimal_places(tokens, after, decimals)
-    text = "".join(shown.get(place, word) for place, (_, word) in enumerate(tokens))
-    if not before and whole and point < len(tokens):
-        head = sum(len(word) for _, word in tokens[:point])
-        text = text[:head] + whole + text[head:]
-    return "-" + text if number < 0 and (whole + decimals).strip("0") else text
-
-
 _FILLING: Final = {"0": "0", "?": " ", "#": ""}
 """What stands in a place that no digit fills."""
 
 
-def _commas(tokens: tuple[Token, ...], first: int, last: int, last_digit: int) -> tuple[bool, int]:
-    """(whether thousands are grouped, how many commas scale by a thousand each)."""
-    grouped, scaling = False, 0
-    ends = {last, last_digit}
-    for end in ends:
-        place = end + 1
-        while end >= 0 and place < len(tokens) and tokens[place][0] == "comma":
-            scaling += 1
-            place += 1
-    for place in range(max(first, 0), last):
-        grouped = grouped or tokens[place][0] == "comma"
-    return grouped, scaling
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the digits of a number go among the words of a section."""
+
+    words: tuple[str, ...]
+    """The marks of digits, and the literals; nothing for commas."""
+    before: tuple[int, ...]
+    """The places of digits before the point."""
+    after: tuple[int, ...]
+    point: int
+    scale: int
+    """The power of ten that percent signs and trailing commas multiply by."""
+    grouped: bool
+    """Thousands have commas."""
 
 
-def _whole_places(tokens: tuple[Token, ...], places: list[int], whole: str, grouped: bool) -> dict[int, str]:
-    """The text of each place before the point; what does not fit stands in the first."""
-    shown: dict[int, str] = {}
+@lru_cache(maxsize=1024)
+def _layout(tokens: tuple[Token, ...]) -> Layout:
+    kinds = [kind for kind, _ in tokens]
+    point = kinds.index("point") if "point" in kinds else len(kinds)
+    places = [place for place, kind in enumerate(kinds) if kind == "digit"]
+    before, after = [place for place in places if place < point], [place for place in places if place > point]
+    scale = 2 * kinds.count("percent")
+    for end in {*before[-1:], *places[-1:]}:
+        while end + 1 < len(kinds) and kinds[end + 1] == "comma":
+            scale -= 3
+            end += 1
+    grouped = bool(before) and "comma" in kinds[before[0] : before[-1]]
+    words = tuple("" if kind == "comma" else word for kind, word in tokens)
+    return Layout(words, tuple(before), tuple(after), point, scale, grouped)
+
+
+def _show_number(section: Section, number: float, date_1904: bool) -> str:
+    """Digits into their places, the literals among them kept."""
+    layout = _layout(section.tokens)
+    whole, decimals = fixed(abs(number), len(layout.after), layout.scale)
+    words = list(layout.words)
+    _fill_whole(words, layout.before, whole, grouped=layout.grouped)
+    filled = len(decimals.rstrip("0"))
+    for index, place in enumerate(layout.after):
+        words[place] = decimals[index] if index < filled else _FILLING[words[place]]
+    if whole and not layout.before and layout.point < len(words):
+        words[layout.point] = whole + words[layout.point]
+    if number < 0 and (whole + decimals).strip("0"):
+        words.insert(0, "-")
+    return "".join(words)
+
+
+def _fill_whole(words: list[str], places: Sequence[int], whole: str, *, grouped: bool) -> None:
+    """Put digits into the places before the point; what does not fit goes into the first."""
     rest = len(whole)
     for index, place in enumerate(reversed(places)):
-        mark = tokens[place][1]
-        last = index == len(places) - 1
-        run = whole[: max(rest, 0)] if last else whole[max(rest - 1, 0) : max(rest, 0)]
-        if not run:
-            run = _FILLING[mark]
+        start = 0 if index == len(places) - 1 else max(rest - 1, 0)
+        run = whole[start : max(rest, 0)] or _FILLING[words[place]]
+        words[place] = _grouped(run, index) if grouped else run
         rest -= 1
-        if grouped:
-            run = _grouped(run, index)
-        shown[place] = run
-    return shown
 
 
 def _grouped(run: str, index: int) -> str:
     """Digits (the last of them `index` places left of the point) with commas after each that ends a thousand."""
+    if len(run) <= 1 and index % 3:
+        return run
     if run == " ":
-        return "  " if index and index % 3 == 0 else run
+        return "  " if index else run
     out = ""
     for offset, digit in enumerate(reversed(run)):
         at = index + offset
         out = digit + ("," if at and at % 3 == 0 else "") + out
     return out
-
-
-def _decimal_places(tokens: tuple[Token, ...], places: list[int], decimals: str) -> dict[int, str]:
-    shown: dict[int, str] = {}
-    needed = len(decimals.rstrip("0"))
-    for index, place in enumerate(places):
-        shown[place] = decimals[index] if index < needed else _FILLING[tokens[place][1]]
-    return shown
 
 
 def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
@@ -406,11 +407,10 @@ def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
             exponent = _engineering(exponent + len(whole) - (1 if width else 0), width)
     mantissa = _show_number_scaled(head, abs(number), -exponent)
     sign = "-" if exponent < 0 else "+" if tokens[mark][1].endswith("+") else ""
-    tail = tokens[mark + 1 :]
-    places = [place for place, (kind, _) in enumerate(tail) if kind == "digit"]
-    shown = _whole_places(tail, places, str(abs(exponent)), False)
-    power = "".join(shown.get(place, word) for place, (_, word) in enumerate(tail))
-    return ("-" if number < 0 else "") + mantissa + "E" + sign + power
+    power = [word for _, word in tokens[mark + 1 :]]
+    places = [place for place, (kind, _) in enumerate(tokens[mark + 1 :]) if kind == "digit"]
+    _fill_whole(power, places, str(abs(exponent)), grouped=False)
+    return ("-" if number < 0 else "") + mantissa + "E" + sign + "".join(power)
 
 
 def _engineering(exponent: int, width: int) -> int:
@@ -476,15 +476,19 @@ def _padded(marks: str, text: str, *, left: bool) -> str:
 # -- dates
 
 
+_CLOCK: Final = frozenset(("minute", "elapsed", "half", "fraction"))
+
+
 def _show_date(section: Section, number: float, date_1904: bool) -> str:
-    """The parts of a moment, rounded to what the format shows of a second."""
+    """The parts of a moment, rounded to what the format shows of a second; a day alone is not rounded up."""
     tokens = section.tokens
     places = max((len(text) for kind, text in tokens if kind == "fraction"), default=0) - 1
     unit = 10 ** max(places, 0)
     if not (0 <= number <= SERIAL_MAX + 1 or (date_1904 and -SERIAL_MAX <= number < 0)):
         raise BadFormat("no such date")
     days = int(abs(number))
-    ticks = int((abs(number) - days) * 86_400 * unit + 0.5 + 1e-6)
+    clock = any(kind in _CLOCK or (kind == "date" and text[0] in "hs") for kind, text in tokens)
+    ticks = int((abs(number) - days) * 86_400 * unit + (0.5 + 1e-6 if clock else 1e-4))
     days, ticks = days + ticks // (86_400 * unit), ticks % (86_400 * unit)
     seconds, fraction = divmod(ticks, unit)
     serial = days + (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)

@@ -1,7 +1,6 @@
-"""Searching and grouping the cells of a range: Excel's exact and binary searches, a hash of equal cells, sums by group."""
+"""Searching the cells of a range: Excel's exact and binary searches, and a hash of equal cells."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 from cpython.list cimport PyList_GET_ITEM
@@ -9,7 +8,7 @@ from cpython.list cimport PyList_GET_ITEM
 import numpy as np
 
 from core.formula.criteria cimport (
-    A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, LESS_EQUAL, GREATER as GREATER_THAN, LESS as LESS_THAN, UNEQUAL, Criterion, Operand, Operator, Wildcard, meets,
+    A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, Criterion, Wildcard, number_in, starts_as_word,
 )
 from core.formula.environment cimport Environment
 from core.formula.values cimport Array, Error, Pool, Reference, Span, cell_of
@@ -17,7 +16,6 @@ from core.formula.values cimport Array, Error, Pool, Reference, Span, cell_of
 from core.formula.coerce cimport compare
 from core.formula.criteria import wildcard
 from core.formula.environment import CELLS_MAX
-from core.formula.numerals import read_number
 
 cdef enum:
     BLANK = 0
@@ -39,10 +37,6 @@ INDEX_ROWS_MIN = 32
 INDEX_AFTER = 4
 """Searches of one range before it gets an index: building costs about as much as so many searches."""
 
-ORDER_ROWS_MIN = 256
-ORDER_AFTER = 16
-"""The same for ranges in order, which cost a sort."""
-
 LOOKUP_CHARACTERS_MAX = 255
 """Characters of a text that VLOOKUP, HLOOKUP and MATCH look for; Excel answers #VALUE! beyond."""
 
@@ -51,7 +45,7 @@ cdef uint64_t TEXT_KEY = 0xFFF9_0000_0000_0000
 cdef uint64_t BOOLEAN_KEY = 0xFFFA_0000_0000_0000
 cdef uint64_t ERROR_KEY = 0xFFFB_0000_0000_0000
 cdef uint64_t BLANK_KEY = 0xFFFC_0000_0000_0000
-cdef uint64_t NO_KEY = 0xFFFD_0000_0000_0000
+NO_KEY = 0xFFFD_0000_0000_0000
 
 
 cdef inline uint64_t number_key(double number) noexcept nogil:
@@ -61,7 +55,7 @@ cdef inline uint64_t number_key(double number) noexcept nogil:
     return bits
 
 
-cdef inline uint64_t key_of_text(str text, Pool pool):
+cdef uint64_t key_of_text(str text, Pool pool):
     """The key of text that equals some text of the pool without case; NO_KEY where there is none."""
     _fold_all(pool)
     found = pool.folded_of.get(text.casefold())
@@ -257,7 +251,7 @@ cdef class Vector:
             return sign(compare(self.pool.strings[self.codes[row]], self.pool.strings[self.codes[other]]))
         return (self.numbers[row] > self.numbers[other]) - (self.numbers[row] < self.numbers[other])
 
-    def positions(self, Span keys, Pool pool, bint falling):
+    def positions(self, Environment environment, Span keys, Pool pool, bint falling):
         """For each cell of a span what `ascending` (or `descending`) finds; errors and limits as Groups.positions."""
         cdef const uint8_t[::1] kinds = keys.kinds
         cdef const double[::1] numbers = keys.numbers
@@ -273,6 +267,7 @@ cdef class Vector:
                 out[row] = -4
             else:
                 value = 0.0 if value is None else value
+                environment.spend(min(self.size, <Py_ssize_t> CELLS_MAX) if falling else 32)
                 out[row] = self.descending(value) if falling else self.ascending(value)
         return found
 
@@ -392,14 +387,14 @@ cdef class Groups:
             group = self.find(ERROR_KEY | <uint64_t> criterion.number)
         elif criterion.operand == A_NUMBER:
             group = self.find(number_key(criterion.number))
-            found = self._numeric(criterion).get(criterion.number)
+            found = self._numeric(criterion.date_1904).get(criterion.number)
             if found is not None:
                 return found if group < 0 else [group, *found]
         else:
             return None
         return [] if group < 0 else [group]
 
-    cdef dict _numeric(self, Criterion criterion):
+    cdef dict _numeric(self, bint date_1904):
         """The groups of texts that read as numbers, by number."""
         cdef Py_ssize_t group
         cdef Vector vector = self.vector
@@ -408,12 +403,12 @@ cdef class Groups:
             for group in range(self.count):
                 if (self.keys[group] & <uint64_t> 0xFFFF_0000_0000_0000) == TEXT_KEY:
                     text = vector.pool.strings[vector.codes[self.first_row[group]]]
-                    number = read_number(text, criterion.date_1904) if has_digit(text) else None
+                    number = number_in(text, date_1904)
                     if number is not None:
                         self.numeric_texts.setdefault(number, []).append(group)
         return self.numeric_texts
 
-    def positions(self, Span keys, Pool pool, bint wild, bint legacy=True, bint last=False):
+    def positions(self, Environment environment, Span keys, Pool pool, bint wild, bint legacy=True, bint last=False):
         """For each cell of a span the row of the first (or last) equal cell, as the exact matches find it.
 
         Returns int32 rows: -1 for none, -2 - code for an error (that of the key, #VALUE! for text over 255 characters).
@@ -440,6 +435,7 @@ cdef class Groups:
                 if (self.marks[codes[row]] if same_pool else marks_of(pool.strings[codes[row]])) & telling:
                     position = special.get(codes[row])
                     if position is None:
+                        environment.spend(min(self.vector.size, <Py_ssize_t> CELLS_MAX))
                         position = special[codes[row]] = self._special(pool.strings[codes[row]], legacy, last)
                     out[row] = position
                     continue
@@ -458,6 +454,28 @@ cdef class Groups:
                 key = number_key(numbers[row])
             group = self.find(key)
             out[row] = -1 if group < 0 else self.last_row[group] if last else self.first_row[group]
+        return found
+
+    def asked(self, Span criteria, Pool pool, bint date_1904):
+        """For each cell of a span, taken as a criterion: its group, -1 for none, -2 where Criterion must tell."""
+        cdef const uint8_t[::1] kinds = criteria.kinds
+        cdef const double[::1] numbers = criteria.numbers
+        cdef const int32_t[::1] codes = criteria.codes
+        cdef dict numeric = self._numeric(date_1904)
+        cdef Py_ssize_t row
+        found = np.empty(kinds.shape[0], np.int32)
+        cdef int32_t[::1] out = found
+        if pool is not self.vector.pool:
+            found[:] = -2
+            return found
+        self._read_pool()
+        for row in range(kinds.shape[0]):
+            if kinds[row] == NUMBER or kinds[row] == DATE:
+                out[row] = -2 if numeric and numbers[row] in numeric else self.find(number_key(numbers[row]))
+            elif kinds[row] == TEXT and not self.marks[codes[row]] & 4:
+                out[row] = self.find(TEXT_KEY | <uint64_t> self.folds[codes[row]])
+            else:
+                out[row] = -2
         return found
 
     cdef _read_pool(self):
@@ -493,21 +511,16 @@ cdef inline size_t hashed(uint64_t key, int shift) noexcept nogil:
 
 
 cdef uint8_t marks_of(str text):
-    """1 for text with wildcards, 2 for text over LOOKUP_CHARACTERS_MAX, 3 for both."""
+    """1 for text with wildcards, 2 for text over LOOKUP_CHARACTERS_MAX, 4 for what may be more than itself as a
+    criterion: a pattern, a comparison, a number, TRUE, an error."""
     cdef Py_UCS4 letter
-    cdef uint8_t marks = 2 if len(text) > LOOKUP_CHARACTERS else 0
+    cdef uint8_t marks = 2 | 4 if len(text) > LOOKUP_CHARACTERS else 0
     for letter in text:
         if letter == u"*" or letter == u"?" or letter == u"~":
-            return marks | 1
+            marks |= 1 | 4
+    if not starts_as_word(text) or (len(text) <= 5 and text.upper() in ("TRUE", "FALSE")):
+        marks |= 4
     return marks
-
-
-cdef bint has_digit(str text):
-    cdef Py_UCS4 letter
-    for letter in text:
-        if u"0" <= letter <= u"9":
-            return True
-    return False
 
 
 cdef tuple corners_of(Environment environment, Array array, Py_ssize_t index, bint row, kind):
@@ -539,412 +552,6 @@ cpdef Groups groups_of(Environment environment, Array array, Py_ssize_t index, b
         held = Groups(Vector(array, index, row))
     environment.indexes[key] = held
     return held if isinstance(held, Groups) else None
-
-
-cdef class Aggregates:
-    """Over the groups of one range: count, sum and extremes of another range's numbers, and its first error's row."""
-
-    def __init__(self, Groups groups, Vector values):
-        cdef Py_ssize_t row, size = min(groups.vector.size, values.size)
-        cdef int32_t group
-        cdef double number
-        cdef uint8_t kind
-        self.groups = groups
-        self.values = values
-        self.sums = np.zeros(groups.count)
-        self.smallest = np.full(groups.count, np.inf)
-        self.largest = np.full(groups.count, -np.inf)
-        self.numbers = np.zeros(groups.count, np.int64)
-        self.error_rows = np.full(groups.count, -1, np.int32)
-        with nogil:
-            for row in range(size):
-                kind = values.kinds[row]
-                group = groups.group_of_row[row]
-                if kind == NUMBER or kind == DATE:
-                    number = values.numbers[row]
-                    self.sums[group] += number
-                    self.numbers[group] += 1
-                    if number < self.smallest[group]:
-                        self.smallest[group] = number
-                    if number > self.largest[group]:
-                        self.largest[group] = number
-                elif kind == ERROR and self.error_rows[group] < 0:
-                    self.error_rows[group] = row
-
-
-cdef token_of(Environment environment, Array array, Py_ssize_t column):
-    """An object that stands for the present cells of a column of a range: it goes when they are edited."""
-    if array is None:
-        return None
-    key = corners_of(environment, array, column, False, "token")
-    held = environment.indexes.get(key)
-    if held is None:
-        held = environment.indexes[key] = object()
-    return held
-
-
-cdef tuple _held(Environment environment, str kind, list arrays, Py_ssize_t column):
-    """Where an index over a column of each of several ranges (some None) is kept, and what it must show to be valid."""
-    cdef Array array
-    for array in arrays:
-        if array is not None and array.reference is None:
-            return None, None
-    if environment.indexes is None:
-        return None, None
-    others = tuple([None if array is None else corners_of(environment, array, column, False, "") for array in arrays[1:]])
-    tokens = tuple([token_of(environment, array, column) for array in arrays])
-    return corners_of(environment, arrays[0], column, False, (kind, others)), tokens
-
-
-cdef Aggregates aggregates_of(Environment environment, Groups groups, Array range_, Array values, Py_ssize_t column):
-    """The sums of a column of values by the groups of a column of a range; None where they cannot be kept."""
-    key, tokens = _held(environment, "sums", [range_, values], column)
-    if key is None:
-        return None
-    held = environment.indexes.get(key)
-    if held is None or held[0] != tokens:
-        held = environment.indexes[key] = (tokens, Aggregates(groups, Vector(values, column)))
-    return held[1]
-
-
-cdef class Ordered:
-    """The rows whose cell is a number, by group and number, with running counts, sums and extremes of other cells.
-
-    Running forward and backward from both ends of each group, so that no sum is a difference of two.
-    """
-
-    def __init__(self, Vector numbers, Groups groups, Vector values):
-        kinds = np.asarray(numbers.kinds)
-        rows = np.flatnonzero((kinds == NUMBER) | (kinds == DATE))
-        sorted_numbers = np.asarray(numbers.numbers)[rows]
-        order = np.argsort(sorted_numbers)
-        if groups is None:
-            self.starts = np.array([0, len(rows)], np.int64)
-        else:
-            order = self._by_group(rows[order], order, groups)
-        self.numbers = np.ascontiguousarray(sorted_numbers[order])
-        self.rows = rows[order].astype(np.int64)
-        self.values = values
-        if values is not None:
-            self.forward, self.backward = self._run(1), self._run(-1)
-
-    cdef _by_group(self, int64_t[::1] rows, int64_t[::1] order, Groups groups):
-        """An order by number as one by group and number; rows beyond the groups' own fall away."""
-        cdef Py_ssize_t place, size = groups.vector.size
-        cdef int64_t[::1] starts = np.zeros(groups.count + 1, np.int64), ends
-        cdef int64_t[::1] out
-        cdef int32_t group
-        for place in range(rows.shape[0]):
-            if rows[place] < size:
-                starts[groups.group_of_row[rows[place]] + 1] += 1
-        self.starts = np.cumsum(starts)
-        ends = np.array(self.starts)
-        out = np.empty(self.starts[groups.count], np.int64)
-        for place in range(rows.shape[0]):
-            if rows[place] < size:
-                group = groups.group_of_row[rows[place]]
-                out[ends[group]] = order[place]
-                ends[group] += 1
-        return np.asarray(out)
-
-    cdef double[:, ::1] _run(self, int step):
-        """Columns: count, sum, smallest, largest, first error's row (-1 for none), from one end of each group on."""
-        cdef Py_ssize_t group, place, first, last, size = self.rows.shape[0]
-        cdef double[:, ::1] out = np.empty((size, 5))
-        cdef double count, total, smallest, largest, error, number
-        cdef uint8_t kind
-        cdef int64_t row
-        with nogil:
-            for group in range(self.starts.shape[0] - 1):
-                count, total, smallest, largest, error = 0, 0, INFINITY, -INFINITY, -1
-                first, last = self.starts[group], self.starts[group + 1] - 1
-                if step < 0:
-                    first, last = last, first
-                place = first
-                while (place <= last) if step > 0 else (place >= last):
-                    row = self.rows[place]
-                    kind = self.values.kinds[row] if row < self.values.size else BLANK
-                    if kind == NUMBER or kind == DATE:
-                        number = self.values.numbers[row]
-                        count += 1
-                        total += number
-                        smallest, largest = min(smallest, number), max(largest, number)
-                    elif kind == ERROR and (error < 0 or row < error):
-                        error = row
-                    out[place, 0], out[place, 1], out[place, 2], out[place, 3] = count, total, smallest, largest
-                    out[place, 4] = error
-                    place += step
-        return out
-
-    cdef take(self, Tally result, Criterion criterion, int32_t group):
-        """Add the rows of a group whose number meets a criterion of order."""
-        cdef Py_ssize_t low = self.starts[group], high = self.starts[group + 1], first = low, last = high, middle
-        cdef bint after = criterion.operator == LESS_EQUAL or criterion.operator == GREATER_THAN
-        while low < high:
-            middle = (low + high) // 2
-            if self.numbers[middle] < criterion.number or (after and self.numbers[middle] == criterion.number):
-                low = middle + 1
-            else:
-                high = middle
-        if criterion.operator == LESS_THAN or criterion.operator == LESS_EQUAL:
-            if low > first:
-                result.rows += low - first
-                if self.values is not None:
-                    result._take_run(self.forward[low - 1], self.values)
-        elif low < last:
-            result.rows += last - low
-            if self.values is not None:
-                result._take_run(self.backward[low], self.values)
-
-
-cdef Ordered ordered_of(Environment environment, Groups groups, Array grouped, Array tested, Array values,
-                        Py_ssize_t column, Py_ssize_t uses):
-    """The ordered rows for a criterion of order beside one of equality (or none); None while they do not pay."""
-    if tested.rows < ORDER_ROWS_MIN:
-        return None
-    key, tokens = _held(environment, "order", [tested, grouped, values], column)
-    if key is None:
-        return None
-    held = environment.indexes.get(key)
-    if held is None or held[0] != tokens:
-        held = (tokens, 0, None)
-    if held[2] is None:
-        used = held[1] + uses
-        made = Ordered(Vector(tested, column), groups, vector_at(values, column)) if used >= ORDER_AFTER else None
-        held = environment.indexes[key] = (tokens, used, made)
-    return held[2]
-
-
-cdef class Tally:
-    """What the rows that meet all criteria add up to.
-
-    `rows` counts them; `numbers`, `sum`, `smallest` and `largest` are of the numbers among their values; `error` is
-    the code of the first error among their values, -1 without one.
-    """
-
-    def __init__(self):
-        self.smallest = np.inf
-        self.largest = -np.inf
-        self.error = -1
-
-    cdef _take(self, Vector values, Py_ssize_t row):
-        cdef uint8_t kind
-        cdef double number
-        self.rows += 1
-        if values is None or row >= values.size:
-            return
-        kind = values.kinds[row]
-        if kind == NUMBER or kind == DATE:
-            number = values.numbers[row]
-            self.numbers += 1
-            self.sum += number
-            if number < self.smallest:
-                self.smallest = number
-            if number > self.largest:
-                self.largest = number
-        elif kind == ERROR and (self.error < 0 or row < self.error_row):
-            self.error = <int> values.numbers[row]
-            self.error_row = row
-
-    cdef _take_run(self, double[::1] run, Vector values):
-        self.numbers += <int64_t> run[0]
-        self.sum += run[1]
-        self.smallest = min(self.smallest, run[2])
-        self.largest = max(self.largest, run[3])
-        if run[4] >= 0 and (self.error < 0 or run[4] < self.error_row):
-            self.error_row = <Py_ssize_t> run[4]
-            self.error = <int> values.numbers[self.error_row]
-
-    cdef _take_group(self, Aggregates aggregates, int32_t group):
-        cdef int32_t row = aggregates.error_rows[group]
-        self.numbers += aggregates.numbers[group]
-        self.sum += aggregates.sums[group]
-        self.smallest = min(self.smallest, aggregates.smallest[group])
-        self.largest = max(self.largest, aggregates.largest[group])
-        if row >= 0 and (self.error < 0 or row < self.error_row):
-            self.error = <int> aggregates.values.numbers[row]
-            self.error_row = row
-
-
-def tally(Environment environment, list ranges, list criteria, Array values=None, Py_ssize_t uses=1):
-    """The Tally of the rows (cells, where the ranges have columns) in which each range's cell meets its criterion.
-
-    The ranges and values have one shape; those cut at the end of their sheet's used cells count as blank beyond.
-    """
-    cdef Tally result = Tally()
-    cdef list arrays = ranges if values is None else [*ranges, values]
-    cdef Py_ssize_t column, columns = max([(<Array> array).columns for array in arrays])
-    cdef Py_ssize_t rows = max([(<Array> array).rows for array in arrays])
-    cdef Array first = ranges[0]
-    for column in range(columns):
-        environment.spend(min(rows, <Py_ssize_t> CELLS_MAX))
-        _tally_column(environment, result, ranges, criteria, values, column, rows, uses)
-    if first.reference is not None:
-        beyond = first.reference.rows * first.reference.columns - rows * columns
-        if beyond > 0 and all([(<Criterion> criterion).matches_kind(BLANK, 0) for criterion in criteria]):
-            result.rows += beyond
-    return result
-
-
-cdef _tally_column(Environment environment, Tally result, list ranges, list criteria, Array values,
-                   Py_ssize_t column, Py_ssize_t rows, Py_ssize_t uses):
-    cdef Py_ssize_t index, best = -1, size, smallest = rows + 1
-    cdef Groups groups, best_groups = None
-    cdef list members, best_members = None
-    cdef Criterion criterion
-    cdef Array range_
-    cdef int32_t group
-    for index in range(len(ranges)):
-        criterion, range_ = criteria[index], ranges[index]
-        if criterion.operator != EQUAL or column >= range_.columns:
-            continue
-        groups = groups_of(environment, range_, column, False, uses)
-        members = None if groups is None else groups.members(criterion)
-        if members is not None:
-            groups._sort_rows()
-            size = 0
-            for group in members:
-                size += groups.starts[group + 1] - groups.starts[group]
-            if size < smallest:
-                best, smallest, best_groups, best_members = index, size, groups, members
-    if _in_order(environment, result, best_groups, best_members, best, ranges, criteria, values, column, uses):
-        return
-    if best < 0:
-        _scan(result, ranges, criteria, values, column, rows)
-    else:
-        _walk(environment, result, best_groups, best_members, best, ranges, criteria, values, column)
-
-
-cdef bint _in_order(Environment environment, Tally result, Groups groups, list members, Py_ssize_t known, list ranges,
-                    list criteria, Array values, Py_ssize_t column, Py_ssize_t uses) except -1:
-    """Answer one criterion of order on numbers, alone or beside one of equality, from rows in order; False if not so."""
-    cdef Py_ssize_t place = 0 if known != 0 else 1
-    cdef Criterion criterion
-    cdef Array tested
-    cdef Ordered ordered
-    cdef int32_t group
-    if len(ranges) != (1 if known < 0 else 2):
-        return False
-    criterion, tested = criteria[place], ranges[place]
-    if criterion.operand != A_NUMBER or criterion.operator <= UNEQUAL or column >= tested.columns:
-        return False
-    if values is not None and column >= values.columns:
-        return False
-    ordered = ordered_of(environment, groups, None if known < 0 else ranges[known], tested, values, column, uses)
-    if ordered is None:
-        return False
-    for group in [0] if known < 0 else members:
-        ordered.take(result, criterion, group)
-    return True
-
-
-cdef Vector vector_at(Array array, Py_ssize_t column):
-    """A column of an array; None beyond its columns (cut at the used cells: all blank)."""
-    return None if array is None or column >= array.columns else Vector(array, column)
-
-
-cdef _walk(Environment environment, Tally result, Groups groups, list members, Py_ssize_t known, list ranges,
-           list criteria, Array values, Py_ssize_t column):
-    """Go through the rows of the groups that meet one criterion, and test the others."""
-    cdef list tests = [
-        Test(criteria[index], vector_at(ranges[index], column)) for index in range(len(ranges)) if index != known
-    ]
-    cdef Vector numbers
-    cdef Aggregates sums
-    cdef int32_t group, place, row
-    cdef Py_ssize_t index, count = len(tests)
-    cdef bint met
-    if count == 0:
-        sums = None if values is None or column >= values.columns else aggregates_of(
-            environment, groups, ranges[known], values, column)
-        if values is None or sums is not None:
-            for group in members:
-                result.rows += groups.starts[group + 1] - groups.starts[group]
-                if sums is not None:
-                    result._take_group(sums, group)
-            return
-    numbers = vector_at(values, column)
-    for group in members:
-        for place in range(groups.starts[group], groups.starts[group + 1]):
-            row = groups.rows[place]
-            met = True
-            for index in range(count):
-                if not (<Test> tests[index]).at(row):
-                    met = False
-                    break
-            if met:
-                result._take(numbers, row)
-
-
-cdef _scan(Tally result, list ranges, list criteria, Array values, Py_ssize_t column, Py_ssize_t rows):
-    """Test every row."""
-    cdef uint8_t[::1] mask = np.ones(rows, np.uint8)
-    cdef Vector numbers = vector_at(values, column)
-    cdef Py_ssize_t index, row
-    for index in range(len(ranges)):
-        (<Test> Test(criteria[index], vector_at(ranges[index], column))).restrict(mask)
-    for row in range(rows):
-        if mask[row]:
-            result._take(numbers, row)
-
-
-cdef class Test:
-    """A criterion on a vector, its verdict on each distinct text remembered. A row beyond the vector is blank."""
-
-    def __init__(self, Criterion criterion, Vector vector):
-        cdef uint64_t key
-        self.criterion = criterion
-        self.vector = vector
-        self.size = 0 if vector is None else vector.size
-        self.operator, self.operand, self.wanted = criterion.operator, criterion.operand, criterion.number
-        self.folded = -1
-        self.verdicts = None
-        if vector is None:
-            return
-        if criterion.operand == A_TEXT and criterion.operator == EQUAL:
-            key = key_of_text(criterion.text, vector.pool)
-            self.folded = -2 if key == NO_KEY else <int64_t> (key & <uint64_t> 0xFFFF_FFFF)
-
-    cdef bint text_at(self, int32_t code) except -1:
-        cdef Pool pool = self.vector.pool
-        cdef uint8_t verdict
-        if self.folded != -1:
-            return self.folded == pool.fold(code)
-        if self.verdicts is None:
-            self.verdicts = np.full(len(pool.strings), 2, np.uint8)
-        verdict = self.verdicts[code]
-        if verdict == 2:
-            verdict = self.verdicts[code] = self.criterion.matches_text(pool.strings[code])
-        return verdict
-
-    cdef bint at(self, Py_ssize_t row) except -1:
-        """Whether the cell of a row meets the criterion."""
-        cdef uint8_t kind = self.vector.kinds[row] if row < self.size else BLANK
-        if kind == TEXT:
-            return self.text_at(self.vector.codes[row])
-        return meets(self.operator, self.operand, self.wanted, kind, self.vector.numbers[row] if row < self.size else 0)
-
-    cdef restrict(self, uint8_t[::1] mask):
-        """Clear the rows of a mask that do not meet the criterion."""
-        cdef Py_ssize_t row, size = min(self.size, mask.shape[0])
-        cdef uint8_t kind
-        cdef Vector vector = self.vector
-        cdef bint constant = self.folded == -1 and self.operand in (A_NUMBER, A_BOOLEAN, AN_ERROR) and not (
-            self.operand == A_NUMBER and self.operator == EQUAL)
-        with nogil:
-            for row in range(size):
-                kind = vector.kinds[row]
-                if kind != TEXT:
-                    mask[row] &= meets(self.operator, self.operand, self.wanted, kind, vector.numbers[row])
-                elif constant:
-                    mask[row] &= self.operator == UNEQUAL
-            if not meets(self.operator, self.operand, self.wanted, BLANK, 0):
-                for row in range(size, mask.shape[0]):
-                    mask[row] = 0
-        if not constant:
-            for row in range(size):
-                if mask[row] and vector.kinds[row] == TEXT:
-                    mask[row] = self.text_at(vector.codes[row])
 
 
 def take(Span source, positions):

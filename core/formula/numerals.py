@@ -22,6 +22,7 @@ _DIGITS_KEPT: Final = 15
 _PIVOT_YEAR: Final = 30
 """Two-digit years below it are of the 2000s."""
 
+_DIGIT: Final = re.compile(r"[0-9]")
 _PLAIN: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,4})?")
 _NUMBER: Final = re.compile(
     r"""
@@ -35,7 +36,7 @@ _NUMBER: Final = re.compile(
 )
 _FRACTION: Final = re.compile(r"([+-]?) *([0-9]{1,15}) +([0-9]{1,15})/([0-9]{1,15})")
 _TIME: Final = re.compile(
-    r"(?P<first>[0-9]{1,4})(?: *: *(?P<second>[0-9]{1,4}))?(?: *: *(?P<third>[0-9]{1,4}))?"
+    r"(?P<first>[0-9]{1,4})(?: *: *(?P<second>[0-9]{0,4}))?(?: *: *(?P<third>[0-9]{1,4}))?"
     r"(?P<fraction>\.[0-9]{0,9})?(?: *(?P<half>AM|PM|A|P))?",
     re.IGNORECASE,
 )
@@ -53,7 +54,7 @@ def read_number(text: str, date_1904: bool = False, year: int | None = None) -> 
     if _PLAIN.fullmatch(text):
         return float(text)
     text = text.strip(" ")
-    if not text or len(text) > TEXT_MAX:
+    if len(text) > TEXT_MAX or not _DIGIT.search(text):
         return None
     number = _decimal(text)
     if number is None:
@@ -203,7 +204,7 @@ def _without_year(month: int, number: str, date_1904: bool, year: int | None) ->
         return None
     if len(number) <= 2 and 1 <= int(number) <= days.month_length(1904, month):
         serial = None if year is None else serial_of(year, month, int(number), date_1904)
-        if serial is not None or year is None:  # 2/29 is of no leap year then: February 1929
+        if serial is not None or year is None:  # no such day that year: 2/29 is February 2029
             return serial
     return _serial(number, month, 1, date_1904)
 

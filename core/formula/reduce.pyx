@@ -12,7 +12,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from core.formula.coerce import to_number
-from core.formula.values cimport ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error, Span
+from core.formula.values cimport ERROR_DIV0, ERROR_NA, ERROR_NUM, ERROR_VALUE, Array, Error, Span
 from core.formula.values import ALL_ERRORS, VALUE, Date, Failure
 
 cdef enum:
@@ -32,6 +32,9 @@ cdef enum Operation:
     SQUARES
 
 cdef tuple _ERRORS = ALL_ERRORS
+
+cdef enum:
+    LONG = 256  # cells from which NumPy is faster than a loop over a list
 
 
 cdef struct Tally:
@@ -295,15 +298,32 @@ def numbers(tuple arguments, bint everything=False):
     return found
 
 
+cdef object _numbers_of_spans(Array array):
+    """The numbers of an array that is held as spans, as a NumPy array."""
+    values, kinds = dense(array)
+    flat, values = kinds.ravel(), values.ravel()
+    wrong = np.flatnonzero(flat == ERROR)
+    if len(wrong):
+        raise Failure(_ERRORS[<int> values[wrong[0]]])
+    return values[(flat == NUMBER) | (flat == DATE)]
+
+
+def ordered(*arguments):
+    """The numbers of some RANGE arguments from the least to the greatest: a list, or a NumPy array of a long range.
+
+    Raises:
+        Failure: as `numbers`.
+    """
+    if len(arguments) == 1 and isinstance(arguments[0], Array):
+        if (<Array> arguments[0]).spans is not None and (<Array> arguments[0]).rows >= LONG:
+            return np.sort(_numbers_of_spans(<Array> arguments[0]))
+    return sorted(numbers(arguments))
+
+
 cdef void _collect(Array array, bint everything, list found) except *:
     cdef object value
     if array.spans is not None and not everything:
-        values, kinds = dense(array)
-        flat = kinds.ravel()
-        wrong = np.flatnonzero(flat == ERROR)
-        if len(wrong):
-            raise Failure(_ERRORS[<int> values.ravel()[wrong[0]]])
-        found.extend(values.ravel()[(flat == NUMBER) | (flat == DATE)].tolist())
+        found.extend(_numbers_of_spans(array).tolist())
         return
     for value in array.cells():
         if isinstance(value, float):
@@ -314,6 +334,37 @@ cdef void _collect(Array array, bint everything, list found) except *:
             raise Failure(value)
         elif everything:
             found.append(1.0 if value is True else 0.0)
+
+
+def pairs(Array first, Array second):
+    """The numbers of two equally large arrays as two lists, place by place, where both hold one.
+
+    Raises:
+        Failure: NA for arrays of different sizes, else the first error inside.
+    """
+    cdef list x = [], y = []
+    cdef object one, other
+    if first.rows * first.columns != second.rows * second.columns:
+        raise Failure(ERROR_NA)
+    for one in first.cells():
+        if isinstance(one, Error):
+            raise Failure(one)
+    for one, other in zip(first.cells(), second.cells()):
+        if isinstance(other, Error):
+            raise Failure(other)
+        if isinstance(one, float) and isinstance(other, float):
+            x.append(PyFloat_AS_DOUBLE(one))
+            y.append(PyFloat_AS_DOUBLE(other))
+    return x, y
+
+
+def products(list x, double mean_x, list y, double mean_y):
+    """The sum of the products of the distances from the means, added up in order."""
+    cdef double total = 0.0
+    cdef Py_ssize_t at
+    for at in range(len(x)):
+        total += (PyFloat_AS_DOUBLE(x[at]) - mean_x) * (PyFloat_AS_DOUBLE(y[at]) - mean_y)
+    return total
 
 
 def spread(list values):
@@ -363,6 +414,23 @@ def dense(Array array):
     return numbers_out.reshape(shape), kinds_out.reshape(shape)
 
 
+cdef object _sum_product_of_lists(tuple arguments, Py_ssize_t count):
+    cdef double total = 0.0, product
+    cdef Py_ssize_t at
+    cdef object argument, value
+    for argument in arguments:  # the first error of the first array that has one
+        for value in (<Array> argument)._cells:
+            if isinstance(value, Error):
+                return value
+    for at in range(count):
+        product = 1.0
+        for argument in arguments:
+            value = (<Array> argument)._cells[at]
+            product *= PyFloat_AS_DOUBLE(value) if isinstance(value, float) else 0.0
+        total += product
+    return total if isfinite(total) else ERROR_NUM
+
+
 def sum_product(*arguments):
     """The body of SUMPRODUCT: arrays of one shape; what is no number is 0; VALUE for other shapes."""
     cdef Array first = arguments[0], other
@@ -378,6 +446,8 @@ def sum_product(*arguments):
             return ERROR_VALUE
     if len(arguments) == 1:
         return sum_array(first)
+    if count < LONG and all([argument.spans is None for argument in arguments]):
+        return _sum_product_of_lists(arguments, count)
     product = np.ones(count)
     for argument in arguments:
         numbers_found, kinds_found = dense(argument)
@@ -404,7 +474,10 @@ def sum_product(*arguments):
 
 cdef inline double _half_unit(double scaled) noexcept nogil:
     """Half a unit in the 15th significant digit of a positive number; 0 where that digit stands before the point."""
-    cdef double places = floor(log10(scaled)) - 14
+    cdef double places = floor(log10(scaled))
+    if pow(10.0, places) > scaled:  # the logarithm of 999999999999999.8 is 15
+        places -= 1
+    places -= 14
     return 0.5 * pow(10.0, places) if places <= 0 else 0.0
 
 
@@ -469,6 +542,26 @@ cpdef double round_up(double number, int digits) noexcept nogil:
     if part > 0 and not (part < 6e-15 * scaled and part <= _half_unit(scaled)):
         whole += 1
     return _unscaled(whole, number, digits)
+
+
+cdef inline int _digits(double digits) noexcept nogil:
+    """Decimals as a function is asked for them, cut; beyond 400 they say nothing."""
+    return <int> (400.0 if digits > 400.0 else -400.0 if digits < -400.0 else digits)
+
+
+def round_of(double number, double digits):
+    """The body of ROUND."""
+    return round_half_away(number, _digits(digits))
+
+
+def round_down_of(double number, double digits=0.0):
+    """The body of ROUNDDOWN and TRUNC."""
+    return round_down(number, _digits(digits))
+
+
+def round_up_of(double number, double digits):
+    """The body of ROUNDUP."""
+    return round_up(number, _digits(digits))
 
 
 cpdef double whole_below(double number) noexcept nogil:

@@ -20,6 +20,7 @@ through `repr` or as a checked identifier.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import keyword
 import re
@@ -66,6 +67,10 @@ def translate(formula: str, target: Target = "pandas", *, include_imports: bool 
     """
     writer = _Writer(target)
     code = writer.write(parse(formula))
+    try:
+        ast.parse(code, mode="eval")
+    except (SyntaxError, MemoryError, RecursionError):
+        raise LimitExceeded("the source is nested deeper than Python reads") from None
     helpers = _needed_helpers(code)
     source = "\n\n".join([*(HELPERS[name] for name in helpers), ""]) + "\n" if helpers else ""
     body = f"def formula({', '.join(writer.parameters)}):\n    return {code}\n"
@@ -93,35 +98,48 @@ def _needed_helpers(code: str) -> list[str]:
     return [name for name in HELPERS if name in needed]
 
 
+_SUM, _PRODUCT, _SIGNED, _ATOM = 3, 4, 5, 9
+"""How strongly a source binds: a conditional or a comparison less than all of them."""
+
+
 class _Code(str):
     """A piece of source with its form: "value", or an array as "row", "column" or "grid"."""
 
     form: str
-    atomic: bool
-    """Whether it needs no parentheses beside an operator."""
+    level: int
 
-    def __new__(cls, text: str, form: str = "value", *, atomic: bool = True) -> _Code:
+    def __new__(cls, text: str, form: str = "value", *, level: int = _ATOM) -> _Code:
         if len(text) > CODE_CHARACTERS_MAX:
             raise LimitExceeded(f"the source is longer than {CODE_CHARACTERS_MAX:,} characters")
         code = super().__new__(cls, text)
         code.form = form
-        code.atomic = atomic
+        code.level = level
         return code
 
     def __format__(self, spec: str) -> str:
-        if spec == "p" and not self.atomic:
+        """`p` in parentheses beside any operator, a digit where it binds less than that level, `i` as an int,
+        `t` like `p`, a number as its text."""
+        if spec == "t" and re.fullmatch(r"[0-9.]+", self):
+            return repr(str(self))
+        if self.level < (_ATOM if spec in ("p", "t") else int(spec) if spec.isdecimal() else 0):
             return f"({self})"
         if spec == "i" and not self.isdecimal():
             return f"int({self})"
         return str(self)
 
 
-_TAKEN: Final = {*keyword.kwlist, *dir(builtins), *HELPERS, *" ".join(IMPORTS.values()).split(), "df", "sheets", "formula",
-                 "x", "y", "z"}  # fmt: skip
+_TAKEN: Final = {
+    *keyword.kwlist, *dir(builtins), *HELPERS, *" ".join(IMPORTS.values()).split(), "df", "sheets", "formula", "x", "y",
+}  # fmt: skip
 """Words that no parameter may have as its name."""
 
-_OPERATORS: Final = {"+": "+", "-": "-", "*": "*", "/": "/", "^": "**", "=": "==", "<>": "!=", "<": "<", ">": ">",
-                     "<=": "<=", ">=": ">="}  # fmt: skip
+_OPERATORS: Final = {
+    "+": ("{0:3} + {1:4}", _SUM), "-": ("{0:3} - {1:4}", _SUM), "*": ("{0:4} * {1:5}", _PRODUCT),
+    "/": ("{0:4} / {1:5}", _PRODUCT), "^": ("{0:p} ** {1:p}", _SIGNED), "=": ("{0:3} == {1:3}", 1),
+    "<>": ("{0:3} != {1:3}", 1), "<": ("{0:3} < {1:3}", 1), ">": ("{0:3} > {1:3}", 1), "<=": ("{0:3} <= {1:3}", 1),
+    ">=": ("{0:3} >= {1:3}", 1),
+}  # fmt: skip
+"""Template and level by operator."""
 
 _UNFIT: Final = "has no counterpart in Python source"
 
@@ -251,7 +269,7 @@ class _Writer:
         if isinstance(value, Error):
             return _Code(f"failed({value.text!r})")
         if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-            return _Code(repr(int(value)), atomic=value >= 0)
+            return _Code(repr(int(value)), level=_ATOM if value >= 0 else _SIGNED)
         return _Code(repr(value))
 
     def array(self, node: ArrayLiteral) -> _Code:
@@ -265,9 +283,9 @@ class _Writer:
 
     def unary(self, node: Unary, code: _Code) -> _Code:
         if node.operator == "%":
-            return self.elementwise("{0:p} / 100", [code], atomic=False)
+            return self.elementwise("{0:4} / 100", [code], level=_PRODUCT)
         if node.operator == "-":
-            return self.elementwise("-{0:p}", [code], atomic=False)
+            return self.elementwise("-{0:5}", [code], level=_SIGNED)
         if node.operator == "@" and code.form != "value":
             raise FormulaError(f"an intersection with the formula's own row {_UNFIT}", node.start)
         return code
@@ -279,26 +297,29 @@ class _Writer:
         right = self.write(node.right)
         if symbol == "&":
             self.note("numbers are joined with up to 15 digits, as a spreadsheet shows them")
-            return self.elementwise("text({0}) + text({1})", [left, right], atomic=False, vectorize=True)
+            chained = isinstance(node.left, Binary) and node.left.operator == "&"
+            template = "{0:3} + text({1})" if chained else "text({0}) + text({1})"
+            return self.elementwise(template, [left, right], level=_SUM, vectorize=True)
         if symbol in ("=", "<>") and not all(_is_number(side) for side in (node.left, node.right)):
             self.note("= and <> compare text without regard to case")
             template = "same({0}, {1})" if symbol == "=" else "(not same({0}, {1}))"
             return self.elementwise(template, [left, right], vectorize=True)
         if symbol == "/":
             self.note("a division by zero raises ZeroDivisionError, or gives inf or NaN in arrays, for #DIV/0!")
-        return self.elementwise(f"{{0:p}} {_OPERATORS[symbol]} {{1:p}}", [left, right], atomic=False)
+        template, level = _OPERATORS[symbol]
+        return self.elementwise(template, [left, right], level=level)
 
     def elementwise(
-        self, template: str, operands: Sequence[_Code], *, atomic: bool = True, vectorize: bool = False
+        self, template: str, operands: Sequence[_Code], *, level: int = _ATOM, vectorize: bool = False
     ) -> _Code:
         """A template over single values, applied element by element where an operand is an array.
 
         `vectorize` says that the template is not understood by NumPy's arrays."""
         form = self.common_form(operands)
         if form == "value":
-            return _Code(template.format(*operands), atomic=atomic)
+            return _Code(template.format(*operands), level=level)
         if self.target != "python" and not vectorize:
-            return _Code(template.format(*operands), form, atomic=atomic)
+            return _Code(template.format(*operands), form, level=level)
         names = [_Code(f"v{place}") for place in range(1, len(operands) + 1)]
         function = f"lambda {', '.join(names)}: {template.format(*names)}"
         values = ", ".join(operands)
@@ -432,7 +453,7 @@ class _Writer:
         if isinstance(criterion, Literal):
             found = re.fullmatch(r"(<=|>=|<>|<|>|=|)(-?[0-9]+(?:\.[0-9]+)?)", _plain(criterion.value))
             if found is not None and found[1] != "<>":
-                return _Code(f"({code} {_OPERATORS[found[1] or '=']} {found[2]})", "column")
+                return _Code(f"({code} {found[1] if found[1] not in ('', '=') else '=='} {found[2]})", "column")
         return _Code(f"np.array([meets(x, {wanted}) for x in {code}])", "column")
 
     def masks(self, pairs: Sequence[Node]) -> _Code:
@@ -562,12 +583,12 @@ class _Writer:
         values = f"map(text, flat({', '.join(self.write(part) for part in parts)}))"
         skipping = self.single(skip)
         chosen = f"filter(None, {values})" if skipping == "True" else f"(x for x in {values} if x or not {skipping:p})"
-        return _Code(f"{self.single(separator):p}.join({chosen})")
+        return _Code(f"{self.single(separator):t}.join({chosen})")
 
     def substitute(self, word: Node, old: Node, new: Node, place: Node | None = None) -> _Code:
-        parts = f"{self.single(old)}, {self.single(new)}"
+        parts = f"{self.single(old):t}, {self.single(new):t}"
         if place is None:
-            return _Code(f"{self.single(word):p}.replace({parts})")
+            return _Code(f"{self.single(word):t}.replace({parts})")
         return _Code(f"substituted({self.single(word)}, {parts}, {self.single(place):i})")
 
     def shown(self, value: Node, code: Node) -> _Code:
@@ -620,12 +641,16 @@ class _Writer:
         return _Code(f"(lambda {with_name[0]}: {inner})({given})", inner.form)
 
     def function(self, *arguments: Node) -> _Code:
+        if not arguments:
+            raise FormulaError("LAMBDA needs a calculation")
         *parameters, body = arguments
         outer = [self.scope(parameter) for parameter in parameters]
+        if len({name for name, _ in outer}) < len(outer):
+            raise FormulaError("LAMBDA names two parameters alike")
         code = self.write(body)
         for parameter, (_, before) in zip(reversed(parameters), reversed(outer), strict=True):
             self.leave(parameter, before)
-        return _Code(f"lambda {', '.join(name for name, _ in outer)}: {code}", atomic=False)
+        return _Code(f"lambda {', '.join(name for name, _ in outer)}: {code}", level=0)
 
     def scope(self, name: Node) -> tuple[str, str | None]:
         """Bind a name; its identifier, and what it was bound to before."""

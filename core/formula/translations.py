@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 class Scalar(NamedTuple):
     """A function of single values. In a template {0} is the first argument, {0:p} the same in parentheses where it
-    needs them, {0:i} the same as an int; each argument stands once, so that nested calls stay short."""
+    needs them, {0:i} the same
+    as an int, {0:t} as a text; each argument stands once, so that nested calls stay short."""
 
     python: str
     numpy: str = ""
@@ -90,23 +91,23 @@ SCALARS: Final = {
     "ISLOGICAL": Scalar("isinstance({0}, bool)", "isinstance({0}, bool | np.bool_)"),
     "ISBLANK": Scalar("is_blank({0})"),
     # text
-    "LEFT": Scalar("{0:p}[:{1:i}]", "", 1, ("1",)),
-    "RIGHT": Scalar("right({0}, {1:i})", "", 1, ("1",)),
-    "MID": Scalar("middle({0}, {1:i}, {2:i})", "", 3),
+    "LEFT": Scalar("{0:t}[:{1:i}]", "", 1, ("1",)),
+    "RIGHT": Scalar("right({0:t}, {1:i})", "", 1, ("1",)),
+    "MID": Scalar("middle({0:t}, {1:i}, {2:i})", "", 3),
     "LEN": Scalar("len(text({0}))"),
-    "TRIM": Scalar("' '.join({0:p}.split())"),
-    "UPPER": Scalar("{0:p}.upper()"),
-    "LOWER": Scalar("{0:p}.lower()"),
-    "PROPER": Scalar("{0:p}.title()"),
-    "REPT": Scalar("({0:p} * {1:i})", "", 2),
-    "EXACT": Scalar("({0:p} == {1:p})", "", 2),
-    "FIND": Scalar("({1:p}.index({0}, {2:i} - 1) + 1)", "", 2, ("1",)),
-    "SEARCH": Scalar("({1:p}.casefold().index({0:p}.casefold(), {2:i} - 1) + 1)", "", 2, ("1",)),
-    "REPLACE": Scalar("replaced({0}, {1:i}, {2:i}, {3})", "", 4),
+    "TRIM": Scalar("' '.join({0:t}.split())"),
+    "UPPER": Scalar("{0:t}.upper()"),
+    "LOWER": Scalar("{0:t}.lower()"),
+    "PROPER": Scalar("{0:t}.title()"),
+    "REPT": Scalar("({0:t} * {1:i})", "", 2),
+    "EXACT": Scalar("({0:t} == {1:t})", "", 2),
+    "FIND": Scalar("({1:t}.index({0:t}, {2:i} - 1) + 1)", "", 2, ("1",)),
+    "SEARCH": Scalar("({1:t}.casefold().index({0:t}.casefold(), {2:i} - 1) + 1)", "", 2, ("1",)),
+    "REPLACE": Scalar("replaced({0:t}, {1:i}, {2:i}, {3:t})", "", 4),
     "CHAR": Scalar("bytes([{0:i}]).decode('cp1252')"),
-    "CODE": Scalar("{0:p}.encode('cp1252')[0]"),
+    "CODE": Scalar("{0:t}.encode('cp1252')[0]"),
     "UNICHAR": Scalar("chr({0:i})"),
-    "UNICODE": Scalar("ord({0:p}[0])"),
+    "UNICODE": Scalar("ord({0:t}[0])"),
     "VALUE": Scalar("float({0})"),
     # dates
     "DATE": Scalar("serial({0:i}, {1:i}, {2:i})", "", 3),

@@ -17,20 +17,22 @@ from libc.string cimport memchr, memcpy, memset
 
 import numpy as np
 
-from core.formula.catalogue import FUNCTIONS
-from core.formula.catalogue import Kind as ArgumentKind
 from core.formula.coerce cimport add, compare, compare_numbers, power, subtract, to_logical, to_number, to_text
 from core.formula.environment cimport Environment
-from core.formula.environment import CELLS_MAX
 from core.formula.reduce cimport round_down, round_half_away, round_up, whole_below
 from core.formula.tree cimport (
     Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Spill, Structured, Unary,
 )
 from core.formula.values cimport Array, Error, Pool, Reference, Span, cell_of
-from core.formula.values import ALL_ERRORS, DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
-from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
+
+from core.formula.catalogue import FUNCTIONS
+from core.formula.catalogue import Kind as ArgumentKind
+from core.formula.environment import CELLS_MAX
+from core.formula.errors import FormulaError
 from core.formula.machine import call, compile
-from core.values import SERIAL_OF_1970
+from core.formula.values import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
+from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
+from core.values import ERRORS, SERIAL_OF_1970
 from core.values import Kind as CellKind
 
 cdef extern from "_vector_loops.h" nogil:
@@ -52,6 +54,9 @@ CHUNK_ROWS = 1_024
 
 COLUMN_CHUNK_ROWS = 131_072
 """The same for a plan that calls a body with whole columns, where each call has a price of its own."""
+
+REGISTERS_BYTES_MAX = 64 << 20
+"""Memory that such a plan's registers may take; with more registers its chunks are shorter."""
 
 WINDOW_CELLS_MAX = 100_000
 """Cells of one window that moves with the row; a larger one is left to the one-value evaluator."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -116,6 +117,28 @@ def move_formula(text: str, rows: int, columns: int) -> str:
     A reference that leaves the sheet becomes #REF!.
     """
     return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+
+
+def fill_down(text: str, count: int) -> Iterator[str]:
+    """A formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at once."""
+    pieces: list[str] = []
+    rows: list[int] = []
+    written = ""
+    at = 0
+    for word in _WORD.finditer(text):
+        for part in ("row", "r1", "r2"):
+            if word[part] and not word[part].startswith("$") and int(word[part]) <= ROWS_MAX:
+                written += text[at : word.start(part)]
+                at = word.end(part)
+                pieces.append(written)
+                rows.append(int(word[part]))
+                written = ""
+    written += text[at:]
+    fitting = min(count, ROWS_MAX + 1 - max(rows, default=0))
+    for down in range(fitting):
+        yield "".join([piece + str(row + down) for piece, row in zip(pieces, rows, strict=True)]) + written
+    for down in range(fitting, count):  # a reference has left the sheet
+        yield move_formula(text, down, 0)
 
 
 def _moved(word: re.Match[str], rows: int, columns: int) -> str:

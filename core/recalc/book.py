@@ -92,7 +92,8 @@ class Book(Workbook):
             for letters, values in columns.items():
                 if len(values) > ROWS_MAX:
                     raise BadValue(f"a column holds at most {ROWS_MAX:,} rows")
-                engine.read_column(at, _column(letters), values)
+                engine.read_column(at, _column(letters), values, book._checked)
+        object.__setattr__(book, "_current", None)
         return book
 
     @property

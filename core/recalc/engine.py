@@ -14,7 +14,7 @@ from core.formula.parser import parse, read
 from core.formula.tree import Node, Structured
 from core.formula.values import NAME, Date, Error, Pool
 from core.formula.vector import plan
-from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range
+from core.grid.address import parse_range
 from core.grid.sheet import Value, Workbook
 from core.recalc.arrays import may_be_array
 from core.recalc.environment import BookEnvironment
@@ -22,7 +22,7 @@ from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
 from core.recalc.graph import Graph
 from core.recalc.names import BookNames
-from core.recalc.reads import Edge, Reads, Span, reads_of
+from core.recalc.reads import Range, Reads, reads_of, resolved
 from core.recalc.regions import Read, Region, Shape
 from core.recalc.result import place_name
 from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
@@ -45,6 +45,8 @@ class Engine:
     """A book that calculates. The workbook that it was made from stays as it was."""
 
     def __init__(self, workbook: Workbook) -> None:
+        import core.formula.functions  # noqa: F401 - fills the catalogue: late, since a book may only be read
+
         self.workbook = workbook
         self.pool = Pool()
         self.cells = [SheetCells(sheet.name, sheet.index) for sheet in workbook.sheets]
@@ -54,7 +56,7 @@ class Engine:
         self.environment = BookEnvironment(
             self, self.cells, self.regions, self.pool, date_1904=workbook.date_1904
         )  # fmt: skip
-        self.graph = Graph(self.environment, self._resolve, self._prepare, self._filled)
+        self.graph = Graph(self.environment, self._resolve, self._prepare, self._plan, self._filled)
         self.filling = Filling(self.cells, self.pool, workbook)
         self.changed: list[Rectangle] = []
         self.volatile: set[Region] = set()
@@ -211,30 +213,33 @@ class Engine:
         """Calculate once; beside what `calculate` gives the cells that array formulas took or left."""
         graph = self.graph
         edits = list(work) if self.environment.indexes else []
-        if work and self.calculated:
+        if work and self.calculated:  # before the first time all waits anyway
             graph.propagate(work)
+        self.calculated = True
         if self.environment.indexes:
             waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
             graph.forget_indexes(edits + waiting)
         graph.calculate()
-        self.calculated = True
         return graph.take()
 
     # What others ask
 
-    def read_column(self, sheet: int, column: int, values: Any) -> None:
-        """Fill a column of a new book from row 0 down: constants, and formulas as texts with their '='."""
+    def read_column(self, sheet: int, column: int, values: Any, checked: Callable[[Any], Any]) -> None:
+        """Fill a column of a new book from row 0 down: constants, and formulas as texts with their '='.
+
+        `checked` makes a cell's value of what is given, or raises.
+        """
         cells = self.cells[sheet]
         if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
             if len(values):
                 self.put_column(sheet, column, 0, values)
             return
-        rows, texts = read_list(cells, column, list(values), self.pool)
+        listed = values if isinstance(values, list) else list(values)
+        rows, texts = read_list(cells, column, listed, self.pool, checked)
         if not texts:
             return
         self.formulas_changed = True
-        places = np.array(rows, np.int32)
-        for run in runs_of_texts(texts, places, np.full(len(places), column, np.int32)):
+        for run in runs_of_texts(texts, rows, np.full(len(rows), column, np.int32)):
             key = "=" + str(column) + str(run.shape)  # codes count anew with each column
             shape = self._shape(cells, key, run.text, run.first, column, False)
             if shape.tree is not None and may_be_array(shape.tree):
@@ -318,11 +323,16 @@ class Engine:
             shape.unsupported = unknown[0]
             return
         shape.program = program
-        if not shape.arrays:
-            sheet = environment.sheet or ""
-            shape.plan = plan(
-                shape.tree, text=shape.text, is_fixed_name=lambda scope, name: self.names.is_fixed(scope, name, sheet)
-            )
+
+    def _plan(self, shape: Shape, environment: BookEnvironment) -> None:
+        """Look for a plan when many rows of a shape are to be calculated at once."""
+        shape.planned = True
+        if shape.tree is None or shape.program is None or shape.arrays:
+            return
+        sheet = environment.sheet or ""
+        shape.plan = plan(
+            shape.tree, text=shape.text, is_fixed_name=lambda scope, name: self.names.is_fixed(scope, name, sheet)
+        )
 
     def _resolve(self, region: Region) -> list[Read]:
         """The cells that a region reads."""
@@ -336,19 +346,7 @@ class Engine:
         shape.carried = found.external
         if found.volatile and not shape.carried:
             self.volatile.add(region)
-        return [read for span in found.spans for read in self._reads(region, span)]
-
-    def _reads(self, region: Region, span: Span) -> Iterable[Read]:
-        left, right = sorted(edge.at if edge.fixed else edge.at + region.left for edge in (span.left, span.right))
-        if right < 0 or left >= COLUMNS_MAX:
-            return
-        first = region.cells.index if span.sheet is None else self.sheet_index.get(span.sheet.casefold())
-        last = first if span.last_sheet is None else self.sheet_index.get(span.last_sheet.casefold())
-        if first is None or last is None:
-            return
-        low, high = _bounds(span.top, span.bottom, region)
-        for sheet in range(min(first, last), max(first, last) + 1):
-            yield Read(sheet, max(0, left), min(right, COLUMNS_MAX - 1), low.at, high.at, low.fixed, high.fixed)
+        return resolved(found, region, self.sheet_index)
 
     # What the environment asks
 
@@ -384,19 +382,5 @@ class _Placed:
     def meaning(self, sheet: str | None, name: str) -> Node | None:
         return self._names.meaning(sheet, name, self._region.cells.name)
 
-    def table_span(self, node: Structured) -> Span | None:
-        return self._names.span(node, self._region.cells.name, self._region.first, self._region.left)
-
-
-def _bounds(top: Edge, bottom: Edge, region: Region) -> tuple[Edge, Edge]:
-    """The two row bounds of a range in order, for all rows of a region."""
-    if top.fixed == bottom.fixed:
-        return (top, bottom) if top.at <= bottom.at else (bottom, top)
-    fixed, moving = (top, bottom) if top.fixed else (bottom, top)
-    first, last = region.first + moving.at, region.last + moving.at
-    if fixed.at <= first:
-        return fixed, moving
-    if fixed.at >= last:
-        return moving, fixed
-    # The moving corner passes the fixed one: all that any of the rows reads.
-    return Edge(max(0, first), True), Edge(min(last, ROWS_MAX - 1), True)
+    def table_range(self, node: Structured) -> Range | None:
+        return self._names.table_range(node, self._region.cells.name, self._region.first, self._region.left)

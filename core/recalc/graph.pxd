@@ -42,6 +42,7 @@ cdef class Graph:
     cdef readonly list faults
     cdef object resolve
     cdef object prepare
+    cdef object plan
     cdef object after
     cdef list overflow
     cdef object reads_of(self, Region region)

@@ -15,6 +15,7 @@ class Graph:
         environment: BookEnvironment,
         resolve: Callable[[Region], list[Read]],
         prepare: Callable[[Shape, BookEnvironment], None],
+        plan: Callable[[Shape, BookEnvironment], None],
         after: Callable[[Region, object], list[Rectangle]],
     ) -> None: ...
     def add(self, region: Region) -> None: ...

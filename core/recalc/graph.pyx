@@ -112,11 +112,12 @@ cdef class Task:
 cdef class Graph:
     """All regions of a book by number (None: gone), and what reads what.
 
-    `resolve(region)` lists a region's reads; `prepare(shape, environment)` compiles it; `after(region, value)` writes
+    `resolve(region)` lists a region's reads; `prepare(shape, environment)` compiles it, `plan(shape, environment)` sees
+    whether many rows of it can run at once; `after(region, value)` writes
     the value of an array formula and returns the rectangles that it changed outside of itself.
     """
 
-    def __init__(self, BookEnvironment environment, resolve, prepare, after):
+    def __init__(self, BookEnvironment environment, resolve, prepare, plan, after):
         self.environment = environment
         self.regions = environment.regions
         self.sheets = environment.cells_of
@@ -128,6 +129,7 @@ cdef class Graph:
         self.faults = []
         self.resolve = resolve
         self.prepare = prepare
+        self.plan = plan
         self.after = after
         self.overflow = []
 
@@ -242,7 +244,7 @@ cdef class Graph:
         indexes = self.environment.indexes
         if not indexes:
             return
-        if len(indexes) > 64 or len(rectangles) > 64:
+        if len(indexes) > 256 or len(rectangles) > 64:
             indexes.clear()
             return
         for sheet, low, high, left, right in rectangles:
@@ -461,7 +463,7 @@ cdef class Graph:
             for at in range(len(intervals)):
                 low, high = intervals[at]
                 region.set_intervals(intervals[at:])
-                if shape.plan is None or high - low + 1 < PLAN_ROWS_MIN or not self.run_plan(region, low, high):
+                if high - low + 1 < PLAN_ROWS_MIN or not self.run_plan(region, low, high):
                     self.run_rows(region, low, high)
                 self.touched.append((region, low, high))
             region.clear()
@@ -547,11 +549,17 @@ cdef class Graph:
         cdef const double[::1] numbers
         cdef const int32_t[::1] codes
         environment.stand(region.cells, low, region.left)
+        if not region.shape.planned:
+            self.plan(region.shape, environment)
+        if region.shape.plan is None:
+            return 0
         environment.planned = region
         try:
             found = region.shape.plan.run(environment, low, region.left, rows)
-        except ContextError:
-            found = None  # the rows tell which of them
+        except Exception:
+            if monotonic() > environment.deadline:
+                raise
+            found = None  # the rows tell which of them, and why
         finally:
             environment.planned = None
         if found is None:

@@ -8,10 +8,11 @@ from core.formula.environment import Environment
 from core.formula.errors import FormulaError
 from core.formula.machine import compile as compile_tree
 from core.formula.parser import read
-from core.formula.tree import Node, Structured
+from core.formula.tree import Area, Binary, Call, Cell, Node, Structured, Unary
 from core.formula.values import NAME, REF, VALUE, Failure, Reference
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Table, Workbook
-from core.recalc.reads import Edge, Span, reads_of
+from core.recalc.reads import Range, reads_of
 
 _NAMES_DEEP_MAX: Final = 24
 """Names that name names."""
@@ -46,7 +47,7 @@ class BookNames:
         program = self._programs.get(text)
         if program is None:
             try:
-                program = self._programs[text] = compile_tree(tree, arrays=True, text="=" + text)
+                program = self._programs[text] = compile_tree(tree, arrays=True, text="=" + text, unknown_as_name=True)
             except FormulaError:
                 return NAME
         if self._deep >= _NAMES_DEEP_MAX:
@@ -67,8 +68,7 @@ class BookNames:
         if tree is None:
             return False
         found = reads_of(tree, _Inner(self, own_sheet))
-        edges = (edge for span in found.spans for edge in (span.top, span.left, span.bottom, span.right))
-        return not found.volatile and not found.placed and all(edge.fixed for edge in edges)
+        return not found.volatile and not found.placed and all(area.fixed for area in found.ranges)
 
     def reference(self, node: Structured, sheet: str, row: int, column: int) -> Reference:
         """The cells of a structured reference in a formula at a place.
@@ -91,15 +91,16 @@ class BookNames:
             raise Failure(REF)
         return _reference(table, rows, columns)
 
-    def span(self, node: Structured, sheet: str, row: int, column: int) -> Span | None:
+    def table_range(self, node: Structured, sheet: str, row: int, column: int) -> Range | None:
         """The cells of a structured reference as a range that a formula names; None where it means nothing."""
         try:
             found = self.reference(node, sheet, row, column)
         except Failure:
             return None
-        fixed = "#This Row" not in node.items
-        top, bottom = (Edge(found.top, True), Edge(found.bottom, True)) if fixed else (Edge(0, False), Edge(0, False))
-        return Span(found.sheet, None, top, Edge(found.left, True), bottom, Edge(found.right, True))
+        left, right = found.left, found.right
+        if "#This Row" in node.items:
+            return Range(found.sheet, None, 0, False, left, True, 0, False, right, True)
+        return Range(found.sheet, None, found.top, True, left, True, found.bottom, True, right, True)
 
     def _text(self, sheet: str | None, name: str, own_sheet: str) -> str | None:
         key = name.casefold()
@@ -109,7 +110,7 @@ class BookNames:
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
             try:
-                self._trees[text] = read("=" + text)
+                self._trees[text] = _wrapped(read("=" + text))
             except FormulaError:
                 self._trees[text] = None
         return self._trees[text]
@@ -124,6 +125,31 @@ class BookNames:
         return None
 
 
+def _wrapped(node: Node) -> Node:
+    """The tree of a name with its relative parts as the shorter way: a file tells them from A1 on, and reaches what
+    lies left of a cell, or above it, around the edge of the sheet (XFD1 is one to the left)."""
+    match node:
+        case Cell():
+            row = node.row - ROWS_MAX if not node.row_absolute and node.row > ROWS_MAX // 2 else node.row
+            at = node.column
+            column = at - COLUMNS_MAX if not node.column_absolute and at > COLUMNS_MAX // 2 else at
+            fixed = node.row_absolute, node.column_absolute
+            return Cell(node.sheet, node.last_sheet, row, column, *fixed, node.start, node.end)
+        case Area():
+            first, last = _wrapped(node.first), _wrapped(node.last)
+            assert isinstance(first, Cell)
+            assert isinstance(last, Cell)
+            whole = node.whole_columns, node.whole_rows
+            return Area(node.sheet, node.last_sheet, first, last, *whole, node.start, node.end)
+        case Unary():
+            return Unary(node.operator, _wrapped(node.operand), node.start, node.end)
+        case Binary():
+            return Binary(node.operator, _wrapped(node.left), _wrapped(node.right), node.start, node.end)
+        case Call():
+            return Call(node.name, tuple(map(_wrapped, node.arguments)), node.start, node.end)
+    return node
+
+
 class _Inner:
     """The names of a book as another name sees them; "this row" is not fixed for any name."""
 
@@ -133,8 +159,8 @@ class _Inner:
     def meaning(self, sheet: str | None, name: str) -> Node | None:
         return self._names.meaning(sheet, name, self._sheet)
 
-    def table_span(self, node: Structured) -> Span | None:
-        return self._names.span(node, self._sheet, 0, 0) or Span(None, None, *(Edge(0, False),) * 4)
+    def table_range(self, node: Structured) -> Range | None:
+        return self._names.table_range(node, self._sheet, 0, 0) or Range(None, None, *(0, False) * 4)
 
 
 def _columns(table: Table, node: Structured) -> tuple[int, int] | None:

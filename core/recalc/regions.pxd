@@ -34,6 +34,7 @@ cdef class Shape:
     cdef public object program
     cdef public object plan
     cdef public bint ready
+    cdef public bint planned
     cdef public object value
     cdef public str fault
     cdef public str unsupported

@@ -22,6 +22,7 @@ class Shape:
     program: Any
     plan: Any
     ready: bool
+    planned: bool
     value: object
     fault: str | None
     unsupported: str | None

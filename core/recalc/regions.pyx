@@ -42,6 +42,7 @@ cdef class Shape:
         self.program = None
         self.plan = None
         self.ready = False
+        self.planned = False
         self.value = None
         self.fault = None
         self.unsupported = None

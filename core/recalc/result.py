@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core.grid.address import cell_name, range_name
+from core.grid.address import cell_name, column_name, fill_down, range_name
 from core.grid.sheet import Value
 from core.recalc.regions import Region
 
@@ -110,19 +110,22 @@ class Recalculation:
 
     def rows(self) -> Iterator[Row]:
         """Every cell that was calculated, each once: sheet by sheet and column by column."""
-        engine = self._engine
         for region, low, high in self._runs():
             if region.fills:
                 yield from self._filled(region)
                 continue
-            cells, column = region.cells, region.left
-            sheet = engine.workbook.sheets[cells.index]
-            for row in range(low, high + 1):
-                value = engine.plain(cells.index, row, column)
-                cached = None if (cells.index, row, column) in engine.edited else sheet.value(row, column)
-                yield Row(
-                    cells.name, cell_name(row, column), region.formula(row, column), value, cached, same(value, cached)
-                )
+            yield from self._plain(region, low, high)
+
+    def _plain(self, region: Region, low: int, high: int) -> Iterator[Row]:
+        """Rows of a region without holes."""
+        engine, cells, column = self._engine, region.cells, region.left
+        sheet, name, letters = engine.workbook.sheets[cells.index], cells.name, column_name(column)
+        formulas = fill_down(region.formula(low, column)[1:], high - low + 1)
+        edited = engine.edited if engine.formulas_changed else ()
+        for row, formula in enumerate(formulas, low):
+            value = engine.plain(cells.index, row, column)
+            cached = None if (cells.index, row, column) in edited else sheet.value(row, column)
+            yield Row(name, f"{letters}{row + 1}", "=" + formula, value, cached, same(value, cached))
 
     def _filled(self, region: Region) -> Iterator[Row]:
         """The cells of an array formula: those that it fills, and those that it filled when the file was saved."""

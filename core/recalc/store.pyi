@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,9 @@ class SheetCells:
     def put(self, row: int, column: int, value: object, pool: Pool) -> None: ...
     def load(self, sheet: Sheet, pool: Pool) -> None: ...
 
-def read_list(cells: SheetCells, column: int, values: Sequence[object], pool: Pool) -> tuple[list[int], list[str]]: ...
+def read_list(
+    cells: SheetCells, column: int, values: list[object], pool: Pool, checked: Callable[[object], object]
+) -> tuple[NDArray[np.int32], list[str]]: ...
 def put_values(
     cells: SheetCells, top: int, left: int, bottom: int, right: int, grid: list[object], pool: Pool
 ) -> None: ...

@@ -213,26 +213,29 @@ cdef tuple stored_form(object value, Pool pool):
     return (ERROR, <double> _VALUE.code, -1)
 
 
-def read_list(SheetCells cells, Py_ssize_t column, values, Pool pool):
-    """Write a list from row 0 down; (rows, texts) of the items that are formulas (a text that begins with '=')."""
-    cdef Py_ssize_t row, count = len(values)
-    cdef list rows = [], texts = []
-    cdef CellColumn found
+def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, checked):
+    """Write a list from row 0 down; (rows, texts) of the items that are formulas (a text that begins with '=').
+
+    NaN is blank; `checked` makes a value of a cell of what is no plain number or text, or raises.
+    """
+    cdef Py_ssize_t row, found = 0, count = len(values)
+    cdef int32_t[::1] rows = np.empty(count, np.int32)
+    cdef CellColumn stored
     cdef tuple form
     if count == 0:
-        return rows, texts
-    found = cells.grown(column, 0, count - 1)
+        return rows.base, []
+    stored = cells.grown(column, 0, count - 1)
     for row in range(count):
         value = values[row]
         if type(value) is str and len(<str> value) > 1 and (<str> value)[0] == u"=":
-            rows.append(row)
-            texts.append(value)
+            rows[found] = row
+            found += 1
         elif type(value) is float and value - value == 0:
-            found.put(row, NUMBER, value, -1)
-        elif value is not None:
-            form = stored_form(value, pool)
-            found.put(row, form[0], form[1], form[2])
-    return rows, texts
+            stored.put(row, NUMBER, value, -1)
+        elif value is not None and value == value:
+            form = stored_form(checked(value), pool)
+            stored.put(row, form[0], form[1], form[2])
+    return rows.base[:found], values if found == count else [values[row] for row in rows[:found]]
 
 
 def put_values(SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right, list grid, Pool pool):

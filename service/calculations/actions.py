@@ -11,15 +11,16 @@ from typing import Any, cast, get_args
 
 from msgspec import UNSET, convert
 
-import core
 from core.formula import errors, suggest
 from core.formula.catalogue import FUNCTIONS, Function
 from core.formula.context import ContextEnvironment
 from core.formula.errors import FormulaError
+from core.formula.evaluate import compile as compile_formula
 from core.formula.parser import functions as functions_of
 from core.formula.parser import references as references_of
 from core.formula.program import Evaluation
 from core.formula.translate import translate as to_source
+from core.formula.tree import Area, Call
 from service.calculations.schema import (
     BatchFormula,
     BatchItem,
@@ -55,10 +56,17 @@ from service.workbooks import library
 from service.workbooks import store as workbooks
 
 METER = "calculations"
-INLINE_SECONDS = 0.005
-INLINE_CELLS = 10_000
-"""An evaluation begins on the event loop, since a thread costs ten times what most formulas take; one that needs more
-than this begins anew in a thread."""
+INLINE_CELLS = 200
+INLINE_CHARACTERS = 500
+"""A formula that short over so few given cells is evaluated on the event loop, unless a function in it could make work
+out of nothing: a thread costs ten times what most formulas take."""
+GROWING = frozenset(
+    {
+        *("EXPAND", "INDIRECT", "LAMBDA", "MAKEARRAY", "MUNIT", "OFFSET", "RANDARRAY", "SEQUENCE"),
+        *("REGEXEXTRACT", "REGEXREPLACE", "REGEXTEST"),
+        *("NETWORKDAYS", "NETWORKDAYS.INTL", "WORKDAY", "WORKDAY.INTL"),
+    }
+)
 BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
 FORMULA = ["body", "formula"]
@@ -98,21 +106,39 @@ async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
 
 
 async def _over_context(ctx: Context, body: EvaluateRequest) -> Evaluation:
+    if len(body.context) <= INLINE_CELLS and _is_quick(body.formula) and list not in map(type, body.context.values()):
+        return _evaluated(body, ctx.now(), ctx.settings.evaluation_seconds)
+    return await ctx.compute(_evaluated, body, ctx.now(), ctx.settings.evaluation_seconds)
+
+
+def _evaluated(body: EvaluateRequest, now: datetime, seconds: float) -> Evaluation:
+    environment = _environment(body.context, now, sheet=body.sheet_name, seconds=seconds)
+    return _with_options(compile_formula(body.formula), environment, body.options)
+
+
+@lru_cache(maxsize=8_192)
+def _is_quick(formula: str) -> bool:
+    """Whether nothing in a formula can take long over a few cells; one that is none is quick to refuse."""
+    if len(formula) > INLINE_CHARACTERS:
+        return False
     try:
-        return _evaluated(body, ctx.now(), seconds=INLINE_SECONDS, cells_max=INLINE_CELLS)
-    except errors.LimitExceeded:
-        return await ctx.compute(_evaluated, body, ctx.now(), seconds=ctx.settings.evaluation_seconds)
-
-
-def _evaluated(body: EvaluateRequest, now: datetime, **limits: Any) -> Evaluation:
-    environment = _environment(body.context, now, sheet=body.sheet_name, **limits)
-    return _with_options(core.compile(body.formula), environment, body.options)
+        tree = compile_formula(formula).tree
+    except FormulaError:
+        return True
+    cells = 0
+    for node, _ in suggest.walk(tree):
+        if isinstance(node, Area):
+            rows = abs(node.last.row - node.first.row) + 1
+            cells += rows * (abs(node.last.column - node.first.column) + 1)
+        if (isinstance(node, Call) and node.name in GROWING) or cells > INLINE_CELLS:
+            return False
+    return True
 
 
 async def _over_workbook(ctx: Context, body: EvaluateRequest) -> Evaluation:
     """The context's values first, the workbook's cells behind them."""
     assert body.workbook_id is not None
-    program = core.compile(body.formula)
+    program = compile_formula(body.formula)
     row = await workbooks.get(ctx, body.workbook_id)
     name = (await workbooks.sheet(ctx, row.id, body.sheet_name)).name if body.sheet_name is not None else None
     book = await library.open_calculating(ctx, row)
@@ -158,7 +184,7 @@ def _batch_items(body: BatchRequest, now: datetime, seconds: float) -> list[Batc
         try:
             if time.monotonic() > end:
                 raise errors.LimitExceeded("the batch took longer than it may")
-            found = _with_options(core.compile(asked.formula), environment, body.options)
+            found = _with_options(compile_formula(asked.formula), environment, body.options)
         except FormulaError as fault:
             items.append(_failed(asked, fault))
         else:
@@ -244,7 +270,7 @@ def _refusal(fault: FormulaError, loc: Sequence[str]) -> Problem:
 def validate(body: ValidateRequest) -> Validation:
     """A formula's parts, or its fault."""
     try:
-        tree = core.compile(body.formula).tree
+        tree = compile_formula(body.formula).tree
     except FormulaError as fault:
         return Validation(
             valid=False,
@@ -311,8 +337,8 @@ def translate(query: TranslateQuery) -> Translated:
     return Translated(
         formula=query.formula,
         target=query.target,
-        code=found.code,
+        code=str(found.code),
         imports=list(found.imports),
-        full_code=found.full_code,
+        full_code=str(found.full_code),
         notes=list(found.notes),
     )

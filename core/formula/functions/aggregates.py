@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from core.formula.catalogue import Argument, Kind, function
@@ -11,15 +12,19 @@ from core.formula.environment import Environment
 from core.formula.functions.describe import number
 from core.formula.functions.ranking import (
     large,
+    median,
     percentile,
     percentile_exclusive,
     quartile,
     quartile_exclusive,
     small,
 )
-from core.formula.functions.statistical import SPREAD_BODIES, count_all, median, mode
+from core.formula.functions.statistical import SPREAD_BODIES, count_all, mode
 from core.formula.reduce import average_of, count_of, maximum_of, minimum_of, product_of, sum_of
 from core.formula.values import VALUE, Array, Error, Failure, Reference
+
+_NO_CELLS: Final = Environment()
+"""For bodies that keep the order of a range: what is left of one here must not stand for all of it."""
 
 _SUMMARIES: Final[tuple[Callable[..., Any], ...]] = (
     average_of,
@@ -33,7 +38,7 @@ _SUMMARIES: Final[tuple[Callable[..., Any], ...]] = (
     sum_of,
     SPREAD_BODIES["VAR.S"],
     SPREAD_BODIES["VAR.P"],
-    median,
+    partial(median, _NO_CELLS),
     mode,
 )
 """By function number, from 1. SUBTOTAL has the first eleven."""
@@ -127,13 +132,11 @@ def aggregate(environment: Environment, which: float, options: float, *operands:
         return _SUMMARIES[which - 1](*map(read, operands))
     if len(operands) != 2:
         raise Failure(VALUE)
-    return _placed(_PLACED[which - 1 - len(_SUMMARIES)], read(operands[0]), _place(environment, operands[1]))
-
-
-def _placed(body: Callable[..., float], values: Array, places: Any) -> Any:
+    body = partial(_PLACED[which - 1 - len(_SUMMARIES)], _NO_CELLS, read(operands[0]))
+    places = _place(environment, operands[1])
     if not isinstance(places, Array):
-        return body(values, places)
-    return Array(places.rows, places.columns, [body(values, place) for place in places.cells()])
+        return body(places)
+    return Array(places.rows, places.columns, list(map(body, places.cells())))
 
 
 def _place(environment: Environment, operand: Any) -> Any:

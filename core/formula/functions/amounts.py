@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from core.formula.catalogue import Argument, Kind, function
 from core.formula.coerce import to_text
 from core.formula.environment import Environment
 from core.formula.formats import fixed, format_value
-from core.formula.functions.text import bounded
+from core.formula.functions.text import bounded, gathered
 from core.formula.numerals import read_number
 from core.formula.values import VALUE, Array, Error, Failure
 
@@ -177,9 +179,17 @@ def arraytotext(array: Any, form: int = 0) -> str:
     if form not in (0, 1):
         raise Failure(VALUE)
     grid = array.grid() if isinstance(array, Array) else [[array]]
-    if form == 0:
-        return bounded(", ".join(_spelt(value, strict=False) for row in grid for value in row))
-    return bounded("{" + ";".join(",".join(_spelt(value, strict=True) for value in row) for row in grid) + "}")
+    across, down, start, end = (",", ";", "{", "}") if form else (", ", ", ", "", "")
+    return gathered(chain((start,), _separated(grid, across, down, strict=form == 1), (end,)))
+
+
+def _separated(grid: list[list[Any]], across: str, down: str, *, strict: bool) -> Iterator[str]:
+    """The cells of a grid as text, and what stands between them."""
+    for row, line in enumerate(grid):
+        for column, value in enumerate(line):
+            if row or column:
+                yield across if column else down
+            yield _spelt(value, strict=strict)
 
 
 def _spelt(value: Any, *, strict: bool) -> str:

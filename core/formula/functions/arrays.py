@@ -53,7 +53,9 @@ def sort_key(value: Any, *, descending: bool = False) -> tuple[int, Any]:
     """What sorts a value as Excel does: numbers, text without case, FALSE, TRUE, errors; blanks last either way."""
     if value is None:
         return (-1 if descending else 4), 0.0
-    rank = next(rank for kind, rank in _RANKS if isinstance(value, kind))
+    rank = next((rank for kind, rank in _RANKS if isinstance(value, kind)), None)
+    if rank is None:  # a function has no place among values
+        raise Failure(VALUE)
     if rank == 1:
         return rank, order_key(value)
     return rank, 0.0 if rank == 3 else float(value)
@@ -155,6 +157,8 @@ def same_key(value: Any) -> tuple[str, Any]:
         return "logical", value
     if isinstance(value, Error):
         return "error", value.code
+    if value is not None and not isinstance(value, float):
+        raise Failure(VALUE)
     return ("blank", None) if value is None else ("number", value + 0.0)
 
 

@@ -337,9 +337,7 @@ def _years(environment: Environment, settlement: Any, maturity: Any, basis: Any)
     environment=True,
     examples=(("=ROUND(DISC(DATE(2018,7,1),DATE(2048,1,1),97.975,100,1),6)", 0.000686), ("=DISC(2,1,1,1)", NUM)),
 )  # fmt: skip
-def disc(
-    environment: Environment, settlement: Any, maturity: Any, pr: Any, redemption: Any, basis: Any = 0.0
-) -> float:
+def disc(environment: Environment, settlement: Any, maturity: Any, pr: Any, redemption: Any, basis: Any = 0.0) -> float:
     pr, redemption = numbers(pr, redemption)
     years = _years(environment, settlement, maturity, basis)
     need(pr > 0, redemption > 0)

@@ -17,7 +17,8 @@ from core.formula.coerce import to_logical, to_number
 from core.formula.criteria import Criterion
 from core.formula.environment import Environment
 from core.formula.functions.conditional import count, greatest, least, mean, ranges_many, ranges_one, total
-from core.formula.index import Groups, Tally, Vector, groups_of, take, tally
+from core.formula.index import Groups, Vector, groups_of, take
+from core.formula.tally import Tally, tally, tally_group
 from core.formula.values import OMITTED, REF, VALUE, Array, Error, Failure, Pool, Span
 from core.values import Kind
 
@@ -79,19 +80,25 @@ def keys_of(value: Any) -> Span:
 
 
 def exact_positions(
-    environment: Environment, keys: Span, array: Array, row: bool, *, wild: bool, legacy: bool = True, last: bool = False
+    environment: Environment,
+    keys: Span,
+    array: Array,
+    row: bool,
+    *,
+    wild: bool,
+    legacy: bool = True,
+    last: bool = False,
 ) -> NDArray[np.int32]:
     """The rows of the exact matches in the first column (or row) of an array."""
     rows = len(keys.kinds)
     environment.spend(rows)
     groups = groups_of(environment, array, 0, row, rows) or Groups(Vector(array, 0, row))
-    return groups.positions(keys, array.pool or Pool(), wild, legacy, last)
+    return groups.positions(environment, keys, array.pool or Pool(), wild, legacy, last)
 
 
 def sorted_positions(environment: Environment, keys: Span, array: Array, row: bool, falling: bool) -> NDArray[np.int32]:
     """The rows that a search in sorted data ends at."""
-    environment.spend(len(keys.kinds) * (32 if not falling else min(array.rows + array.columns, 1_000)))
-    return Vector(array, 0, row).positions(keys, array.pool or Pool(), falling)
+    return Vector(array, 0, row).positions(environment, keys, array.pool or Pool(), falling)
 
 
 def look_up(environment: Environment, arguments: list[Any], row: bool) -> Span:
@@ -173,7 +180,8 @@ def offsets(value: Any, size: int, rows: int) -> NDArray[np.int32]:
     places[numbers < 0] = -2 - VALUE.code
     errors = kinds == Kind.ERROR
     places[errors] = (-2 - value.numbers[errors]).astype(np.int32)
-    return places
+    found: NDArray[np.int32] = places
+    return found
 
 
 def index(environment: Environment, arguments: list[Any]) -> Span:
@@ -187,7 +195,9 @@ def index(environment: Environment, arguments: list[Any]) -> Span:
         if array.rows > 1 and array.columns > 1:
             raise _NotColumnar
         across = array.columns > 1
-        return take(Vector(array, 0, across).span(), offsets(arguments[1], array.columns if across else array.rows, rows))
+        return take(
+            Vector(array, 0, across).span(), offsets(arguments[1], array.columns if across else array.rows, rows)
+        )
     column = arguments[2]
     if isinstance(column, Span):
         if array.rows > 1:
@@ -202,7 +212,11 @@ def index(environment: Environment, arguments: list[Any]) -> Span:
 
 
 def tallied(
-    environment: Environment, ranges: list[Array], values: Array | None, criteria: list[Any], answer: Callable[[Tally], float | Error]
+    environment: Environment,
+    ranges: list[Array],
+    values: Array | None,
+    criteria: list[Any],
+    answer: Callable[[Tally], float | Error],
 ) -> Span:
     """One answer a row: each distinct combination of criteria is tallied once."""
     pools = [array.pool for array in ranges if array.pool is not None]
@@ -210,6 +224,7 @@ def tallied(
     if not spans or any(isinstance(criterion, Array) for criterion in criteria):
         raise _NotColumnar
     rows = len(spans[0].kinds)
+    asked = by_group(environment, ranges, values, criteria, answer) if pools else None
     columns = []
     for criterion in criteria:
         if not isinstance(criterion, Span):
@@ -221,15 +236,41 @@ def tallied(
     answers: dict[Any, float | Error] = {}
     kinds, numbers = np.full(rows, Kind.NUMBER, np.uint8), np.empty(rows)
     for row, wanted in enumerate(zip(*columns, strict=True)):
-        key = tuple([(value.__class__, value) for value in wanted])
-        value = answers.get(key)
+        value = None if asked is None else asked[row]
         if value is None:
-            value = answers[key] = one(environment, ranges, values, wanted, answer, rows)
+            key = tuple([(value.__class__, value) for value in wanted])
+            value = answers.get(key)
+            if value is None:
+                value = answers[key] = one(environment, ranges, values, wanted, answer, rows)
         if isinstance(value, Error):
             kinds[row], numbers[row] = Kind.ERROR, value.code
         else:
             numbers[row] = value
     return Span(kinds, numbers, np.full(rows, -1, np.int32))
+
+
+def by_group(
+    environment: Environment,
+    ranges: list[Array],
+    values: Array | None,
+    criteria: list[Any],
+    answer: Callable[[Tally], float | Error],
+) -> list[float | Error | None] | None:
+    """The answers of one criterion that a group of equal cells gives; None in a row that it does not, or for all."""
+    array, criterion = ranges[0], criteria[0]
+    if len(ranges) > 1 or array.columns > 1 or not isinstance(criterion, Span):
+        return None
+    groups = groups_of(environment, array, 0, False, len(criterion.kinds))
+    if groups is None or array.pool is None:
+        return None
+    asked = groups.asked(criterion, array.pool, environment.date_1904)
+    environment.spend(len(asked))
+    distinct, places = np.unique(asked, return_inverse=True)
+    answers = [
+        None if group == -2 else answer(tally_group(environment, groups, array, values, group))
+        for group in distinct.tolist()
+    ]
+    return [answers[place] for place in places.tolist()]
 
 
 def one(

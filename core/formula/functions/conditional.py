@@ -7,16 +7,21 @@ from typing import Any, Final
 from core.formula.catalogue import Argument, Kind, function
 from core.formula.criteria import Criterion
 from core.formula.environment import Environment
-from core.formula.index import Tally, tally
+from core.formula.tally import Tally, tally
 from core.formula.values import ALL_ERRORS, DIV0, VALUE, Array, Error, Failure, Reference
 
 ROWS_MAX: Final = 1_048_576
 COLUMNS_MAX: Final = 16_384
 
 RANGE = Argument("range", Kind.RANGE, "The cells to test.")
-CRITERION = Argument("criteria", Kind.ANY, "What a cell must meet: a value, a comparison such as \">=5\", or a pattern such as \"a*\".")
-CRITERIA_RANGE = Argument("criteria_range", Kind.RANGE, "The cells to test, of the shape of the first range.", repeats=True)
+CRITERION = Argument(
+    "criteria", Kind.ANY, 'What a cell must meet: a value, a comparison such as ">=5", or a pattern such as "a*".'
+)
+CRITERIA_RANGE = Argument(
+    "criteria_range", Kind.RANGE, "The cells to test, of the shape of the first range.", repeats=True
+)
 CRITERIA = Argument("criteria", Kind.ANY, "What the range before it must meet.", repeats=True)
+
 
 def cells_of(cells: Any) -> Array:
     """A range argument: cells of a sheet, #VALUE! for anything else."""
@@ -103,61 +108,123 @@ def greatest(found: Tally) -> float | Error:
     return found.largest if found.numbers else 0.0
 
 
-@function("SUMIF", "math", "Adds the numbers whose cells meet a criterion.",
-    RANGE, CRITERION, Argument("sum_range", Kind.RANGE, "The cells to add; the tested ones when left out.", required=False),
-    examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)), environment=True)  # fmt: skip
+@function(
+    "SUMIF",
+    "math",
+    "Adds the numbers whose cells meet a criterion.",
+    RANGE,
+    CRITERION,
+    Argument("sum_range", Kind.RANGE, "The cells to add; the tested ones when left out.", required=False),
+    examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)),
+    environment=True,
+)
 def sumif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
     return total(tally_one(environment, cells, criterion, values))
 
 
-@function("SUMIFS", "math", "Adds the numbers whose rows meet several criteria.",
-    Argument("sum_range", Kind.RANGE, "The cells to add."), CRITERIA_RANGE, CRITERIA,
-    examples=(('=SUMIFS(A1:A5,B1:B5,"apple",C1:C5,">1")', 40.0),), environment=True)  # fmt: skip
+@function(
+    "SUMIFS",
+    "math",
+    "Adds the numbers whose rows meet several criteria.",
+    Argument("sum_range", Kind.RANGE, "The cells to add."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    examples=(('=SUMIFS(A1:A5,B1:B5,"apple",C1:C5,">1")', 40.0),),
+    environment=True,
+)
 def sumifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return total(tally_many(environment, values, pairs))
 
 
-@function("COUNTIF", "statistical", "Counts the cells that meet a criterion.", RANGE, CRITERION,
-    examples=(('=COUNTIF(B1:B5,"a*")', 2.0), ('=COUNTIF(A1:A5,"<>30")', 4.0)), environment=True)  # fmt: skip
+@function(
+    "COUNTIF",
+    "statistical",
+    "Counts the cells that meet a criterion.",
+    RANGE,
+    CRITERION,
+    examples=(('=COUNTIF(B1:B5,"a*")', 2.0), ('=COUNTIF(A1:A5,"<>30")', 4.0)),
+    environment=True,
+)
 def countif(environment: Environment, cells: Any, criterion: Any) -> float:
     return count(tally(environment, [cells_of(cells)], [Criterion(criterion, date_1904=environment.date_1904)]))
 
 
-@function("COUNTIFS", "statistical", "Counts the rows that meet several criteria.", CRITERIA_RANGE, CRITERIA,
-    examples=(('=COUNTIFS(B1:B5,"apple",A1:A5,">10")', 1.0),), environment=True)  # fmt: skip
+@function(
+    "COUNTIFS",
+    "statistical",
+    "Counts the rows that meet several criteria.",
+    CRITERIA_RANGE,
+    CRITERIA,
+    examples=(('=COUNTIFS(B1:B5,"apple",A1:A5,">10")', 1.0),),
+    environment=True,
+)
 def countifs(environment: Environment, *pairs: Any) -> float:
     return count(tally_many(environment, None, pairs))
 
 
-@function("AVERAGEIF", "statistical", "The mean of the numbers whose cells meet a criterion.",
-    RANGE, CRITERION, Argument("average_range", Kind.RANGE, "The cells to average; the tested ones when left out.", required=False),
-    examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),), environment=True)  # fmt: skip
+@function(
+    "AVERAGEIF",
+    "statistical",
+    "The mean of the numbers whose cells meet a criterion.",
+    RANGE,
+    CRITERION,
+    Argument("average_range", Kind.RANGE, "The cells to average; the tested ones when left out.", required=False),
+    examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),),
+    environment=True,
+)
 def averageif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
     return mean(tally_one(environment, cells, criterion, values))
 
 
-@function("AVERAGEIFS", "statistical", "The mean of the numbers whose rows meet several criteria.",
-    Argument("average_range", Kind.RANGE, "The cells to average."), CRITERIA_RANGE, CRITERIA,
-    examples=(('=AVERAGEIFS(A1:A5,B1:B5,"apple")', 25.0),), environment=True)  # fmt: skip
+@function(
+    "AVERAGEIFS",
+    "statistical",
+    "The mean of the numbers whose rows meet several criteria.",
+    Argument("average_range", Kind.RANGE, "The cells to average."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    examples=(('=AVERAGEIFS(A1:A5,B1:B5,"apple")', 25.0),),
+    environment=True,
+)
 def averageifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return mean(tally_many(environment, values, pairs))
 
 
-@function("MINIFS", "statistical", "The smallest number among the rows that meet several criteria; 0 without one.",
-    Argument("min_range", Kind.RANGE, "The cells to compare."), CRITERIA_RANGE, CRITERIA,
-    examples=(('=MINIFS(A1:A5,C1:C5,">2")', 30.0),), environment=True)  # fmt: skip
+@function(
+    "MINIFS",
+    "statistical",
+    "The smallest number among the rows that meet several criteria; 0 without one.",
+    Argument("min_range", Kind.RANGE, "The cells to compare."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    examples=(('=MINIFS(A1:A5,C1:C5,">2")', 30.0),),
+    environment=True,
+)
 def minifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return least(tally_many(environment, values, pairs))
 
 
-@function("MAXIFS", "statistical", "The largest number among the rows that meet several criteria; 0 without one.",
-    Argument("max_range", Kind.RANGE, "The cells to compare."), CRITERIA_RANGE, CRITERIA,
-    examples=(('=MAXIFS(A1:A5,B1:B5,"apple")', 40.0),), environment=True)  # fmt: skip
+@function(
+    "MAXIFS",
+    "statistical",
+    "The largest number among the rows that meet several criteria; 0 without one.",
+    Argument("max_range", Kind.RANGE, "The cells to compare."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    examples=(('=MAXIFS(A1:A5,B1:B5,"apple")', 40.0),),
+    environment=True,
+)
 def maxifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     return greatest(tally_many(environment, values, pairs))
 
 
-@function("COUNTBLANK", "statistical", "Counts the cells that are blank or hold empty text.", RANGE,
-    examples=(("=COUNTBLANK(D1:D5)", 1.0),), environment=True)  # fmt: skip
+@function(
+    "COUNTBLANK",
+    "statistical",
+    "Counts the cells that are blank or hold empty text.",
+    RANGE,
+    examples=(("=COUNTBLANK(D1:D5)", 1.0),),
+    environment=True,
+)
 def countblank(environment: Environment, cells: Any) -> float:
     return count(tally(environment, [cells_of(cells)], [Criterion("")]))

@@ -13,7 +13,9 @@ from core.formula.values import DIV0, NUM, VALUE, Array, Error, Failure
 
 DATABASE = Argument("database", Kind.RANGE, "The table, its headings in the first row.")
 FIELD = Argument("field", Kind.ANY, "The column: its heading, or its number from 1.")
-CRITERIA = Argument("criteria", Kind.RANGE, "Headings over conditions: those of one row must all hold, those of any row suffice.")
+CRITERIA = Argument(
+    "criteria", Kind.RANGE, "Headings over conditions: those of one row must all hold, those of any row suffice."
+)
 
 
 def table_of(cells: Any) -> Array:
@@ -46,10 +48,7 @@ def column_of(table: Array, field: Any) -> int | None:
         raise Failure(field)
     if field is None:
         return None
-    if isinstance(field, str):
-        found = headings(table).get(name_of(field))
-    else:
-        found = int(field) - 1
+    found = headings(table).get(name_of(field)) if isinstance(field, str) else int(field) - 1
     if found is None or not 0 <= found < table.columns:
         raise Failure(VALUE)
     return found
@@ -147,6 +146,18 @@ def mean(values: list[float]) -> float | Error:
     return math.fsum(values) / len(values) if values else DIV0
 
 
+def largest(values: list[float]) -> float:
+    return max(values, default=0.0)
+
+
+def smallest(values: list[float]) -> float:
+    return min(values, default=0.0)
+
+
+def product(values: list[float]) -> float:
+    return math.prod(values) if values else 0.0
+
+
 def variance(values: list[float]) -> float | Error:
     return squares(values) / (len(values) - 1) if len(values) > 1 else DIV0
 
@@ -166,23 +177,41 @@ def deviation_of_all(values: list[float]) -> float | Error:
 EXAMPLE = '{"k","v";1,10;2,20;3,40},"v",{"k";">1"}'
 
 AGGREGATES: tuple[tuple[str, str, Callable[[list[float]], float | Error], float | Error], ...] = (
-    ("DSUM", "The sum of a column's numbers in the records that meet criteria.", lambda values: sum(values, 0.0), 60.0),
-    ("DAVERAGE", "The mean of a column's numbers in the records that meet criteria.", mean, 30.0),
-    ("DMAX", "The largest of a column's numbers in the records that meet criteria.", lambda values: max(values, default=0.0), 40.0),
-    ("DMIN", "The smallest of a column's numbers in the records that meet criteria.", lambda values: min(values, default=0.0), 20.0),
-    ("DPRODUCT", "The product of a column's numbers in the records that meet criteria.", lambda values: math.prod(values) if values else 0.0, 800.0),
-    ("DSTDEV", "The standard deviation of a column's numbers, the records that meet criteria being a sample.", deviation, math.sqrt(200)),
-    ("DSTDEVP", "The standard deviation of a column's numbers, the records that meet criteria being all.", deviation_of_all, 10.0),
-    ("DVAR", "The variance of a column's numbers, the records that meet criteria being a sample.", variance, 200.0),
-    ("DVARP", "The variance of a column's numbers, the records that meet criteria being all.", variance_of_all, 100.0),
-)  # fmt: skip
+    ("DSUM", "The sum of a column in the records that meet criteria.", lambda values: sum(values, 0.0), 60.0),
+    ("DAVERAGE", "The mean of a column in the records that meet criteria.", mean, 30.0),
+    ("DMAX", "The largest number of a column in the records that meet criteria.", largest, 40.0),
+    ("DMIN", "The smallest number of a column in the records that meet criteria.", smallest, 20.0),
+    ("DPRODUCT", "The product of a column in the records that meet criteria.", product, 800.0),
+    (
+        "DSTDEV",
+        "The standard deviation of a column, the records that meet criteria a sample.",
+        deviation,
+        math.sqrt(200),
+    ),
+    (
+        "DSTDEVP",
+        "The standard deviation of a column, the records that meet criteria being all.",
+        deviation_of_all,
+        10.0,
+    ),
+    ("DVAR", "The variance of a column, the records that meet criteria being a sample.", variance, 200.0),
+    ("DVARP", "The variance of a column, the records that meet criteria being all.", variance_of_all, 100.0),
+)
 
 
 def enter(name: str, description: str, aggregate: Callable[[list[float]], float | Error], value: float | Error) -> None:
     """One row of AGGREGATES into the catalogue."""
 
-    @function(name, "database", description, DATABASE, FIELD, CRITERIA,
-        examples=((f"={name}({EXAMPLE})", value),), environment=True)  # fmt: skip
+    @function(
+        name,
+        "database",
+        description,
+        DATABASE,
+        FIELD,
+        CRITERIA,
+        examples=((f"={name}({EXAMPLE})", value),),
+        environment=True,
+    )
     def body(environment: Environment, database: Any, field: Any, criteria: Any) -> float | Error:
         return aggregate(numbers(chosen(environment, database, field, criteria)))
 
@@ -199,21 +228,44 @@ def counted(environment: Environment, database: Any, field: Any, criteria: Any, 
     return float(sum(column is None or counts(table.at(row, column)) for row in found))
 
 
-@function("DCOUNT", "database", "Counts a column's numbers in the records that meet criteria; the records where no column is given.",
-    DATABASE, FIELD, CRITERIA, examples=((f"=DCOUNT({EXAMPLE})", 2.0),), environment=True)  # fmt: skip
+@function(
+    "DCOUNT",
+    "database",
+    "Counts a column's numbers in the records that meet criteria; the records where no column is given.",
+    DATABASE,
+    FIELD,
+    CRITERIA,
+    examples=((f"=DCOUNT({EXAMPLE})", 2.0),),
+    environment=True,
+)
 def dcount(environment: Environment, database: Any, field: Any, criteria: Any) -> float:
     return counted(environment, database, field, criteria, lambda cell: isinstance(cell, float))
 
 
-@function("DCOUNTA", "database", "Counts a column's cells that are not blank in the records that meet criteria.",
-    DATABASE, FIELD, CRITERIA, examples=((f"=DCOUNTA({EXAMPLE})", 2.0),), environment=True)  # fmt: skip
+@function(
+    "DCOUNTA",
+    "database",
+    "Counts a column's cells that are not blank in the records that meet criteria.",
+    DATABASE,
+    FIELD,
+    CRITERIA,
+    examples=((f"=DCOUNTA({EXAMPLE})", 2.0),),
+    environment=True,
+)
 def dcounta(environment: Environment, database: Any, field: Any, criteria: Any) -> float:
     return counted(environment, database, field, criteria, lambda cell: cell is not None)
 
 
-@function("DGET", "database", "The cell of the one record that meets criteria; #VALUE! for none, #NUM! for several.",
-    DATABASE, FIELD, CRITERIA,
-    examples=((f'=DGET({EXAMPLE.replace(">1", "=2")})', 20.0), (f"=DGET({EXAMPLE})", NUM)), environment=True)  # fmt: skip
+@function(
+    "DGET",
+    "database",
+    "The cell of the one record that meets criteria; #VALUE! for none, #NUM! for several.",
+    DATABASE,
+    FIELD,
+    CRITERIA,
+    examples=((f"=DGET({EXAMPLE.replace('>1', '=2')})", 20.0), (f"=DGET({EXAMPLE})", NUM)),
+    environment=True,
+)
 def dget(environment: Environment, database: Any, field: Any, criteria: Any) -> Any:
     found = chosen(environment, database, field, criteria)
     if not found:

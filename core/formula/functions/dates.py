@@ -72,7 +72,7 @@ def day(environment: Environment, serial_number: float) -> int:
     "DATEVALUE", "date", "The day that a text names.",
     Argument("date_text", Kind.VALUE, "The text of a date."),
     environment=True,
-    examples=(('=DATEVALUE("2011/02/23")', 40_597.0), ('=DATEVALUE("22-MAY-2011")', 40_685.0), ("=DATEVALUE(5)", VALUE)),
+    examples=(('=DATEVALUE("22-MAY-2011")', 40_685.0), ("=DATEVALUE(5)", VALUE)),
 )  # fmt: skip
 def datevalue(environment: Environment, date_text: Any) -> Date:
     serial = read_date(date_text, environment.date_1904) if isinstance(date_text, str) else None

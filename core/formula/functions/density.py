@@ -10,6 +10,8 @@ import math
 from typing import Final
 
 _LOG_2PI: Final = math.log(2 * math.pi)
+_TERMS_MAX: Final = 100
+"""Each term of the deviance's series is a hundredth of the one before it, at most."""
 _STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
@@ -25,16 +27,19 @@ def stirling_error(n: float) -> float:
 
 def deviance(x: float, mean: float) -> float:
     """x ln(x / mean) + mean - x, also where x is close to the mean."""
-    if abs(x - mean) >= 0.1 * (x + mean):
-        return x * math.log(x / mean) + mean - x
+    if not abs(x - mean) < 0.1 * (x + mean):
+        quotient = x / mean
+        logarithm = math.log(quotient) if 0 < quotient < math.inf else math.log(x) - math.log(mean)
+        return x * logarithm + mean - x
     ratio = (x - mean) / (x + mean)
-    total, term, step = (x - mean) * ratio, 2 * x * ratio, 1
-    while True:
+    total, term = (x - mean) * ratio, 2 * x * ratio
+    for step in range(1, _TERMS_MAX):
         term *= ratio * ratio
         added = total + term / (2 * step + 1)
         if added == total:
-            return total
-        total, step = added, step + 1
+            break
+        total = added
+    return total
 
 
 def binomial(x: float, n: float, p: float, q: float) -> float:
@@ -55,6 +60,8 @@ def poisson(x: float, mean: float) -> float:
     """The probability of x events where `mean` are expected; x need not be whole."""
     if mean == 0:
         return float(x == 0)
+    if mean == math.inf:
+        return 0.0
     if x == 0:
         return math.exp(-mean)
     return math.exp(-stirling_error(x) - deviance(x, mean)) / math.sqrt(2 * math.pi * x)

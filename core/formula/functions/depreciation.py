@@ -16,7 +16,7 @@ _SALVAGE: Final = Argument("salvage", Kind.NUMBER, "What it is worth at the end.
 _LIFE: Final = Argument("life", Kind.NUMBER, "Over how many periods it is written down.")
 _FACTOR: Final = Argument("factor", Kind.NUMBER, "How many times the straight rate; 2 unless given.", required=False)
 
-PERIODS_MAX: Final = 1_000_000
+PERIODS_MAX: Final = 100_000
 """Periods that a calculation walks over."""
 
 
@@ -36,7 +36,7 @@ def sln(cost: float, salvage: float, life: float) -> float:
     examples=(("=ROUND(SYD(30000,7500,10,1),2)", 4090.91), ("=SYD(1,0,1,2)", NUM)),
 )  # fmt: skip
 def syd(cost: float, salvage: float, life: float, per: float) -> float:
-    toolpak.need(salvage >= 0, life > 0, 1 <= per <= life)
+    toolpak.need(salvage >= 0, life > 0, 0 < per <= life)
     return (cost - salvage) * (life - per + 1) * 2 / (life * (life + 1))
 
 
@@ -101,6 +101,8 @@ def vdb(
     toolpak.need(cost >= 0, salvage >= 0, life > 0, 0 <= start <= end <= life, factor > 0, end <= PERIODS_MAX)
     if no_switch:
         return _declined(cost, salvage, life, end, factor) - _declined(cost, salvage, life, start, factor)
+    if start == life:
+        raise Failure(DIV0)
     # From a start within a period Excel begins a new one there, so (0, 0.5) and (0.5, 1) add up to less than (0, 1).
     left = cost - _switched(cost, salvage, life, life, start, factor)
     return _switched(left, salvage, life, life - start, end - start, factor)
@@ -148,6 +150,7 @@ class _Asset:
         self.period, self.basis = toolpak.number(period), toolpak.basis_of(basis)
         toolpak.need(self.basis != 2, self.purchased <= self.first, self.cost > 0)
         toolpak.need(0 <= self.salvage <= self.cost, self.period >= 0, self.rate > 0)
+        toolpak.need(1 / self.rate <= PERIODS_MAX)
         self.life = math.ceil(1 / self.rate)
 
     def first_loss(self, rate: float) -> tuple[float, int]:

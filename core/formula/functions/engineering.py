@@ -160,9 +160,9 @@ _ZEROS: Final = {"C": 273.15, "cel": 273.15, "F": 459.67, "fah": 459.67, "Reau":
 """What a thermometer shows less at absolute zero, in its own degrees."""
 
 _METRIC: Final = frozenset({
-    "g", "u", "m", "ang", "ly", "parsec", "pc", "sec", "s", "Pa", "p", "atm", "at", "mmHg", "N", "dyn", "dy", "pond", "J",
-    "e", "c", "cal", "eV", "ev", "Wh", "wh", "W", "w", "T", "ga", "uk_pt", "l", "L", "lt", "ang3", "ang^3", "m3", "m^3",
-    "ang2", "ang^2", "ar", "m2", "m^2", "bit", "byte", "m/h", "m/hr", "m/s", "m/sec", "mph", "K", "kel",
+    "g", "u", "m", "ang", "ly", "parsec", "pc", "sec", "s", "Pa", "p", "atm", "at", "mmHg", "N", "dyn", "dy", "pond",
+    "J", "e", "c", "cal", "eV", "ev", "Wh", "wh", "W", "w", "T", "ga", "uk_pt", "l", "L", "lt", "ang3", "ang^3", "m3",
+    "m^3", "ang2", "ang^2", "ar", "m2", "m^2", "bit", "byte", "m/h", "m/hr", "m/s", "m/sec", "mph", "K", "kel",
 })  # fmt: skip
 """The units that take a prefix."""
 

@@ -197,7 +197,7 @@ def _cumulated(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) ->
     """Interest and repayment summed over periods, as the Analysis ToolPak's functions check them."""
     rate, nper, pv = toolpak.numbers(rate, nper, pv)
     first, last = math.ceil(toolpak.number(start)), int(toolpak.number(end))
-    kind = toolpak.number(due)
+    kind = int(toolpak.number(due))
     toolpak.need(rate > 0, nper > 0, pv > 0, first >= 1, last >= 1, first <= last, last <= nper, kind in (0, 1))
     payment = _payment(rate, nper, pv, 0, kind)
     # What is owed moves by what is repaid, so the sum needs no walk over the periods.
@@ -360,14 +360,14 @@ _DATES: Final = Argument("dates", Kind.RANGE, "The days of the cash flows, none 
 
 @function(
     "XNPV", "financial", "What cash flows on given days are worth on the first.",
-    toolpak.given("rate", "Interest of one year."), _VALUES, _DATES,
+    toolpak.given("rate", "Interest of one year, above 0."), _VALUES, _DATES,
     environment=True,
     examples=(("=ROUND(XNPV(0.09,{-10000,2750,4250,3250,2750},{39448,39508,39751,39859,39904}),2)", 2086.65),),
 )  # fmt: skip
 def xnpv(environment: Environment, rate: Any, values: Any, dates: Any) -> float:
     rate = toolpak.number(rate)
     flows, years = _dated(environment, values, dates)
-    toolpak.need(rate > -1)
+    toolpak.need(rate > 0)
     try:
         return _present_dated(rate, flows, years)
     except OverflowError:
@@ -435,11 +435,15 @@ def _halved(value: Callable[[float], float], guess: float) -> float:
 def mirr(values: Any, finance_rate: float, reinvest_rate: float) -> float:
     flows = _flows(values)
     paid, earned = [min(flow, 0.0) for flow in flows], [max(flow, 0.0) for flow in flows]
-    if not any(paid) or not any(earned) or finance_rate == -1 or reinvest_rate == -1:
+    if not any(paid) or len(flows) < 2:
         raise Failure(DIV0)
-    steps = len(flows) - 1
-    grown = _present(reinvest_rate, earned) * _power(1 + reinvest_rate, steps)
-    return _power(-grown / _present(finance_rate, paid), 1 / steps) - 1
+    grown = 0.0
+    for flow in earned:
+        grown = grown * (1 + reinvest_rate) + flow
+    if finance_rate == -1 and any(paid[1:]):
+        return -1.0  # the later payments are worth infinitely much
+    financed = paid[0] if finance_rate == -1 else _present(finance_rate, paid)
+    return _power(-grown / financed, 1 / (len(flows) - 1)) - 1
 
 
 # Rates

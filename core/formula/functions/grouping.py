@@ -88,6 +88,11 @@ class Data:
             result = result.at(0, 0)
         return CALC if isinstance(result, Array | Lambda) else result
 
+    def met(self, rows: Rows, members: frozenset[int]) -> Rows:
+        """The rows that are among the members."""
+        self.environment.spend(len(rows))
+        return [row for row in rows if row in members]
+
     def cells(self, rows: Rows, of: Rows, aggregates: Sequence[Aggregate]) -> list[Any]:
         """The result's cells for one group under the given functions; no text where the group is empty."""
         if not rows:
@@ -366,14 +371,13 @@ def _crossed(row_lines: list[Line], col_lines: list[Line], every: Rows, data: Da
     around = [frozenset(line.parent) for line in col_lines]
     shown: list[list[Any]] = []
     for line in row_lines:
-        data.environment.spend(len(line.rows) * len(col_lines))
-        met = [[row for row in line.rows if row in members] for members in inside]
+        met = [data.met(line.rows, members) for members in inside]
         whole_of: list[Rows] = [
             column.rows if relative == 0
             else line.rows if relative == 1
             else every if relative == 2
-            else [row for row in line.rows if row in around[place]] if relative == 3
-            else [row for row in line.parent if row in inside[place]]
+            else data.met(line.rows, around[place]) if relative == 3
+            else data.met(line.parent, inside[place])
             for place, column in enumerate(col_lines)
         ]  # fmt: skip
         for name, aggregates in data.blocks():

@@ -143,13 +143,13 @@ def not_available() -> Error:
 
 @function(
     "TYPE", "information", "Gives a number for the kind of a value: 1 number, 2 text, 4 logical, 16 error, 64 array.",
-    Argument("value", Kind.RANGE, "The value."),
+    Argument("value", Kind.OPERAND, "The value."), environment=True,
     examples=(("=TYPE(A1)", 1.0), ("=TYPE(B1)", 2.0), ("=TYPE({1,2})", 64.0)),
 )  # fmt: skip
-def type_of(value: Any) -> float:
-    if isinstance(value, Array) and value.reference is not None and value.rows == value.columns == 1:
-        value = value.at(0, 0)
-    kinds = ((bool, 4.0), (str, 2.0), (Error, 16.0), (Array, 64.0), (Lambda, 128.0))
+def type_of(environment: Environment, value: Any) -> float:
+    if isinstance(value, Reference) and value.rows == value.columns == 1:
+        value = environment.cell(value.sheet, value.top, value.left)
+    kinds = ((bool, 4.0), (str, 2.0), (Error, 16.0), (Array | Reference, 64.0), (Lambda, 128.0))
     return next((number for kind, number in kinds if isinstance(value, kind)), 1.0)
 
 
@@ -206,7 +206,7 @@ def sheet(environment: Environment, value: Any = OMITTED) -> float:
     "SHEETS", "information", "Counts the sheets of a reference, or all.",
     Argument("reference", Kind.REFERENCE, "The reference.", required=False),
     environment=True,
-    examples=(("=SHEETS()", 1.0),),
+    examples=(("=SHEETS(A1:B2)", 1.0),),
 )  # fmt: skip
 def sheets(environment: Environment, reference: Reference | None = None) -> float:
     if reference is None:
@@ -266,6 +266,11 @@ def _address(environment: Environment, at: Reference) -> str:
     name = f"${column_name(at.left)}${at.top + 1}"
     own = at.sheet is None or at.sheet == environment.sheet
     return name if own else f"{quoted_sheet(at.sheet or '')}!{name}"
+
+
+def _filename(environment: Environment, at: Reference) -> str:
+    """Where a book lies is not known here; formulas that cut the sheet's name out of this find it."""
+    return f"[Book]{at.sheet or environment.sheet or environment.sheets()[0]}"
 
 
 def _cell_type(environment: Environment, at: Reference) -> str:
@@ -336,7 +341,7 @@ _CELL: Final[dict[str, Callable[[Environment, Reference], Any]]] = {
     "col": lambda environment, at: at.left + 1.0,
     "color": _negative_in_colour,
     "contents": _contents,
-    "filename": lambda environment, at: "",
+    "filename": _filename,
     "format": _format_code,
     "parentheses": _in_parentheses,
     "prefix": _prefix,

@@ -10,16 +10,36 @@ from core.formula.environment import Environment
 from core.formula.index import LOOKUP_CHARACTERS_MAX, Vector, groups_of
 from core.formula.values import NA, REF, VALUE, Array, Error, Failure, Reference
 
-VALUE_SOUGHT = Argument("lookup_value", Kind.VALUE, "The value to look for; text may hold the wildcards * and ? in an exact match.")
-RANGE_LOOKUP = Argument("range_lookup", Kind.LOGICAL, "FALSE for an exact match; else sorted data and the nearest smaller value.", required=False)  # fmt: skip
+VALUE_SOUGHT = Argument(
+    "lookup_value", Kind.VALUE, "The value to look for; text may hold the wildcards * and ? in an exact match."
+)
+RANGE_LOOKUP = Argument(
+    "range_lookup",
+    Kind.LOGICAL,
+    "FALSE for an exact match; else sorted data and the nearest smaller value.",
+    required=False,
+)
 LOOKUP_ARRAY = Argument("lookup_array", Kind.OPERAND, "One row or column to search.")
-MATCH_MODE = Argument("match_mode", Kind.INTEGER, "0 exact, -1 or the next smaller, 1 or the next larger, 2 with wildcards.", required=False)  # fmt: skip
-SEARCH_MODE = Argument("search_mode", Kind.INTEGER, "1 from the first, -1 from the last, 2 or -2 by halves in rising or falling data.", required=False, empty=OMITTED)  # fmt: skip
+MATCH_MODE = Argument(
+    "match_mode",
+    Kind.INTEGER,
+    "0 exact, -1 or the next smaller, 1 or the next larger, 2 with wildcards.",
+    required=False,
+)
+SEARCH_MODE = Argument(
+    "search_mode",
+    Kind.INTEGER,
+    "1 from the first, -1 from the last, 2 or -2 by halves in rising or falling data.",
+    required=False,
+    empty=OMITTED,
+)
 
 
-def exact(environment: Environment, array: Array, index: int, row: bool, value: Any, *, wild: bool, last: bool = False) -> int:
+def exact(
+    environment: Environment, array: Array, index: int, row: bool, value: Any, *, wild: bool = True, last: bool = False
+) -> int:
     """The first (or last) place in one column (or row) of an array that equals a value or fits its wildcards; or -1."""
-    environment.spend(min(array.rows, array.columns) if row else array.rows)
+    environment.spend(array.columns if row else array.rows)
     pattern = wildcard(value) if wild and isinstance(value, str) else None
     if pattern is not None:
         return Vector(array, index, row).matching(pattern, last)
@@ -49,10 +69,7 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
         return VALUE
     if number > (shape.rows if row else shape.columns):
         return REF
-    if sorted_:
-        found = Vector(array, 0, row).ascending(value)
-    else:
-        found = exact(environment, array, 0, row, value, wild=True)
+    found = Vector(array, 0, row).ascending(value) if sorted_ else exact(environment, array, 0, row, value)
     if found < 0:
         return NA
     if number > (array.rows if row else array.columns):
@@ -60,28 +77,52 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
     return array.at(number - 1, found) if row else array.at(found, number - 1)
 
 
-@function("VLOOKUP", "lookup", "Finds a value in the first column of a table and gives the cell of another column beside it.",
-    VALUE_SOUGHT, Argument("table_array", Kind.RANGE, "The table."),
-    Argument("col_index_num", Kind.INTEGER, "The column of the result, 1 for the first."), RANGE_LOOKUP,
-    examples=(("=VLOOKUP(30,A1:B5,2,FALSE)", "cherry"), ("=VLOOKUP(35,A1:B5,2)", "cherry"), ("=VLOOKUP(5,A1:B5,2)", NA)),
-    environment=True)  # fmt: skip
+@function(
+    "VLOOKUP",
+    "lookup",
+    "Finds a value in the first column of a table and gives the cell of another column beside it.",
+    VALUE_SOUGHT,
+    Argument("table_array", Kind.RANGE, "The table."),
+    Argument("col_index_num", Kind.INTEGER, "The column of the result, 1 for the first."),
+    RANGE_LOOKUP,
+    examples=(
+        ("=VLOOKUP(30,A1:B5,2,FALSE)", "cherry"),
+        ("=VLOOKUP(35,A1:B5,2)", "cherry"),
+        ("=VLOOKUP(5,A1:B5,2)", NA),
+    ),
+    environment=True,
+)
 def vlookup(environment: Environment, value: Any, table: Any, column: int, sorted_: bool = True) -> Any:
     return look_up(environment, value, table, column, sorted_, row=False)
 
 
-@function("HLOOKUP", "lookup", "Finds a value in the first row of a table and gives the cell of another row below it.",
-    VALUE_SOUGHT, Argument("table_array", Kind.RANGE, "The table."),
-    Argument("row_index_num", Kind.INTEGER, "The row of the result, 1 for the first."), RANGE_LOOKUP,
-    examples=(('=HLOOKUP("apple",A1:D5,3,FALSE)', "cherry"),), environment=True)  # fmt: skip
+@function(
+    "HLOOKUP",
+    "lookup",
+    "Finds a value in the first row of a table and gives the cell of another row below it.",
+    VALUE_SOUGHT,
+    Argument("table_array", Kind.RANGE, "The table."),
+    Argument("row_index_num", Kind.INTEGER, "The row of the result, 1 for the first."),
+    RANGE_LOOKUP,
+    examples=(('=HLOOKUP("apple",A1:D5,3,FALSE)', "cherry"),),
+    environment=True,
+)
 def hlookup(environment: Environment, value: Any, table: Any, row: int, sorted_: bool = True) -> Any:
     return look_up(environment, value, table, row, sorted_, row=True)
 
 
-@function("LOOKUP", "lookup", "Finds a value in a sorted row or column and gives the value at the same place of another.",
+@function(
+    "LOOKUP",
+    "lookup",
+    "Finds a value in a sorted row or column and gives the value at the same place of another.",
     Argument("lookup_value", Kind.VALUE, "The value to look for."),
-    Argument("lookup_vector", Kind.ARRAY, "A sorted row or column; or an array, whose last column or row holds the results."),
+    Argument(
+        "lookup_vector", Kind.ARRAY, "A sorted row or column; or an array, whose last column or row holds the results."
+    ),
     Argument("result_vector", Kind.ARRAY, "The row or column of the results.", required=False),
-    examples=(("=LOOKUP(25,A1:A5,B1:B5)", "banana"), ("=LOOKUP(2,1/(B1:B5=\"apple\"),A1:A5)", 40.0)), environment=True)  # fmt: skip
+    examples=(("=LOOKUP(25,A1:A5,B1:B5)", "banana"), ('=LOOKUP(2,1/(B1:B5="apple"),A1:A5)', 40.0)),
+    environment=True,
+)
 def lookup(environment: Environment, value: Any, array: Array, results: Array | None = None) -> Any:
     if array.rows == 1 and array.columns == 1 and isinstance(array.at(0, 0), Error) and array.reference is None:
         return array.at(0, 0)
@@ -104,18 +145,33 @@ def lookup(environment: Environment, value: Any, array: Array, results: Array | 
     return results.at(0, found) if results.columns > results.rows else results.at(found, 0)
 
 
-@function("MATCH", "lookup", "The place of a value in a row or column, counted from 1.",
-    VALUE_SOUGHT, Argument("lookup_array", Kind.RANGE, "One row or column to search."),
-    Argument("match_type", Kind.NUMBER, "1 for the last not larger in rising data, 0 exact, -1 for the last not smaller in falling data.", required=False),
-    examples=(("=MATCH(30,A1:A5,0)", 3.0), ("=MATCH(39,A1:A5)", 3.0), ('=MATCH("ch*",B1:B5,0)', 3.0), ("=MATCH(7,A1:A5,0)", NA)),
-    environment=True)  # fmt: skip
+@function(
+    "MATCH",
+    "lookup",
+    "The place of a value in a row or column, counted from 1.",
+    VALUE_SOUGHT,
+    Argument("lookup_array", Kind.RANGE, "One row or column to search."),
+    Argument(
+        "match_type",
+        Kind.NUMBER,
+        "1 for the last not larger in rising data, 0 exact, -1 for the last not smaller in falling data.",
+        required=False,
+    ),
+    examples=(
+        ("=MATCH(30,A1:A5,0)", 3.0),
+        ("=MATCH(39,A1:A5)", 3.0),
+        ('=MATCH("ch*",B1:B5,0)', 3.0),
+        ("=MATCH(7,A1:A5,0)", NA),
+    ),
+    environment=True,
+)
 def match(environment: Environment, value: Any, cells: Any, kind: float = 1.0) -> Any:
     value, array = sought(value), table_of(cells)
     if array.rows > 1 and array.columns > 1:
         return NA
     across = array.columns > 1
     if kind == 0:
-        found = exact(environment, array, 0, across, value, wild=True)
+        found = exact(environment, array, 0, across, value)
     else:
         environment.spend(max(array.rows, array.columns))
         vector = Vector(array, 0, across)
@@ -149,22 +205,54 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
     return Vector(array, 0, across).nearest(0.0 if value is None else value, mode > 0, last), array
 
 
-@function("XMATCH", "lookup", "The place of a value in a row or column, counted from 1; exact unless another mode is asked for.",
-    Argument("lookup_value", Kind.VALUE, "The value to look for."), LOOKUP_ARRAY, MATCH_MODE, SEARCH_MODE,
-    examples=(("=XMATCH(30,A1:A5)", 3.0), ('=XMATCH("apple",B1:B5,0,-1)', 4.0), ("=XMATCH(35,A1:A5,1)", 4.0)), environment=True)  # fmt: skip
+@function(
+    "XMATCH",
+    "lookup",
+    "The place of a value in a row or column, counted from 1; exact unless another mode is asked for.",
+    Argument("lookup_value", Kind.VALUE, "The value to look for."),
+    LOOKUP_ARRAY,
+    MATCH_MODE,
+    SEARCH_MODE,
+    examples=(("=XMATCH(30,A1:A5)", 3.0), ('=XMATCH("apple",B1:B5,0,-1)', 4.0), ("=XMATCH(35,A1:A5,1)", 4.0)),
+    environment=True,
+)
 def xmatch(environment: Environment, value: Any, cells: Any, mode: int = 0, search: Any = 1) -> Any:
     found, _ = place(environment, value, cells, mode, search)
     return NA if found < 0 else found + 1.0
 
 
-@function("XLOOKUP", "lookup", "Finds a value in a row or column and gives what stands at its place in another range.",
-    Argument("lookup_value", Kind.VALUE, "The value to look for."), LOOKUP_ARRAY,
+@function(
+    "XLOOKUP",
+    "lookup",
+    "Finds a value in a row or column and gives what stands at its place in another range.",
+    Argument("lookup_value", Kind.VALUE, "The value to look for."),
+    LOOKUP_ARRAY,
     Argument("return_array", Kind.OPERAND, "The rows or columns of the results."),
-    Argument("if_not_found", Kind.OPERAND, "What to give where nothing is found; #N/A when left out.", required=False, empty=OMITTED),
-    MATCH_MODE, SEARCH_MODE,
-    examples=(("=XLOOKUP(30,A1:A5,B1:B5)", "cherry"), ('=XLOOKUP(31,A1:A5,B1:B5,"none")', "none"),
-              ("=XLOOKUP(31,A1:A5,B1:B5,,-1)", "cherry")), environment=True)  # fmt: skip
-def xlookup(environment: Environment, value: Any, cells: Any, results: Any, absent: Any = OMITTED, mode: int = 0, search: Any = 1) -> Any:
+    Argument(
+        "if_not_found",
+        Kind.OPERAND,
+        "What to give where nothing is found; #N/A when left out.",
+        required=False,
+        empty=OMITTED,
+    ),
+    MATCH_MODE,
+    SEARCH_MODE,
+    examples=(
+        ("=XLOOKUP(30,A1:A5,B1:B5)", "cherry"),
+        ('=XLOOKUP(31,A1:A5,B1:B5,"none")', "none"),
+        ("=XLOOKUP(31,A1:A5,B1:B5,,-1)", "cherry"),
+    ),
+    environment=True,
+)
+def xlookup(
+    environment: Environment,
+    value: Any,
+    cells: Any,
+    results: Any,
+    absent: Any = OMITTED,
+    mode: int = 0,
+    search: Any = 1,
+) -> Any:
     if isinstance(results, Error):
         return results
     found, array = place(environment, value, cells, mode, search)
@@ -196,12 +284,21 @@ def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
     return cells[0] if len(cells) == 1 else Array(1, source.columns, cells)
 
 
-@function("INDEX", "lookup", "The cell at a row and column of a range or array; a whole row or column for 0.",
+@function(
+    "INDEX",
+    "lookup",
+    "The cell at a row and column of a range or array; a whole row or column for 0.",
     Argument("array", Kind.OPERAND, "The range, several areas of cells in parentheses, or an array."),
     Argument("row_num", Kind.INTEGER, "The row, 1 for the first; 0 for all."),
     Argument("column_num", Kind.INTEGER, "The column, 1 for the first; 0 for all.", required=False),
     Argument("area_num", Kind.INTEGER, "Which of several areas, 1 for the first.", required=False),
-    examples=(("=INDEX(A1:B5,2,2)", "banana"), ("=SUM(INDEX(A1:C5,0,3))", 15.0), ("=INDEX({10,20,30},2)", 20.0), ("=INDEX(A1:A5,6)", REF)))  # fmt: skip
+    examples=(
+        ("=INDEX(A1:B5,2,2)", "banana"),
+        ("=SUM(INDEX(A1:C5,0,3))", 15.0),
+        ("=INDEX({10,20,30},2)", 20.0),
+        ("=INDEX(A1:A5,6)", REF),
+    ),
+)
 def index(source: Any, row: int, column: int | None = None, area: int = 1) -> Any:
     if isinstance(source, Error):
         return source

@@ -14,9 +14,9 @@ from core.formula.environment import Environment
 from core.formula.functions import toolpak
 from core.formula.functions.describe import array, cells, integer, logical, many, number
 from core.formula.reduce import (
-    dense,
     maximum_of,
     minimum_of,
+    pairs,
     product_of,
     squares_of,
     sum_of,
@@ -24,8 +24,7 @@ from core.formula.reduce import (
     whole_above,
     whole_below,
 )
-from core.formula.values import ALL_ERRORS, DIV0, NA, NUM, VALUE, Array, Error, Failure
-from core.values import Kind as CellKind
+from core.formula.values import DIV0, NUM, VALUE, Array, Error, Failure
 
 _NUMBERS = many("number1", "number2", "A number or a range of numbers.")
 
@@ -66,22 +65,8 @@ def paired(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np
     Raises:
         Failure: NA for arrays of different sizes, else the first error inside.
     """
-    if first.rows * first.columns != second.rows * second.columns:
-        raise Failure(NA)
-    (x, kinds_x), (y, kinds_y) = dense(first), dense(second)
-    x, y, kinds_x, kinds_y = x.ravel(), y.ravel(), kinds_x.ravel(), kinds_y.ravel()
-    for values, kinds in ((x, kinds_x), (y, kinds_y)):
-        wrong = np.flatnonzero(kinds == CellKind.ERROR)
-        if len(wrong):
-            raise Failure(ALL_ERRORS[int(values[wrong[0]])])
-    both = is_number(kinds_x) & is_number(kinds_y)
-    return x[both], y[both]
-
-
-def is_number(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Where cells of these kinds are numbers or dates."""
-    found: NDArray[np.bool_] = (kinds == CellKind.NUMBER) | (kinds == CellKind.DATE)
-    return found
+    x, y = pairs(first, second)
+    return np.array(x), np.array(y)
 
 
 @function(

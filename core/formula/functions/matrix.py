@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from core.formula.catalogue import function
 from core.formula.environment import Environment
 from core.formula.functions.describe import array, number
-from core.formula.functions.math import is_number
 from core.formula.reduce import dense
 from core.formula.values import ALL_ERRORS, NUM, VALUE, Array, Failure
 from core.values import Kind as CellKind
@@ -26,7 +25,7 @@ def matrix(values: Array) -> NDArray[np.float64]:
     wrong = np.flatnonzero(kinds.ravel() == CellKind.ERROR)
     if len(wrong):
         raise Failure(ALL_ERRORS[int(cells.ravel()[wrong[0]])])
-    if not is_number(kinds).all():
+    if not ((kinds == CellKind.NUMBER) | (kinds == CellKind.DATE)).all():
         raise Failure(VALUE)
     return cells
 

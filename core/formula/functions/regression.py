@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from core.formula.catalogue import OMITTED, Argument, function
 from core.formula.functions.describe import array, logical, number
-from core.formula.functions.math import paired
 from core.formula.functions.matrix import from_matrix, matrix
-from core.formula.reduce import spread
+from core.formula.reduce import pairs, products, spread
 from core.formula.values import DIV0, NA, NUM, REF, Array, Failure
 
 Vector = NDArray[np.float64]
 
 
-# Of pairs.
+# Of sums.
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,18 @@ class _Pairs:
 
 
 def _pairs(first: Array, second: Array, *, least: int = 1) -> _Pairs:
-    x, y = (side.tolist() for side in paired(first, second))
+    x, y = pairs(first, second)
     if len(x) < least:
         raise Failure(DIV0)
     (mean_x, squares_x), (mean_y, squares_y) = spread(x), spread(y)
-    products = 0.0
-    for a, b in zip(x, y, strict=True):
-        products += (a - mean_x) * (b - mean_y)
-    return _Pairs(len(x), mean_x, mean_y, squares_x, squares_y, products)
+    return _Pairs(len(x), mean_x, mean_y, squares_x, squares_y, products(x, mean_x, y, mean_y))
 
 
 def correlation(first: Array, second: Array) -> float:
-    pairs = _pairs(first, second)
-    if pairs.squares_x == 0 or pairs.squares_y == 0:
+    sums = _pairs(first, second)
+    if sums.squares_x == 0 or sums.squares_y == 0:
         raise Failure(DIV0)
-    return pairs.products / math.sqrt(pairs.squares_x * pairs.squares_y)
+    return sums.products / math.sqrt(sums.squares_x * sums.squares_y)
 
 
 def determination(ys: Array, xs: Array) -> float:
@@ -59,19 +55,19 @@ def determination(ys: Array, xs: Array) -> float:
 
 
 def covariance(first: Array, second: Array) -> float:
-    pairs = _pairs(first, second)
-    return pairs.products / pairs.count
+    sums = _pairs(first, second)
+    return sums.products / sums.count
 
 
 def sample_covariance(first: Array, second: Array) -> float:
-    pairs = _pairs(first, second, least=2)
-    return pairs.products / (pairs.count - 1)
+    sums = _pairs(first, second, least=2)
+    return sums.products / (sums.count - 1)
 
 
-def _slope(pairs: _Pairs) -> float:
-    if pairs.squares_x == 0:
+def _slope(sums: _Pairs) -> float:
+    if sums.squares_x == 0:
         raise Failure(DIV0)
-    return pairs.products / pairs.squares_x
+    return sums.products / sums.squares_x
 
 
 def slope(ys: Array, xs: Array) -> float:
@@ -79,19 +75,19 @@ def slope(ys: Array, xs: Array) -> float:
 
 
 def intercept(ys: Array, xs: Array) -> float:
-    pairs = _pairs(xs, ys)
-    return pairs.mean_y - _slope(pairs) * pairs.mean_x
+    sums = _pairs(xs, ys)
+    return sums.mean_y - _slope(sums) * sums.mean_x
 
 
 def standard_error(ys: Array, xs: Array) -> float:
-    pairs = _pairs(xs, ys, least=3)
-    rest = pairs.squares_y - _slope(pairs) * pairs.products
-    return math.sqrt(max(rest, 0.0) / (pairs.count - 2))
+    sums = _pairs(xs, ys, least=3)
+    rest = sums.squares_y - _slope(sums) * sums.products
+    return math.sqrt(max(rest, 0.0) / (sums.count - 2))
 
 
 def forecast(x: float, ys: Array, xs: Array) -> float:
-    pairs = _pairs(xs, ys)
-    return pairs.mean_y + _slope(pairs) * (x - pairs.mean_x)
+    sums = _pairs(xs, ys)
+    return sums.mean_y + _slope(sums) * (x - sums.mean_x)
 
 
 _TWO = (array("array1", "The first numbers."), array("array2", "As many second ones."))

@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from core.formula.catalogue import OMITTED, Argument, function
 from core.formula.functions import toolpak
 from core.formula.functions.describe import number
-from core.formula.reduce import round_down, round_half_away, round_up, whole_above, whole_below
+from core.formula.reduce import (
+    round_down,
+    round_down_of,
+    round_half_away,
+    round_of,
+    round_up,
+    round_up_of,
+    whole_above,
+    whole_below,
+)
 from core.formula.values import DIV0, NUM, VALUE, Failure
-
-_DIGITS_MAX = 400
-"""Decimals beyond this say nothing: a double has none there."""
-
-
-def _digits(value: float) -> int:
-    return int(max(-_DIGITS_MAX, min(_DIGITS_MAX, value)))
-
-
-def _decimals(rounding: Callable[[float, int], float]) -> Callable[..., float]:
-    def body(value: float, digits: float = 0.0) -> float:
-        return rounding(value, _digits(digits))
-
-    return body
-
 
 _DECIMALS = (number("number", "What is rounded."), number("num_digits", "Decimals to keep; negative for tens."))
 
 function(
     "ROUND", "math", "Rounds to decimals, halves away from zero.", *_DECIMALS,
     examples=(("=ROUND(2.675,2)", 2.68), ("=ROUND(-2.5,0)", -3.0), ("=ROUND(1550,-2)", 1600.0)),
-)(_decimals(round_half_away))  # fmt: skip
+)(round_of)  # fmt: skip
 function(
     "ROUNDUP", "math", "Rounds to decimals, away from zero.", *_DECIMALS,
     examples=(("=ROUNDUP(3.14159,2)", 3.15), ("=ROUNDUP(-31415.9,-2)", -31500.0)),
-)(_decimals(round_up))  # fmt: skip
+)(round_up_of)  # fmt: skip
 function(
     "ROUNDDOWN", "math", "Rounds to decimals, toward zero.", *_DECIMALS,
     examples=(("=ROUNDDOWN(3.14159,3)", 3.141), ("=ROUNDDOWN(-31415.9,-2)", -31400.0)),
-)(_decimals(round_down))  # fmt: skip
+)(round_down_of)  # fmt: skip
 function(
     "TRUNC", "math", "Cuts decimals off.",
     number("number", "What is cut."), number("num_digits", "Decimals to keep; 0 where not given.", optional=True),
     examples=(("=TRUNC(-8.9)", -8.0), ("=TRUNC(3.14159,2)", 3.14)),
-)(_decimals(round_down))  # fmt: skip
+)(round_down_of)  # fmt: skip
 
 
 @function(

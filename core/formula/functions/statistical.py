@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from core.formula.catalogue import function
-from core.formula.functions.describe import array, many, number
-from core.formula.reduce import average_of, count_of, numbers, round_down, spread
+from core.formula.functions.describe import many, number
+from core.formula.reduce import average_of, count_of, numbers, spread
 from core.formula.values import DIV0, NA, NUM, Array, Failure
 from core.values import Kind as CellKind
 
@@ -76,16 +76,6 @@ def minimum_all(*arguments: Any) -> float:
 )  # fmt: skip
 def maximum_all(*arguments: Any) -> float:
     return max(numbers(arguments, True), default=0.0)
-
-
-@function(
-    "MEDIAN", "statistical", "The number in the middle.", *_NUMBERS,
-    examples=(("=MEDIAN(1,2,3,4)", 2.5), ("=MEDIAN(A1:A5)", 30.0)),
-)  # fmt: skip
-def median(*arguments: Any) -> float:
-    found = sorted(_sample(arguments, error=NUM))
-    half = len(found) // 2
-    return found[half] if len(found) % 2 else (found[half - 1] + found[half]) / 2
 
 
 def _modes(arguments: tuple[Any, ...]) -> list[float]:
@@ -203,19 +193,6 @@ def geometric_mean(*arguments: Any) -> float:
 def harmonic_mean(*arguments: Any) -> float:
     found = _positive(arguments, NA)
     return len(found) / math.fsum(1 / value for value in found)
-
-
-@function(
-    "TRIMMEAN", "statistical", "The mean without the outermost numbers on both sides.",
-    array("array", "The numbers."), number("percent", "The share to leave out, 0 to below 1."),
-    examples=(("=ROUND(TRIMMEAN({4,5,6,7,2,3,4,5,1,2,3},0.2),6)", 3.777778),),
-)  # fmt: skip
-def trimmed_mean(values: Array, share: float) -> float:
-    found = sorted(_sample((values,), error=NUM))
-    if not 0 <= share < 1:
-        raise Failure(NUM)
-    cut = int(round_down(len(found) * share / 2, 0))
-    return spread(found[cut : len(found) - cut])[0]
 
 
 # Shape.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from heapq import heapify, heappop, heapreplace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -46,6 +47,18 @@ def texts(argument: Any) -> Iterator[str]:
         if isinstance(text, Error):
             raise Failure(text)
         yield text
+
+
+def gathered(parts: Iterable[str]) -> str:
+    """Parts put together, as long as a cell can hold them."""
+    kept: list[str] = []
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size > TEXT_MAX:
+            raise Failure(VALUE)
+        kept.append(part)
+    return bounded("".join(kept))
 
 
 # -- parts of a text
@@ -314,15 +327,7 @@ def _text_or_error(value: Any) -> Any:
     examples=(('=CONCAT("Don","t")', "Dont"), ("=CONCAT(B1:B2,A1)", "applebanana10")),
 )  # fmt: skip
 def concat(*arguments: Any) -> str:
-    parts: list[str] = []
-    size = 0
-    for argument in arguments:
-        for text in texts(argument):
-            size += len(text)
-            if size > TEXT_MAX:
-                raise Failure(VALUE)
-            parts.append(text)
-    return bounded("".join(parts))
+    return gathered(text for argument in arguments for text in texts(argument))
 
 
 @function(
@@ -342,21 +347,12 @@ def concatenate(*parts: str) -> str:
 )  # fmt: skip
 def textjoin(delimiter: Any, ignore_empty: bool, *arguments: Any) -> str:
     between = list(texts(delimiter))
-    parts: list[str] = []
-    size = count = 0
-    for argument in arguments:
-        for text in texts(argument):
-            if ignore_empty and not text:
-                continue
-            if count:
-                parts.append(between[(count - 1) % len(between)])
-                size += len(parts[-1])
-            parts.append(text)
-            count += 1
-            size += len(text)
-            if size > TEXT_MAX:
-                raise Failure(VALUE)
-    return bounded("".join(parts))
+    chosen = (text for argument in arguments for text in texts(argument) if text or not ignore_empty)
+    return gathered(
+        part
+        for place, text in enumerate(chosen)
+        for part in ((between[(place - 1) % len(between)], text) if place else (text,))
+    )
 
 
 # -- split text
@@ -368,17 +364,20 @@ def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, i
         text, delimiters = fold(text), [fold(delimiter) for delimiter in delimiters]
     found: list[tuple[int, int]] = []
     at = 0
-    following = {delimiter: text.find(delimiter) for delimiter in delimiters}
-    while True:
-        for delimiter, place in following.items():
-            if 0 <= place < at:
-                following[delimiter] = text.find(delimiter, at)
-        places = [(place, -len(delimiter)) for delimiter, place in following.items() if place >= 0]
-        if not places:
-            return found
-        start, size = min(places)
-        at = start - size
-        found.append((start, at))
+    waiting = [(text.find(delimiter), -len(delimiter), delimiter) for delimiter in set(delimiters)]
+    waiting = [entry for entry in waiting if entry[0] >= 0]
+    heapify(waiting)
+    while waiting:
+        start, size, delimiter = waiting[0]
+        if start >= at:
+            at = start - size
+            found.append((start, at))
+        following = text.find(delimiter, at)
+        if following < 0:
+            heappop(waiting)
+        else:
+            heapreplace(waiting, (following, size, delimiter))
+    return found
 
 
 def _divide(
@@ -501,4 +500,4 @@ def hyperlink(location: str, *name: Any) -> Any:
 )  # fmt: skip
 def phonetic(reference: Any) -> str:
     cells = reference.cells() if isinstance(reference, Array) else [reference]
-    return bounded("".join(cell for cell in cells if isinstance(cell, str)))
+    return gathered(cell for cell in cells if isinstance(cell, str))

@@ -41,7 +41,9 @@ def values_of(span: Span, pool: Pool) -> list[Any]:
 class Sheet(Environment):
     """Columns A, B, C ... given as lists; arrays come as spans, or as lists of cells where `listed`."""
 
-    def __init__(self, *columns: list[Any], listed: bool = False, formulas: dict[tuple[int, int], str] | None = None) -> None:
+    def __init__(
+        self, *columns: list[Any], listed: bool = False, formulas: dict[tuple[int, int], str] | None = None
+    ) -> None:
         super().__init__()
         self.columns, self.listed, self.formulas = columns, listed, formulas or {}
         self.pool = Pool()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from core.formula.criteria import Criterion
 from core.formula.errors import LimitExceeded
-from core.formula.index import INDEX_AFTER, INDEX_ROWS_MIN, ORDER_AFTER, ORDER_ROWS_MIN
+from core.formula.index import INDEX_AFTER, INDEX_ROWS_MIN
+from core.formula.tally import ORDER_AFTER, ORDER_ROWS_MIN
 from core.formula.values import DIV0, NA, VALUE, Error
 from tests.core.formula.ranges import CELLS, Sheet
 
@@ -24,27 +25,40 @@ SHEET = Sheet(
 
 CASES: tuple[tuple[str, Any], ...] = (
     # Excel's own documentation
-    ('=COUNTIF(A1:A4,"apples")', 2.0), ("=COUNTIF(A1:A4,A4)", 2.0), ('=COUNTIF(B1:B4,">55")', 2.0), ('=COUNTIF(B1:B4,"<>"&B3)', 3.0),
-    ('=COUNTIF(B1:B4,">=32")-COUNTIF(B1:B4,">54")', 2.0), ('=COUNTIF(A1:A4,"*")', 4.0), ('=COUNTIF(A1:A4,"?????es")', 2.0),
-    ('=SUMIF(C1:C4,">160000",D1:D4)', 63_000.0), ('=SUMIF(C1:C4,">160000")', 900_000.0), ("=SUMIF(C1:C4,300000,D1:D4)", 21_000.0),
-    ('=SUMIF(C1:C4,">"&C2,D1:D4)', 49_000.0), ('=AVERAGEIF(D1:D4,"<23000")', 14_000.0), ('=AVERAGEIF(C1:C4,"<95000")', DIV0),
+    ('=COUNTIF(A1:A4,"apples")', 2.0), ("=COUNTIF(A1:A4,A4)", 2.0), ('=COUNTIF(B1:B4,">55")', 2.0),
+    ('=COUNTIF(B1:B4,"<>"&B3)', 3.0),
+    ('=COUNTIF(B1:B4,">=32")-COUNTIF(B1:B4,">54")', 2.0), ('=COUNTIF(A1:A4,"*")', 4.0),
+    ('=COUNTIF(A1:A4,"?????es")', 2.0),
+    ('=SUMIF(C1:C4,">160000",D1:D4)', 63_000.0), ('=SUMIF(C1:C4,">160000")', 900_000.0),
+    ("=SUMIF(C1:C4,300000,D1:D4)", 21_000.0),
+    ('=SUMIF(C1:C4,">"&C2,D1:D4)', 49_000.0), ('=AVERAGEIF(D1:D4,"<23000")', 14_000.0),
+    ('=AVERAGEIF(C1:C4,"<95000")', DIV0),
     ('=AVERAGEIF(C1:C4,">250000",D1:D4)', 24_500.0),
     # numeric text, blanks and other types
-    ("=COUNTIF(B1:B6,86)", 2.0), ('=COUNTIF(B1:B6,">80")', 1.0), ("=COUNTIF(B1:B6,TRUE)", 1.0), ('=COUNTIF(A1:A6,"")', 2.0),
-    ('=COUNTIF(A1:A6,"=")', 1.0), ('=COUNTIF(A1:A6,"<>")', 5.0), ('=COUNTIF(A1:A6,"<>apples")', 4.0), ("=COUNTBLANK(A1:A6)", 2.0),
-    ("=COUNTIF(E1:E6,NA())", 1.0), ('=COUNTIF(E1:E6,"#N/A")', 1.0), ("=COUNTIF(E1:E6,Z1)", 0.0), ("=COUNTIF(B1,32)", 1.0),
+    ("=COUNTIF(B1:B6,86)", 2.0), ('=COUNTIF(B1:B6,">80")', 1.0), ("=COUNTIF(B1:B6,TRUE)", 1.0),
+    ('=COUNTIF(A1:A6,"")', 2.0),
+    ('=COUNTIF(A1:A6,"=")', 1.0), ('=COUNTIF(A1:A6,"<>")', 5.0), ('=COUNTIF(A1:A6,"<>apples")', 4.0),
+    ("=COUNTBLANK(A1:A6)", 2.0),
+    ("=COUNTIF(E1:E6,NA())", 1.0), ('=COUNTIF(E1:E6,"#N/A")', 1.0), ("=COUNTIF(E1:E6,Z1)", 0.0),
+    ("=COUNTIF(B1,32)", 1.0),
     ('=SUMIF(B1:B6,">0")', 247.0), ('=SUMIF(A1:A6,"<>x",B1:B6)', 247.0),
     # whole columns reach to the last row of the sheet
-    ('=COUNTIF(A:A,"")', 1_048_572.0), ("=COUNTBLANK(Z:Z)", 1_048_576.0), ('=COUNTIFS(A:A,"",C:C,"")', 1_048_571.0), ('=SUMIF(A:A,"apples",B:B)', 118.0),
+    ('=COUNTIF(A:A,"")', 1_048_572.0), ("=COUNTBLANK(Z:Z)", 1_048_576.0), ('=COUNTIFS(A:A,"",C:C,"")', 1_048_571.0),
+    ('=SUMIF(A:A,"apples",B:B)', 118.0),
     # shapes
-    ('=SUMIF(A1:A4,"apples",B1)', 118.0), ('=SUMIF(A1:A4,"apples",B1:B2)', 118.0), ('=AVERAGEIF(A1:A4,"apples",B1)', 59.0), ('=SUMIFS(B1:B3,A1:A4,"apples")', VALUE),
-    ('=COUNTIFS(A1:A4,"apples",B1:B3,">1")', VALUE), ('=SUMIF({1,2,3},">1")', VALUE), ("=COUNTIF(5,5)", VALUE), ("=COUNTIF(1/0,5)", DIV0),
+    ('=SUMIF(A1:A4,"apples",B1)', 118.0), ('=SUMIF(A1:A4,"apples",B1:B2)', 118.0),
+    ('=AVERAGEIF(A1:A4,"apples",B1)', 59.0), ('=SUMIFS(B1:B3,A1:A4,"apples")', VALUE),
+    ('=COUNTIFS(A1:A4,"apples",B1:B3,">1")', VALUE), ('=SUMIF({1,2,3},">1")', VALUE), ("=COUNTIF(5,5)", VALUE),
+    ("=COUNTIF(1/0,5)", DIV0),
     ('=COUNTIF(A1:B4,"<>apples")', 6.0), ('=SUMIF(A1:B4,">0",C1:D4)', 70_000.0),
     # errors among the values count only where the criteria hold
-    ('=SUMIF(A1:A3,"oranges",E1:E3)', NA), ('=SUMIF(A1:A3,"peaches",E1:E3)', 3.0), ('=AVERAGEIFS(E1:E3,A1:A3,"oranges")', NA), ('=MAXIFS(E1:E3,A1:A3,"<>oranges")', 3.0),
+    ('=SUMIF(A1:A3,"oranges",E1:E3)', NA), ('=SUMIF(A1:A3,"peaches",E1:E3)', 3.0),
+    ('=AVERAGEIFS(E1:E3,A1:A3,"oranges")', NA), ('=MAXIFS(E1:E3,A1:A3,"<>oranges")', 3.0),
     # several criteria
-    ('=COUNTIFS(A1:A4,"apples",B1:B4,">50")', 1.0), ('=SUMIFS(D1:D4,A1:A4,"a*",B1:B4,"<100")', 35_000.0), ('=AVERAGEIFS(D1:D4,B1:B4,">50",B1:B4,"<80")', 17_500.0),
-    ('=MINIFS(D1:D4,A1:A4,"apples")', 7_000.0), ('=MAXIFS(D1:D4,A1:A4,"apples")', 28_000.0), ('=MINIFS(D1:D4,A1:A4,"none")', 0.0), ('=MAXIFS(D1:D4,A1:A4,"none")', 0.0),
+    ('=COUNTIFS(A1:A4,"apples",B1:B4,">50")', 1.0), ('=SUMIFS(D1:D4,A1:A4,"a*",B1:B4,"<100")', 35_000.0),
+    ('=AVERAGEIFS(D1:D4,B1:B4,">50",B1:B4,"<80")', 17_500.0),
+    ('=MINIFS(D1:D4,A1:A4,"apples")', 7_000.0), ('=MAXIFS(D1:D4,A1:A4,"apples")', 28_000.0),
+    ('=MINIFS(D1:D4,A1:A4,"none")', 0.0), ('=MAXIFS(D1:D4,A1:A4,"none")', 0.0),
     ('=AVERAGEIFS(D1:D4,A1:A4,"none")', DIV0), ('=SUMIFS(D1:D4,A1:A4,"none")', 0.0),
     # arrays of criteria
     ('=SUM(COUNTIF(A1:A4,{"apples","peaches"}))', 3.0), ('=SUMIF(A1:A4,{"apples";"oranges"},B1:B4)', [[118.0], [54.0]]),
@@ -63,7 +77,8 @@ def test_answers(formula: str, value: Any, listed: bool) -> None:
 WANTED = st.one_of(
     CELLS,
     st.builds("{}{}".format, st.sampled_from(["", "=", "<>", "<", "<=", ">", ">="]),
-              st.sampled_from(["", "1", "2", "-1", "2.25", "a", "ab", "b", "a*", "?", "*b", "~*", "TRUE", "#N/A", "#DIV/0!", "0"])),
+              st.sampled_from(["", "1", "2", "-1", "2.25", "a", "ab", "b", "a*", "?", "*b", "~*", "TRUE", "#N/A",
+              "#DIV/0!", "0"])),
 )  # fmt: skip
 
 
@@ -73,7 +88,12 @@ def naive(rows: list[int], values: list[Any]) -> tuple[Any, Any, Any, Any]:
     if errors:
         return (errors[0],) * 4
     numbers = [values[row] for row in rows if isinstance(values[row], float)]
-    return sum(numbers), sum(numbers) / len(numbers) if numbers else DIV0, min(numbers, default=0.0), max(numbers, default=0.0)
+    return (
+        sum(numbers),
+        sum(numbers) / len(numbers) if numbers else DIV0,
+        min(numbers, default=0.0),
+        max(numbers, default=0.0),
+    )
 
 
 def assert_like(sheet: Sheet, formula: str, expected: Any) -> None:
@@ -90,7 +110,9 @@ ROWS = st.lists(st.tuples(CELLS, CELLS, VALUES), min_size=1, max_size=2 * INDEX_
 
 @settings(max_examples=120, deadline=None)
 @given(ROWS, WANTED, WANTED, st.booleans(), st.booleans())
-def test_tallies_agree_with_testing_every_row(rows: list[Any], first: Any, second: Any, listed: bool, broken: bool) -> None:
+def test_tallies_agree_with_testing_every_row(
+    rows: list[Any], first: Any, second: Any, listed: bool, broken: bool
+) -> None:
     left, right, values = (list(column) for column in zip(*rows, strict=True))
     if broken:
         values[len(values) // 2] = NA
@@ -109,7 +131,9 @@ def test_tallies_agree_with_testing_every_row(rows: list[Any], first: Any, secon
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "B", "b", None, 3.0]), CELLS, VALUES), min_size=8, max_size=16),
        st.sampled_from(["<", "<=", ">", ">="]), st.integers(-3, 5), st.integers(0, 300), st.booleans())  # fmt: skip
-def test_rows_in_order_agree_with_testing_every_row(rows: list[Any], order: str, bound: int, broken: int, long: bool) -> None:
+def test_rows_in_order_agree_with_testing_every_row(
+    rows: list[Any], order: str, bound: int, broken: int, long: bool
+) -> None:
     rows = (rows * (ORDER_ROWS_MIN // len(rows) + 1))[: ORDER_ROWS_MIN + 7]
     left, right, values = (list(column) for column in zip(*rows, strict=True))
     if broken < len(values):
@@ -123,8 +147,6 @@ def test_rows_in_order_agree_with_testing_every_row(rows: list[Any], order: str,
         assert_like(sheet, f"=SUMIF(B1:B{size},D1,C1:C{size})", naive(one, values)[0])
         for name, expected in zip(("SUMIFS", "AVERAGEIFS", "MINIFS", "MAXIFS"), naive(two, values), strict=True):
             assert_like(sheet, f"={name}(C1:C{size},A1:A{size},D2,B1:B{size},D1)", expected)
-    for kept in [key for key in sheet.indexes if key[1] == 2 and isinstance(key, tuple)]:
-        assert kept[2] in (0, 1, 2)
 
 
 def test_an_edit_that_drops_the_indexes_of_its_cells_shows() -> None:
@@ -132,10 +154,18 @@ def test_an_edit_that_drops_the_indexes_of_its_cells_shows() -> None:
     size = ORDER_ROWS_MIN
     groups, numbers, values = ["a", "b"] * (size // 2), [float(row) for row in range(size)], [1.0] * size
     sheet = Sheet(groups, numbers, values)
-    formulas = [f'=SUMIF(A1:A{size},"a",C1:C{size})', f'=SUMIFS(C1:C{size},A1:A{size},"a",B1:B{size},">=0")', f'=SUMIF(B1:B{size},"<1000",C1:C{size})']
+    formulas = [
+        f'=SUMIF(A1:A{size},"a",C1:C{size})',
+        f'=SUMIFS(C1:C{size},A1:A{size},"a",B1:B{size},">=0")',
+        f'=SUMIF(B1:B{size},"<1000",C1:C{size})',
+    ]
     before = [[sheet.value(formula) for formula in formulas] for _ in range(ORDER_AFTER + 2)][-1]
     assert before == [size / 2, size / 2, size]
-    for column, value, expected in ((2, 11.0, [10.0, 10.0, 10.0]), (0, "b", [-1.0, -1.0, 10.0]), (1, 5_000.0, [-1.0, -1.0, -1.0])):
+    for column, value, expected in (
+        (2, 11.0, [10.0, 10.0, 10.0]),
+        (0, "b", [-1.0, -1.0, 10.0]),
+        (1, 5_000.0, [-1.0, -1.0, -1.0]),
+    ):
         sheet.columns[column][0] = value
         assert sheet.indexes is not None
         for key in [key for key in sheet.indexes if key[2] <= column <= key[4]]:

@@ -114,7 +114,11 @@ def test_matching_agrees_with_trying_every_way(pattern: str, text: str) -> None:
 @given(st.text("ab*?~", min_size=1, max_size=6), st.text("ab", max_size=8))
 def test_search_agrees_with_trying_every_place(pattern: str, text: str) -> None:
     compiled = wildcard(pattern)
-    places = [place for place in range(len(text) + 1) if any(fits(text[place:stop], pattern) for stop in range(place, len(text) + 1))]
+    places = [
+        place
+        for place in range(len(text) + 1)
+        if any(fits(text[place:stop], pattern) for stop in range(place, len(text) + 1))
+    ]
     assert (text.find(pattern) if compiled is None else compiled.search(text)) == (places[0] if places else -1)
 
 

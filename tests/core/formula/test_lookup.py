@@ -35,7 +35,8 @@ CASES: tuple[tuple[str, Any], ...] = (
     ("=HLOOKUP(3,{1,3,3,3,3,3,3,9;1,2,3,4,5,6,7,8},2,TRUE)", 7.0),
     # falling data is gone through in order
     ("=MATCH(5,{10,5,4,5,5,5,5,5},-1)", 2.0), ("=MATCH(5,{10,4,5},-1)", 1.0),
-    ('=MATCH(5,{"5",10,"4",FALSE,TRUE,#DIV/0!,5,3},-1)', 7.0), ('=MATCH(6,{"4",10,"4",FALSE,TRUE,#DIV/0!,5,3},-1)', 2.0),
+    ('=MATCH(5,{"5",10,"4",FALSE,TRUE,#DIV/0!,5,3},-1)', 7.0),
+    ('=MATCH(6,{"4",10,"4",FALSE,TRUE,#DIV/0!,5,3},-1)', 2.0),
     ('=MATCH(5,{"5"},-1)', NA), ("=MATCH(5,{4},-1)", NA), ("=MATCH(5,{10},-1)", 1.0),
     ('=MATCH("c",{"E",4,"D","B"},-1)', 3.0), ('=MATCH(FALSE,{TRUE,TRUE,"FALSE",0,FALSE,FALSE},-1)', 5.0),
     ("=MATCH(1,{3,2,1},-2)", 3.0), ("=MATCH(1,{1,2,3},2)", 1.0),
@@ -54,34 +55,49 @@ CASES: tuple[tuple[str, Any], ...] = (
     ("=VLOOKUP(1,1,1)", NA), ("=VLOOKUP(1,TRUE,1)", NA), ("=VLOOKUP(#N/A,C1:D5,1)", NA), ("=VLOOKUP(1,C1:D5,NA())", NA),
     ('=VLOOKUP(1,C1:D5,"x")', VALUE), ("=VLOOKUP(0,C1:D5,2)", NA), ('=VLOOKUP("zz",A1:B7,1,FALSE)', NA),
     # VLOOKUP
-    ("=VLOOKUP(3,C1:D5,2)", "d"), ("=VLOOKUP(3,C1:D5,2,FALSE)", "b"), ("=VLOOKUP(3,C1:D5,2,0)", "b"), ("=VLOOKUP(3,C1:D5,2,)", "b"),
+    ("=VLOOKUP(3,C1:D5,2)", "d"), ("=VLOOKUP(3,C1:D5,2,FALSE)", "b"), ("=VLOOKUP(3,C1:D5,2,0)", "b"),
+    ("=VLOOKUP(3,C1:D5,2,)", "b"),
     ("=VLOOKUP(100,C1:D7,2)", "e"), ("=VLOOKUP(9,C1:D5,1.9)", 9.0), ("=VLOOKUP(4,{1,2;3,2;5,3;7,4},2)", 2.0),
-    ('=VLOOKUP("kiwi",A1:B7,2,FALSE)', None), ('=VLOOKUP("*s",A1:B7,2,FALSE)', 25.0), ('=VLOOKUP(3,C1:D5,"2")', "d"),
-    ("=VLOOKUP(TRUE,E1:E7,1,FALSE)", True), ("=VLOOKUP({1;9},C1:D5,2,FALSE)", [["a"], ["e"]]), ("=VLOOKUP(3,C:D,2,FALSE)", "b"),
+    ('=VLOOKUP("kiwi",A1:B7,2,FALSE)', 0.0), ('=VLOOKUP("*s",A1:B7,2,FALSE)', 25.0), ('=VLOOKUP(3,C1:D5,"2")', "d"),
+    ("=VLOOKUP(TRUE,E1:E7,1,FALSE)", True), ("=VLOOKUP({1;9},C1:D5,2,FALSE)", [["a"], ["e"]]),
+    ("=VLOOKUP(3,C:D,2,FALSE)", "b"),
     # LOOKUP
     ("=LOOKUP(3,C1:C5,D1:D5)", "d"), ("=LOOKUP(3.5,C1:C5,D1:D5)", "d"), ("=LOOKUP(0,C1:C5,D1:D5)", NA),
     ('=LOOKUP(2,1/(A1:A7<>""),A1:A7)', "Kiwi"), ("=LOOKUP(4,{1,2;3,2;5,3;7,4})", 2.0), ("=LOOKUP(3,C1:D5)", "d"),
-    ("=LOOKUP(9,C1:C5,D1:D3)", NA), ("=LOOKUP(2,{1,2,3;4,5,6})", 5.0), ("=LOOKUP(3,C1:C5,{1,2,3,4,5})", 4.0), ('=LOOKUP("zzz",A1:A7)', "Kiwi"),
+    ("=LOOKUP(9,C1:C5,D1:D3)", NA), ("=LOOKUP(2,{1,2,3;4,5,6})", 5.0), ("=LOOKUP(3,C1:C5,{1,2,3,4,5})", 4.0),
+    ('=LOOKUP("zzz",A1:A7)', "Kiwi"),
     # XMATCH and XLOOKUP
     ("=XMATCH(39,B2:B5)", NA), ("=XMATCH(39,B2:B5,-1)", 2.0), ("=XMATCH(39,B2:B5,1)", 3.0), ("=XMATCH(99,B2:B5,1)", NA),
-    ("=XMATCH(38,B1:B5,0)", 3.0), ("=XMATCH(3,C1:C5,0,-1)", 4.0), ("=XMATCH(3,C1:C5,0,1)", 2.0), ('=XMATCH("*s",A1:A7,2)', 2.0),
-    ('=XMATCH("*s",A1:A7,2,-1)', 5.0), ('=XMATCH("*s",A1:A7)', NA), ("=XMATCH(4,C1:C5,-1,-1)", 4.0), ("=XMATCH(4,C1:C5,-1)", 2.0),
+    ("=XMATCH(38,B1:B5,0)", 3.0), ("=XMATCH(3,C1:C5,0,-1)", 4.0), ("=XMATCH(3,C1:C5,0,1)", 2.0),
+    ('=XMATCH("*s",A1:A7,2)', 2.0),
+    ('=XMATCH("*s",A1:A7,2,-1)', 5.0), ('=XMATCH("*s",A1:A7)', NA), ("=XMATCH(4,C1:C5,-1,-1)", 4.0),
+    ("=XMATCH(4,C1:C5,-1)", 2.0),
     ("=XMATCH(39,B2:B5,-1,2)", 2.0), ("=XMATCH(39,B2:B5,1,2)", 3.0), ("=XMATCH(39,{41;40;38;25},1,-2)", 2.0),
     ("=XMATCH(39,{41;40;38;25},-1,-2)", 3.0), ("=XMATCH(39,{41;40;38;25},0,-2)", NA), ("=XMATCH(1,{1,2},3)", VALUE),
-    ("=XMATCH(1,{1,2},0,0)", VALUE), ('=XMATCH("a",{"a"},2,2)', VALUE), ("=XMATCH(1,{1,2;3,4})", VALUE), ("=XMATCH(7,7)", 1.0),
-    ('=XLOOKUP("Apples",A1:A7,B1:B7)', 40.0), ('=XLOOKUP("plum",A1:A7,B1:B7)', NA), ('=XLOOKUP("plum",A1:A7,B1:B7,"none")', "none"),
-    ('=XLOOKUP("plum",A1:A7,B1:B7,)', NA), ('=XLOOKUP("plum",A1:A7,B1:B7,B2)', 25.0), ("=XLOOKUP(39,B2:B5,A2:A5,,1)", "Apples"),
-    ("=XLOOKUP(39,B2:B5,A2:A5,,-1)", "Oranges"), ("=XLOOKUP(9,C1:C5,C1:D5)", [[9.0, "e"]]), ("=XLOOKUP(2,{1,2,3},{4,5,6;7,8,9})", [[5.0], [8.0]]),
+    ("=XMATCH(1,{1,2},0,0)", VALUE), ('=XMATCH("a",{"a"},2,2)', VALUE), ("=XMATCH(1,{1,2;3,4})", VALUE),
+    ("=XMATCH(7,7)", 1.0),
+    ('=XLOOKUP("Apples",A1:A7,B1:B7)', 40.0), ('=XLOOKUP("plum",A1:A7,B1:B7)', NA),
+    ('=XLOOKUP("plum",A1:A7,B1:B7,"none")', "none"),
+    ('=XLOOKUP("plum",A1:A7,B1:B7,)', NA), ('=XLOOKUP("plum",A1:A7,B1:B7,B2)', 25.0),
+    ("=XLOOKUP(39,B2:B5,A2:A5,,1)", "Apples"),
+    ("=XLOOKUP(39,B2:B5,A2:A5,,-1)", "Oranges"), ("=XLOOKUP(9,C1:C5,C1:D5)", [[9.0, "e"]]),
+    ("=XLOOKUP(2,{1,2,3},{4,5,6;7,8,9})", [[5.0], [8.0]]),
     ("=XLOOKUP(25,B2:B5,A2:A4)", VALUE), ("=XLOOKUP({25;41},B2:B5,A2:A5)", [["Bananas"], ["Pears"]]),
     ("=SUM(XLOOKUP(25,B2:B5,B2:B5):XLOOKUP(40,B2:B5,B2:B5))", 103.0), ("=XLOOKUP(#DIV/0!,B2:B5,A2:A5)", DIV0),
     # INDEX
-    ("=INDEX(A1:B5,2,2)", 25.0), ("=INDEX(A1:B5,2.9,2)", 25.0), ("=INDEX(B2:B5,4)", 41.0), ("=INDEX(A1:D1,3)", 1.0), ("=INDEX({1,2,3;4,5,6},2,3)", 6.0),
-    ("=INDEX({1,2,3;4,5,6},,3)", [[3.0], [6.0]]), ("=INDEX({1,2,3;4,5,6},2,)", [[4.0, 5.0, 6.0]]), ("=INDEX({1;2;3},2)", 2.0),
-    ("=INDEX({1,2,3;4,5,6},0,0)", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), ('=INDEX("Text",1,1)', "Text"), ('=INDEX("Text",0,0)', "Text"),
+    ("=INDEX(A1:B5,2,2)", 25.0), ("=INDEX(A1:B5,2.9,2)", 25.0), ("=INDEX(B2:B5,4)", 41.0), ("=INDEX(A1:D1,3)", 1.0),
+    ("=INDEX({1,2,3;4,5,6},2,3)", 6.0),
+    ("=INDEX({1,2,3;4,5,6},,3)", [[3.0], [6.0]]), ("=INDEX({1,2,3;4,5,6},2,)", [[4.0, 5.0, 6.0]]),
+    ("=INDEX({1;2;3},2)", 2.0),
+    ("=INDEX({1,2,3;4,5,6},0,0)", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), ('=INDEX("Text",1,1)', "Text"),
+    ('=INDEX("Text",0,0)', "Text"),
     ("=INDEX(B2:B5,-1,1)", VALUE), ("=INDEX(B2:B5,5)", REF), ("=INDEX(B2:B5,1,-1)", VALUE), ("=INDEX(B2:B5,1,2)", REF),
-    ("=INDEX({1},1,1,0)", VALUE), ("=INDEX({1},1,1,2)", REF), ("=INDEX((B2:B5,C1:C5),5,1,2)", 9.0), ("=INDEX((B2:B5,C1:C5),1,1,3)", REF),
-    ("=INDEX((B2:B5,C1:C5),1,1,0)", VALUE), ("=ROWS(INDEX(B2:J12,0,4))", 11.0), ("=COLUMNS(INDEX(B2:J12,3,0))", 9.0), ("=SUM(B2:INDEX(B:B,4))", 103.0),
-    ("=INDEX(A1:B5,{2;3},2)", [[25.0], [38.0]]), ("=INDEX(NA(),1)", NA), ("=INDEX(B2:B5,NA())", NA), ("=INDEX(B2:B5,MATCH(40,B2:B5,0))", 40.0),
+    ("=INDEX({1},1,1,0)", VALUE), ("=INDEX({1},1,1,2)", REF), ("=INDEX((B2:B5,C1:C5),5,1,2)", 9.0),
+    ("=INDEX((B2:B5,C1:C5),1,1,3)", REF),
+    ("=INDEX((B2:B5,C1:C5),1,1,0)", VALUE), ("=ROWS(INDEX(B2:J12,0,4))", 11.0), ("=COLUMNS(INDEX(B2:J12,3,0))", 9.0),
+    ("=SUM(B2:INDEX(B:B,4))", 103.0),
+    ("=INDEX(A1:B5,{2;3},2)", [[25.0], [38.0]]), ("=INDEX(NA(),1)", NA), ("=INDEX(B2:B5,NA())", NA),
+    ("=INDEX(B2:B5,MATCH(40,B2:B5,0))", 40.0),
 )  # fmt: skip
 
 
@@ -114,7 +130,11 @@ def test_exact_matches_agree_with_looking_at_every_cell(cells: list[Any], key: A
         expected_last = first_equal(key, cells, last=True) + 1.0 or NA
         sought = 0.0 if key is None else key
         if isinstance(sought, str) and wildcard(sought) is not None:
-            places = [at for at, cell in enumerate(cells) if isinstance(cell, str) and fits(cell.casefold(), sought.casefold())]
+            places = [
+                at
+                for at, cell in enumerate(cells)
+                if isinstance(cell, str) and fits(cell.casefold(), sought.casefold())
+            ]
             expected = places[0] + 1.0 if places else NA
         else:
             expected = first_equal(sought, cells) + 1.0 or NA
@@ -132,14 +152,19 @@ def test_the_nearest_is_the_best_of_all_cells_of_the_type(cells: list[Any], key:
     sheet, key = Sheet(cells, [key], listed=listed), 0.0 if key is None else key
     if isinstance(key, Error):
         return
-    order = (lambda value: value.casefold()) if isinstance(key, str) else float
     if isinstance(key, str):
         cells = [cell for cell in cells if not isinstance(cell, str) or cell.isalnum() or cell == ""]
         if not key.isalnum() or not cells:
             return
         sheet = Sheet(cells, [key], listed=listed)
-    good = [(order(cell), at) for at, cell in enumerate(cells)
-            if same_type(cell, key) and (order(cell) - order(key) if not isinstance(key, str) else (order(cell) > order(key)) - (order(cell) < order(key))) * mode >= 0]  # fmt: skip
+
+    def rank(value: Any) -> Any:
+        return value.casefold() if isinstance(value, str) else float(value)
+
+    def good_side(cell: Any) -> bool:
+        return bool(rank(cell) <= rank(key) if mode < 0 else rank(cell) >= rank(key))
+
+    good = [(rank(cell), at) for at, cell in enumerate(cells) if same_type(cell, key) and good_side(cell)]
     expected: Any = NA
     if good:
         best = max(good, key=lambda pair: pair[0])[0] if mode < 0 else min(good, key=lambda pair: pair[0])[0]
@@ -149,7 +174,9 @@ def test_the_nearest_is_the_best_of_all_cells_of_the_type(cells: list[Any], key:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=40), st.integers(-21, 21).map(float), st.data())
-def test_searches_by_halves_agree_with_counting_on_sorted_data(numbers: list[float], key: float, data: st.DataObject) -> None:
+def test_searches_by_halves_agree_with_counting_on_sorted_data(
+    numbers: list[float], key: float, data: st.DataObject
+) -> None:
     cells: list[Any] = sorted(numbers)
     for _ in range(data.draw(st.integers(0, 5))):
         cells.insert(data.draw(st.integers(0, len(cells))), data.draw(st.sampled_from([None, "x", True, NA])))

@@ -13,6 +13,7 @@ from core.grid.address import (
     cell_name,
     column_index,
     column_name,
+    fill_down,
     move_formula,
     parse_cell,
     parse_range,
@@ -106,3 +107,11 @@ def test_long_formulas_take_linear_time() -> None:
         "a:" * 15_000,
     ):
         move_formula(text, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A1*B$2+SUM($C3:D4)", "1:3", "$A$1", '"A1"&A1', "'A1'!B1+Table1[A1]", "LOG10(B1)+XFD1048575", "A1048570:B$3"],
+)
+def test_a_formula_filled_down_reads_as_moved_cell_by_cell(text: str) -> None:
+    assert list(fill_down(text, 9)) == [move_formula(text, row, 0) for row in range(9)]

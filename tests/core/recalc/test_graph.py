@@ -107,7 +107,7 @@ def shown(book: Book) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(histories())
 def test_edits_give_what_a_fresh_book_calculates(history: tuple[Cells, Any]) -> None:
     cells, batches = history
@@ -218,3 +218,79 @@ def test_columns_that_lean_on_each_other_row_by_row() -> None:
     book.set("S", "A1", 11)
     book.recalculate()
     assert book.value("S", f"A{count}") == count + 10
+
+
+def spilling_book(cells: Mapping[str, Any]) -> Book:
+    columns: dict[str, list[Any]] = {
+        "A": [None] * 8,
+        "B": [None] * 4,
+        "D": ["=FILTER(A1:A8,A1:A8>B1,-1)", *[None] * 11],
+        "F": ["=SORT(D1#)+SUM(D1:D12)", *[None] * 11],
+        "G": ["=SUM(D:D)", "=COUNT(F1:F12)", "=ROWS(F1#)", "=D3*2", '=IFERROR(F2,"none")'],
+        "I": [f"=IFERROR(D{row}&F{row},0)" for row in range(1, 13)],
+    }
+    for cell, value in cells.items():
+        columns[cell[0]][int(cell[1:]) - 1] = value
+    return Book.from_columns({"S": columns})
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*(f"A{row}" for row in range(1, 9)), "B1", "D3", "D9", "F2", "F6"]),
+            st.one_of(st.none(), st.integers(0, 5).map(float)),
+        ),
+        max_size=12,
+    )
+)
+def test_spills_after_edits_are_those_of_a_fresh_book(edits: list[tuple[str, Any]]) -> None:
+    cells: dict[str, Any] = {}
+    book = spilling_book(cells)
+    book.recalculate()
+    for cell, value in edits:
+        book.set("S", cell, value)
+        cells[cell] = value
+        book.recalculate()
+        fresh = spilling_book(cells)
+        fresh.recalculate()
+        for letter in "ABDFGI":
+            for row in range(1, 13):
+                assert book.value("S", f"{letter}{row}") == fresh.value("S", f"{letter}{row}"), f"{letter}{row}"
+
+
+def searching_book(keys: list[Any], values: list[Any], wanted: list[Any]) -> Book:
+    count = len(keys)
+    texts = [
+        f"=IFERROR(VLOOKUP(D{{0}},A$1:B${count},2,FALSE),-1)",
+        "=IFERROR(MATCH(D{0},A:A,0),-1)",
+        "=SUMIFS(B:B,A:A,D{0})",
+        f'=COUNTIF(A$1:A${count},">"&D{{0}})',
+        f"=IFERROR(PERCENTRANK(B$1:B${count},D{{0}}),-1)",
+        f"=MEDIAN(B$1:B${count})+D{{0}}",
+    ]
+    columns: dict[str, list[Any]] = {"A": keys, "B": values, "D": wanted}
+    for letter, text in zip("FGHIJK", texts, strict=True):
+        columns[letter] = [text.format(row) for row in range(1, len(wanted) + 1)]
+    return Book.from_columns({"S": columns})
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_what_was_built_over_a_range_is_built_anew_where_it_changed(data: st.DataObject) -> None:
+    number = st.integers(0, 60).map(float)
+    keys, values = ([float(seed * row % 61) for row in range(300)] for seed in (7, 11))
+    wanted = [float(row) for row in range(40)]
+    book = searching_book(keys, values, wanted)
+    book.recalculate()
+    for _ in range(data.draw(st.integers(1, 4))):
+        letter, column = data.draw(st.sampled_from((("A", keys), ("B", values), ("D", wanted))))
+        at, value = data.draw(st.integers(0, len(column) - 1)), data.draw(number)
+        column[at] = value
+        book.set("S", f"{letter}{at + 1}", value)
+        book.recalculate()
+        fresh = searching_book(keys, values, wanted)
+        fresh.recalculate()
+        for found in "FGHIJK":
+            for row in range(1, 41):
+                assert book.value("S", f"{found}{row}") == pytest.approx(fresh.value("S", f"{found}{row}"))

@@ -73,7 +73,11 @@ def test_names_tables_and_sheets_are_found(tmp_path: Path) -> None:
         page = book.add_worksheet("Sum")
         page.write_column("A2", [10, 20, 30])
         page.write_column("B2", [1, 2, 3])
-        columns = [{"header": "Par"}, {"header": "Units"}, {"header": "Value", "formula": "=[@Par]*[@Units]"}]
+        columns = [
+            {"header": "Par"},
+            {"header": "Units"},
+            {"header": "Value", "formula": "=Loans[@[Par]]*Loans[@[Units]]"},
+        ]
         page.add_table("A1:C4", {"name": "Loans", "columns": columns})
         book.define_name("rate", "=0.5")
         book.define_name("first", "=One!$A$1")
@@ -102,6 +106,19 @@ def test_a_relative_name_is_measured_from_the_cell_that_uses_it() -> None:
     book.recalculate()
     moved = [book.value("S", f"B{row}") for row in (1, 2, 3)]
     assert moved == [10, 20, 30]
+
+
+def test_names_that_go_in_circles_are_errors_and_end() -> None:
+    names = {
+        "ping": "pong+1",
+        "pong": "ping+1",
+        "forever": "LAMBDA(n,forever(n+1))",
+        "down": "LAMBDA(n,IF(n<1,0,down(n-1)))",
+    }
+    book = Book.from_columns({"S": {"A": ["=ping", "=forever(1)", "=down(9)", "=down(9)+1"]}}, names=names)
+    result = book.recalculate(seconds_max=30)
+    assert [row.value for row in result] == ["#REF!", "#NUM!", 0, 1]
+    assert result.unsupported == {}
 
 
 def test_array_formulas_fill_their_range(tmp_path: Path) -> None:
@@ -178,8 +195,25 @@ def test_a_formula_that_is_set_spills() -> None:
     assert book.formula("S", "A1") is None
 
 
+def test_a_book_of_columns_has_sheets() -> None:
+    book = Book.from_columns({"S": {"A": [1.0, None, "x"], "C": ["=A1*2"]}, "Empty": {}})
+    assert [sheet.name for sheet in book.sheets] == ["S", "Empty"]
+    assert (book["s"].value(2, 0), book["s"].value(0, 2), book["s"].formula(0, 2)) == ("x", None, "A1*2")
+    book.recalculate()
+    assert book["s"].value(0, 2) == 2
+    assert book["Empty"].columns == ()
+    mixed = Book.from_columns({"S": {"A": [math.nan, date(2024, 1, 1), np.float64(2), True, "=A2+1"]}})
+    mixed.recalculate()
+    assert [mixed.value("S", f"A{row}") for row in range(1, 6)] == [None, 45_292, 2, True, 45_293]
+    for wrong in ([math.inf], [object()], ["x" * 40_000]):
+        with pytest.raises(BadValue):
+            Book.from_columns({"S": {"A": wrong}})
+    with pytest.raises(BadReference):
+        Book.from_columns({"S": {"A1": [1.0]}})
+
+
 def test_a_whole_column_ends_with_the_used_rows() -> None:
-    book = Book.from_columns({"S": {"A": [1.0, 2.0], "B": ["=SUM(A:A)", "=COUNTIF(A:A,\">1\")", "=SUM(1:1)-SUM(B1)"]}})
+    book = Book.from_columns({"S": {"A": [1.0, 2.0], "B": ["=SUM(A:A)", '=COUNTIF(A:A,">1")', "=SUM(1:1)-SUM(B1)"]}})
     book.recalculate()
     assert [book.value("S", cell) for cell in ("B1", "B2")] == [3, 1]
     book.set("S", "A500", 10)
@@ -264,7 +298,7 @@ def test_edits_are_checked() -> None:
 
 def test_values_of_every_kind_can_be_set() -> None:
     book = Book.from_columns({"S": {"A": [1.0]}})
-    given: list[Any] = [5, 2.5, "text", "=", True, None, np.int64(7), "=A1&\"!\""]
+    given: list[Any] = [5, 2.5, "text", "=", True, None, np.int64(7), '=A1&"!"']
     for row, value in enumerate(given, 1):
         book.set("S", f"B{row}", value)
     book.recalculate()
@@ -312,7 +346,9 @@ def test_a_book_is_a_workbook_to_everything_else(tmp_path: Path) -> None:
 
 def test_a_formula_without_a_cell_is_evaluated_over_the_book() -> None:
     table = Table("T", "Data", 0, 0, 2, 0, ("Par",))
-    book = Book.from_columns({"Other": {"A": [1.0]}, "Data": {"A": ["Par", 10.0, 20.0], "B": ["=A2*2"]}}, tables=[table])
+    book = Book.from_columns(
+        {"Other": {"A": [1.0]}, "Data": {"A": ["Par", 10.0, 20.0], "B": ["=A2*2"]}}, tables=[table]
+    )
     book.recalculate()
     assert book.evaluate("=SUM(Data!A2:A3)+Data!B1+SUM(T[Par])") == 80
     assert book.evaluate("=A2*2", sheet="Data") == 20
@@ -322,13 +358,17 @@ def test_a_formula_without_a_cell_is_evaluated_over_the_book() -> None:
 
 def test_a_calculation_that_takes_too_long_is_given_up_and_can_go_on() -> None:
     slow = "=SUMPRODUCT((A$1:A$20000>{0})*(A$1:A$20000<{0}+1))"
-    book = Book.from_columns({"S": {"A": np.arange(20_000.0), "B": [slow.format(row) + f"+{row}" for row in range(4_000)]}})
+    book = Book.from_columns(
+        {"S": {"A": np.arange(20_000.0), "B": [slow.format(row) + f"+{row}" for row in range(4_000)]}}
+    )
     with pytest.raises(LimitExceeded):
         book.recalculate(seconds_max=0.2)
     for row in range(3, 4_001):
         book.set("S", f"B{row}", None)
+    book.set("S", "A1", 0.5)
     book.recalculate()
-    assert (book.value("S", "B1"), book.value("S", "B2")) == (0, 1)
+    # One cell of A is between 0 and 1 now: what was calculated before the limit is calculated again.
+    assert (book.value("S", "B1"), book.value("S", "B2")) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,323 @@
+"""How fast workbooks calculate: fill-downs, SUMIFS, lookups, one edit, and a million formulas loaded, beside the peers.
+
+A scenario changes a whole column of the book and recalculates. Our time has the writing of the new values in it, those
+of the peers and of the NumPy lines have not. All answers must agree before a time counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.core.peers import SHEET, Formualizer, Ironcalc, Peer
+from bench.figures import Figure, paired_seconds
+from core.recalc.book import Book
+
+FILL_TIMES_NUMPY, FILL_RATIO_LEAST = 3.0, 20.0
+SUMIFS_TIMES_NUMPY, SUMIFS_RATIO_LEAST = 4.0, 40.0
+LOOKUP_TIMES_NUMPY, LOOKUP_RATIO_LEAST = 2.0, 4.0
+EDIT_SECONDS_MOST = 50e-6
+LOAD_RATIO_LEAST, LOAD_BYTES_MOST = 10.0, 1.5e9
+
+ROWS, MANY_ROWS = 100_000, 1_000_000
+ISSUERS = 1_000
+EDITS = 500
+
+PEERS: dict[str, Callable[[], Peer]] = {"formualizer": Formualizer, "ironcalc": Ironcalc}
+Numbers = NDArray[np.float64]
+
+
+def run() -> list[Figure]:
+    """All scenarios; two minutes, most of them the peers'."""
+    chance = np.random.default_rng(7)
+    scenarios = (_loading, _fill_down, _fill_down_and_edits_of_many, _conditional_sums, _lookups)
+    return [figure for scenario in scenarios for figure in scenario(chance)]
+
+
+# A million formulas given as texts
+
+
+def _loading(chance: np.random.Generator) -> list[Figure]:
+    """Texts parsed, the graph made, everything calculated once: ours in a process of its own, for its peak memory."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as child:
+        seconds, size_bytes = child.submit(_load_many).result()
+    print(f"{MANY_ROWS:,} formulas loaded and calculated: {size_bytes / 1e6:,.0f} MB at the peak, with their texts")
+    assert size_bytes < LOAD_BYTES_MOST, f"{size_bytes:,} bytes are over the target"
+    a, b = _pair(chance, ROWS)
+    figures = []
+    for name, make in PEERS.items():
+        peer = make()
+        peer.put(1, a.tolist())
+        peer.put(2, b.tolist())
+        texts = _products(ROWS)
+        start = time.perf_counter()
+        peer.formulas(3, texts)
+        peer.calculate()
+        theirs = (time.perf_counter() - start) * MANY_ROWS / ROWS
+        assert np.allclose(_column(peer, 3), a * b, rtol=1e-12), name
+        figures.append(
+            Figure(
+                name=f"{MANY_ROWS:,} formulas as texts, first calculation, beside {name}", seconds=seconds,
+                peer=f"{name}, {MANY_ROWS // ROWS} times what {ROWS:,} take", peer_seconds=theirs,
+                ratio_least=LOAD_RATIO_LEAST,
+            )
+        )  # fmt: skip
+    return figures
+
+
+def _load_many() -> tuple[float, int]:
+    """(seconds, bytes at the peak of this process)."""
+    a, b = _pair(np.random.default_rng(8), MANY_ROWS)
+    texts = _products(MANY_ROWS)
+    start = time.perf_counter()
+    book = Book.from_columns({SHEET: {"A": a, "B": b, "C": texts}})
+    book.recalculate()
+    seconds = time.perf_counter() - start
+    # Not ru_maxrss: a child has that of its parent as its least.
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    assert np.allclose(_values(book, 2), a * b, rtol=1e-12)
+    return seconds, int(status["VmHWM"].split()[0]) * 1024
+
+
+def _pair(chance: np.random.Generator, rows: int) -> tuple[Numbers, Numbers]:
+    return chance.normal(0, 50, rows), chance.normal(0, 50, rows)
+
+
+def _products(rows: int) -> list[str]:
+    return [f"=A{row}*B{row}" for row in range(1, rows + 1)]
+
+
+# A fill-down
+
+
+class _FillDown:
+    """=A1*B1+IF(C1>0,C1,0) filled down; column A new in each turn."""
+
+    def __init__(self, rows: int, chance: np.random.Generator) -> None:
+        self.rows, self.chance = rows, chance
+        self.b, self.c = _pair(chance, rows)
+        self.renew()
+        self.texts = [f"=A{row}*B{row}+IF(C{row}>0,C{row},0)" for row in range(1, rows + 1)]
+        self.book = Book.from_columns({SHEET: {"A": self.a, "B": self.b, "C": self.c, "D": self.texts}})
+        self.book.recalculate()
+
+    def renew(self) -> None:
+        self.a = self.chance.normal(0, 50, self.rows)
+
+    def ours(self) -> None:
+        self.book.set_column(SHEET, "A", self.a)
+        self.book.recalculate()
+
+    def numpy(self) -> Numbers:
+        return self.a * self.b + np.where(self.c > 0, self.c, 0)
+
+    def check(self) -> None:
+        self.renew()
+        self.ours()
+        assert np.allclose(_values(self.book, 3), self.numpy(), rtol=1e-12)
+
+    def beside_numpy(self, repeats: int) -> Figure:
+        ours, line = paired_seconds(self.ours, self.numpy, repeats=repeats, before=self.renew)
+        return Figure(
+            name=f"fill-down of {self.rows:,} rows, beside NumPy", seconds=ours, peer="NumPy by hand",
+            peer_seconds=line, ratio_least=1 / FILL_TIMES_NUMPY,
+        )  # fmt: skip
+
+
+def _fill_down(chance: np.random.Generator) -> list[Figure]:
+    scene = _FillDown(ROWS, chance)
+    scene.check()
+    return [scene.beside_numpy(25), *(_fill_down_beside(scene, name, make()) for name, make in PEERS.items())]
+
+
+def _fill_down_beside(scene: _FillDown, name: str, peer: Peer) -> Figure:
+    for column, values in enumerate((scene.a, scene.b, scene.c), 1):
+        peer.put(column, values.tolist())
+    peer.formulas(4, scene.texts)
+    peer.calculate()
+
+    def renew() -> None:
+        scene.renew()
+        peer.put(1, scene.a.tolist())
+
+    ours, theirs = paired_seconds(scene.ours, peer.calculate, repeats=7, before=renew)
+    assert np.allclose(_column(peer, 4), _values(scene.book, 3), rtol=1e-12), name
+    return Figure(
+        name=f"fill-down of {ROWS:,} rows, beside {name}", seconds=ours, peer=name, peer_seconds=theirs,
+        ratio_least=FILL_RATIO_LEAST,
+    )  # fmt: skip
+
+
+def _fill_down_and_edits_of_many(chance: np.random.Generator) -> list[Figure]:
+    """The same with a million rows; then one cell of it after the other, each followed by what it touches."""
+    scene = _FillDown(MANY_ROWS, chance)
+    scene.check()
+    figure = scene.beside_numpy(9)
+    book = scene.book
+    edits: list[tuple[str, float]] = []
+
+    def renew() -> None:
+        rows = chance.integers(1, MANY_ROWS + 1, EDITS).tolist()
+        edits[:] = [(f"B{row}", value) for row, value in zip(rows, chance.random(EDITS).tolist(), strict=True)]
+
+    def edit() -> None:
+        for cell, value in edits:
+            book.set(SHEET, cell, value)
+            book.recalculate()
+
+    seconds = paired_seconds(edit, repeats=9, before=renew)[0] / EDITS
+    for cell, value in edits[-20:]:
+        row = int(cell[1:]) - 1
+        expected = scene.a[row] * value + max(scene.c[row], 0.0)
+        assert np.isclose(book.value(SHEET, f"D{row + 1}"), expected, rtol=1e-12), cell
+    one = Figure(
+        name=f"one edit among {MANY_ROWS:,} formulas, set and recalculated", seconds=seconds,
+        seconds_most=EDIT_SECONDS_MOST,
+    )  # fmt: skip
+    return [figure, one]
+
+
+# Sums by condition
+
+
+class _Sums:
+    """1,000 SUMIFS, each of an issuer of its own, over 100,000 rows whose issuers and amounts are new in each turn."""
+
+    def __init__(self, chance: np.random.Generator) -> None:
+        self.chance = chance
+        self.issuers = [f"Issuer {number}" for number in range(ISSUERS)]
+        self.renew()
+        self.texts = [f'=SUMIFS(B$1:B${ROWS},A$1:A${ROWS},"{issuer}")' for issuer in self.issuers]
+        self.book = Book.from_columns({SHEET: {"A": self.names, "B": self.amounts, "C": self.texts}})
+        self.book.recalculate()
+
+    def renew(self) -> None:
+        # Every issuer, so that the NumPy line need not look for those who are not there.
+        numbers = [*range(ISSUERS), *self.chance.integers(0, ISSUERS, ROWS - ISSUERS).tolist()]
+        self.names = [self.issuers[number] for number in numbers]
+        self.amounts = self.chance.random(ROWS)
+
+    def ours(self) -> None:
+        self.book.set_column(SHEET, "A", self.names)
+        self.book.set_column(SHEET, "B", self.amounts)
+        self.book.recalculate()
+
+    def numpy(self) -> Numbers:
+        codes_of: dict[str, int] = {}
+        codes = np.array([codes_of.setdefault(name, len(codes_of)) for name in self.names])
+        sums = np.bincount(codes, self.amounts)
+        return sums[[codes_of[issuer] for issuer in self.issuers]]
+
+
+def _conditional_sums(chance: np.random.Generator) -> list[Figure]:
+    scene = _Sums(chance)
+    scene.renew()
+    scene.ours()
+    assert np.allclose(_values(scene.book, 2), scene.numpy(), rtol=1e-9)
+    ours, line = paired_seconds(scene.ours, scene.numpy, repeats=15, before=scene.renew)
+    name = f"{ISSUERS:,} SUMIFS over {ROWS:,} rows"
+    figures = [
+        Figure(
+            name=f"{name}, beside NumPy", seconds=ours, peer="NumPy with dictionary codes", peer_seconds=line,
+            ratio_least=1 / SUMIFS_TIMES_NUMPY,
+        )
+    ]  # fmt: skip
+    scene.ours()
+    for peer_name, make in PEERS.items():
+        peer = make()
+        peer.put(1, scene.names)
+        peer.put(2, scene.amounts.tolist())
+        peer.formulas(3, scene.texts)
+        theirs = _once(peer.calculate)
+        found = [peer.value(row, 3) for row in range(1, ISSUERS + 1)]
+        assert np.allclose(found, _values(scene.book, 2), rtol=1e-9), peer_name
+        figures.append(
+            Figure(
+                name=f"{name}, beside {peer_name}", seconds=ours, peer=f"{peer_name}, once", peer_seconds=theirs,
+                ratio_least=SUMIFS_RATIO_LEAST,
+            )
+        )  # fmt: skip
+    return figures
+
+
+# Lookups
+
+
+class _Lookups:
+    """100,000 exact VLOOKUPs into 100,000 rows in no order; the keys of the table are new in each turn."""
+
+    def __init__(self, chance: np.random.Generator) -> None:
+        self.chance = chance
+        self.renew()
+        self.amounts = chance.random(ROWS)
+        self.wanted = chance.permutation(ROWS).astype(np.float64)
+        self.texts = [f"=VLOOKUP(C{row},A$1:B${ROWS},2,FALSE)" for row in range(1, ROWS + 1)]
+        self.book = Book.from_columns({SHEET: {"A": self.keys, "B": self.amounts, "C": self.wanted, "D": self.texts}})
+        self.book.recalculate()
+
+    def renew(self) -> None:
+        self.keys = self.chance.permutation(ROWS).astype(np.float64)
+
+    def ours(self) -> None:
+        self.book.set_column(SHEET, "A", self.keys)
+        self.book.recalculate()
+
+    def numpy(self) -> Numbers:
+        order = np.argsort(self.keys)
+        return self.amounts.take(order.take(np.searchsorted(self.keys, self.wanted, sorter=order)))
+
+
+def _lookups(chance: np.random.Generator) -> list[Figure]:
+    """ironcalc looks through the table for each: 27 s at a hundredth of this, and not run."""
+    scene = _Lookups(chance)
+    scene.renew()
+    scene.ours()
+    assert np.array_equal(_values(scene.book, 3), scene.numpy())
+    peer = Formualizer()
+    for column, values in enumerate((scene.keys, scene.amounts, scene.wanted), 1):
+        peer.put(column, values.tolist())
+    peer.formulas(4, scene.texts)
+    peer.calculate()
+
+    def renew() -> None:
+        scene.renew()
+        peer.put(1, scene.keys.tolist())
+
+    ours, line, theirs = paired_seconds(scene.ours, scene.numpy, peer.calculate, repeats=5, before=renew)
+    assert np.array_equal(_column(peer, 4), _values(scene.book, 3))
+    name = f"{ROWS:,} VLOOKUPs into {ROWS:,} rows"
+    return [
+        Figure(
+            name=f"{name}, beside NumPy", seconds=ours, peer="NumPy by hand", peer_seconds=line,
+            ratio_least=1 / LOOKUP_TIMES_NUMPY,
+        ),
+        Figure(
+            name=f"{name}, beside formualizer", seconds=ours, peer="formualizer", peer_seconds=theirs,
+            ratio_least=LOOKUP_RATIO_LEAST,
+        ),
+    ]  # fmt: skip
+
+
+def _once(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _values(book: Book, column: int) -> Numbers:
+    """The numbers of a calculated column from its first row down."""
+    found = book.sheets[0].columns[column]
+    assert found is not None
+    assert found.start == 0
+    return found.numbers
+
+
+def _column(peer: Peer, column: int) -> Numbers:
+    return np.array([peer.value(row, column) for row in range(1, ROWS + 1)])

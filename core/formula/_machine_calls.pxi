@@ -1,0 +1,176 @@
+# Part of machine.pyx: calls of the functions of the catalogue, lifted over arrays where their arguments are.
+
+cdef class _Row:
+    """A function as its calls need it."""
+
+    cdef str name
+    cdef object function, body
+    cdef bint environment, volatile, refers
+    cdef list kinds, empties
+    cdef Py_ssize_t fixed, period, minimum, maximum
+
+    def __cinit__(self, function):
+        self.function = function
+        self.name = function.name
+        self.body = function.body
+        self.environment = function.environment
+        self.volatile = function.volatile
+        self.kinds = [_KINDS[argument.kind] for argument in function.arguments]
+        self.empties = [argument.empty for argument in function.arguments]
+        self.minimum, self.maximum, self.period = function.minimum, function.maximum, function.period
+        self.fixed = len(function.arguments) - self.period
+        self.refers = self.environment or K_OPERAND in self.kinds or K_REFERENCE in self.kinds
+
+    cdef Py_ssize_t place(self, Py_ssize_t index):
+        if index < len(self.kinds) or not self.period:
+            return index
+        return self.fixed + (index - self.fixed) % self.period
+
+
+cdef dict _ROWS = {}
+
+
+cdef _Row _row_of(str name):
+    found = _ROWS.get(name)
+    if found is None:
+        function = FUNCTIONS.get(name)
+        if function is None:
+            return None
+        found = _ROWS[name] = _Row(function)
+    return found
+
+
+cdef object _coerced(int kind, object value, bint date_1904):
+    """A value as an argument's kind wants it; an Error stays one."""
+    if kind == K_NUMBER:
+        return value if PyFloat_CheckExact(value) else to_number(value, date_1904)
+    if kind == K_INTEGER:
+        value = to_number(value, date_1904)
+        return value if isinstance(value, Error) else int(value)
+    if kind == K_TEXT:
+        return to_text(value)
+    if kind == K_LOGICAL:
+        return to_logical(value)
+    return ERROR_VALUE if isinstance(value, Lambda) else value
+
+
+@cython.no_gc
+cdef class _Call(_Referring):
+    cdef _Row row
+    cdef object body
+    cdef list operations, kinds
+    cdef bint arrays
+
+    cdef object argument(self, Py_ssize_t index, Environment environment, Frame frame):
+        """An argument by its kind; scalar kinds may still be an Array, which lifts the call."""
+        cdef int kind = self.kinds[index]
+        cdef Operation operation = self.operations[index]
+        if operation is None:
+            value = (<list> self.row.empties)[self.row.place(index)]
+            if value is OMITTED_VALUE:
+                return value
+            if kind == K_ARRAY:
+                return _array(1, 1, [value])
+            if kind == K_REFERENCE or kind == K_LAMBDA:
+                return ERROR_VALUE
+            return _coerced(kind, value, environment.date_1904)
+        if kind <= K_ANY:
+            value = operation.run(environment, frame)
+            if PyFloat_CheckExact(value) and (kind == K_NUMBER or kind >= K_VALUE):
+                return value
+            value = _single(value)
+            return value if isinstance(value, Array) else _coerced(kind, value, environment.date_1904)
+        if kind == K_RANGE:
+            value = operation.supply(environment, frame)
+            return ERROR_VALUE if isinstance(value, Lambda) else value
+        if kind == K_ARRAY:
+            value = operation.supply(environment, frame)
+            return value if isinstance(value, Array) else _array(1, 1, [value])
+        value = operation.refer(environment, frame)
+        if kind == K_OPERAND:
+            return value
+        if kind == K_REFERENCE:
+            return value if isinstance(value, (Reference, Error)) else ERROR_VALUE
+        return value if isinstance(value, (Lambda, Error)) else ERROR_VALUE
+
+    cdef object refer(self, Environment environment, Frame frame):
+        cdef list arguments = [environment] if self.row.environment else []
+        cdef Py_ssize_t index
+        cdef int kind
+        cdef bint lifts = False
+        cdef Error error = None
+        for index in range(len(self.operations)):
+            value = self.argument(index, environment, frame)
+            kind = self.kinds[index]
+            if kind <= K_ANY and isinstance(value, Array):
+                lifts = True
+            elif isinstance(value, Error) and (kind < K_ANY or kind == K_REFERENCE or kind == K_LAMBDA):
+                if not self.arrays:
+                    return value
+                if error is None:
+                    error = <Error> value
+            arguments.append(value)
+        if lifts:
+            return self.lifted(environment, arguments)
+        if error is not None:
+            return error
+        return self.called(arguments)
+
+    cdef object called(self, list arguments):
+        try:
+            return _settled(self.body(*arguments))
+        except Failure as failure:
+            return failure.error
+        except ZeroDivisionError:
+            return ERROR_DIV0
+        except OverflowError:
+            return ERROR_NUM
+        except TypeError:
+            if _holds_lambda(arguments):  # HSTACK(SUM,COUNT) is an array of functions, which few functions can use
+                return ERROR_VALUE
+            raise
+
+    cdef object lifted(self, Environment environment, list arguments):
+        """The call for every element of its array arguments."""
+        cdef Py_ssize_t rows = 1, columns = 1, row, column, place
+        cdef Py_ssize_t first = 1 if self.row.environment else 0
+        cdef list cells = [], places = []
+        for place in range(first, len(arguments)):
+            value = arguments[place]
+            if <int> self.kinds[place - first] <= K_ANY and isinstance(value, Array):
+                places.append(place)
+                rows, columns = max(rows, (<Array> value).rows), max(columns, (<Array> value).columns)
+        environment.spend(rows * columns)
+        for row in range(rows):
+            for column in range(columns):
+                cells.append(self.element(environment, list(arguments), places, row, column, first))
+        return _array(rows, columns, cells)
+
+    cdef object element(
+        self, Environment environment, list arguments, list places, Py_ssize_t row, Py_ssize_t column, Py_ssize_t first
+    ):
+        cdef Py_ssize_t place
+        cdef int kind
+        for place in places:
+            arguments[place] = _coerced(
+                self.kinds[place - first], _at(arguments[place], row, column), environment.date_1904
+            )
+        for place in range(first, len(arguments)):
+            kind = self.kinds[place - first]
+            if isinstance(arguments[place], Error) and (kind < K_ANY or kind == K_REFERENCE or kind == K_LAMBDA):
+                return arguments[place]
+        environment.spend(1)
+        value = self.called(arguments)
+        if isinstance(value, Reference):
+            value = _read(environment, <Reference> value)
+        return (<Array> value).at(0, 0) if isinstance(value, Array) else value
+
+
+cdef bint _holds_lambda(list arguments):
+    for value in arguments:
+        if isinstance(value, Array):
+            if _holds_lambda((<Array> value).cells()):
+                return True
+        elif isinstance(value, Lambda):
+            return True
+    return False

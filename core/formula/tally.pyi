@@ -1,0 +1,27 @@
+from typing import Final
+
+from core.formula.criteria import Criterion
+from core.formula.environment import Environment
+from core.formula.index import Groups
+from core.formula.values import Array
+
+ORDER_ROWS_MIN: int
+ORDER_AFTER: int
+ORDERED_ROWS_MAX: int
+
+class Tally:
+    rows: Final[int]
+    numbers: Final[int]
+    sum: Final[float]
+    smallest: Final[float]
+    largest: Final[float]
+    error: Final[int]
+
+def tally(
+    environment: Environment,
+    ranges: list[Array],
+    criteria: list[Criterion],
+    values: Array | None = ...,
+    uses: int = ...,
+) -> Tally: ...
+def tally_group(environment: Environment, groups: Groups, range_: Array, values: Array | None, group: int) -> Tally: ...

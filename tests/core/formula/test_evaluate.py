@@ -1,0 +1,271 @@
+"""The library's face: contexts, answers, refusals, batches and columns. Values by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+import core
+from core.formula.context import ContextEnvironment
+from core.formula.errors import (
+    ContextError,
+    EvaluationError,
+    FormulaError,
+    LimitExceeded,
+    MissingContext,
+    SyntaxFault,
+    UnsupportedFunction,
+)
+from core.formula.evaluate import CHARACTERS_MAX, PROGRAMS_MAX, compile, evaluate, evaluate_batch
+from core.formula.program import Evaluation
+from core.formula.values import Array
+from tests.core.formula.places import Place
+
+
+def test_the_example_of_the_readme() -> None:
+    found = core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}, error_handling="excel")
+    assert (found.value, found.type) == (3.0, "number")
+    assert found.cell_references == ["A1:A3", "rate"]
+    assert found.functions_used == ["SUM"]
+    assert found.formula == "=SUM(A1:A3)*rate"
+
+
+@pytest.mark.parametrize(
+    ("formula", "value", "kind"),
+    [
+        ("=1+1", 2.0, "number"), ('="a"&1', "a1", "string"), ("=1=1", True, "boolean"), ("=1/0", "#DIV/0!", "error"),
+        ("=DATE(2024,2,29)", "2024-02-29", "date"), ("=DATE(2024,2,29)+0.5", "2024-02-29T12:00:00", "date"), ("={1,2;3,4}", [[1.0, 2.0], [3.0, 4.0]], "array"),
+        ("=A1", None, "blank"), ("=IF(TRUE,A1)", 0.0, "number"), ("=A1:B1", [[None, 5.0]], "array"), ("={1,#N/A}", [[1.0, "#N/A"]], "array"),
+        ("=B1", 5.0, "number"), ("=@{3,4}", 3.0, "number"), ("=DATE(2024,1,1)*1", 45292.0, "number"),
+        ("=HSTACK(DATE(2024,1,1),TRUE)", [["2024-01-01", True]], "array"),
+    ],
+)  # fmt: skip
+def test_values_and_types(formula: str, value: Any, kind: str) -> None:
+    found = evaluate(formula, {"A1": None, "B1": 5})
+    assert (found.value, found.type) == (value, kind)
+
+
+def test_error_handling() -> None:
+    assert evaluate("=1/0").value == "#DIV/0!"
+    found = evaluate("=1/0", error_handling="null")
+    assert (found.value, found.type) == (None, "error")
+    assert evaluate("={1,#N/A}", error_handling="null").value == [[1.0, None]]
+    with pytest.raises(EvaluationError, match=r"#DIV/0! in B1/0") as refusal:
+        evaluate("=SUM(1,B1/0)+2", {"B1": 1}, error_handling="throw")
+    assert refusal.value.position == 7
+    assert refusal.value.error == "#DIV/0!"
+    with pytest.raises(EvaluationError):
+        evaluate("={1,#N/A}", error_handling="throw")
+    assert evaluate("=IFERROR(1/0,7)", error_handling="throw").value == 7.0
+    with pytest.raises(ValueError, match="error_handling"):
+        evaluate("=TRUE", error_handling="loud")
+
+
+@pytest.mark.parametrize(
+    ("formula", "precision", "value"),
+    [
+        ("=1/3", 15, 0.333333333333333), ("=1/3", 4, 0.3333), ("=123456", 2, 120000.0), ("=0.1+0.2", 15, 0.3), ("=-2/3", 1, -0.7),
+        ("=1E300/3", 3, 3.33e299), ("=1234567.125", 15, 1234567.125), ("={1,2}/3", 2, [[0.33, 0.67]]), ("=0", 5, 0.0), ("=1E-320", 15, 0.0),
+    ],
+)  # fmt: skip
+def test_precision(formula: str, precision: int, value: Any) -> None:
+    assert evaluate(formula, precision=precision).value == value
+
+
+@pytest.mark.parametrize("precision", [0, 16, -1])
+def test_precision_has_bounds(precision: int) -> None:
+    with pytest.raises(ValueError, match="precision"):
+        evaluate("=TRUE", precision=precision)
+
+
+@pytest.mark.parametrize(
+    ("date_format", "value"),
+    [("ISO8601", "2024-03-05"), ("YYYY-MM-DD", "2024-03-05"), ("DD/MM/YYYY", "05/03/2024"), ("%d.%m.%Y", "05.03.2024"), ("mmm d, yyyy", "Mar 5, 2024")],
+)
+def test_date_formats(date_format: str, value: str) -> None:
+    assert evaluate("=DATE(2024,3,5)", date_format=date_format).value == value
+
+
+def test_dates_of_the_1904_system() -> None:
+    assert evaluate("=A1+DATE(1904,1,2)", {"A1": 0}, date_1904=True).value == "1904-01-02"
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"A1": 1, "A2": 2}, {"a1": 1, "a2": 2}, {"$A$1": 1, "A$2": 2}, {"A1:A2": [[1], [2]]}, {"A1:A2": [1, 2]}, {"$a$1:$a$2": [[1], [2]]},
+        {"A1": 1, "A2": 2, "Z9": "beside"}, {"A1:B3": [[1, 9], [2, 9]]}, {"A1": True, "A2": 2.0, "A1:A1": [[1]]},
+    ],
+)  # fmt: skip
+def test_context_keys(context: dict[str, Any]) -> None:
+    assert evaluate("=A1+A2", context).value == 3.0
+
+
+def test_context_keys_with_sheets_and_names() -> None:
+    context = {"Sheet1!A1": 1, "'My Sheet'!A1": 10, "Rate": 100, "LIST": [[1, 2], [3, 4]], "B2": 1000}
+    assert evaluate("=SHEET1!A1+'my sheet'!A1+rate+B2", context).value == 1111.0
+    assert evaluate("=SUM(list)", context).value == 10.0
+    assert evaluate("=Main!B2+B2", context, sheet="Main").value == 2000.0
+
+
+def test_blanks_in_ranges() -> None:
+    assert evaluate("=COUNTBLANK(A1:A4)&SUM(A1:A4)", {"A2": 5}).value == "35"
+    assert evaluate("=COUNTA(A:A)", {"A2": 5, "A9": "x", "B9": 1}).value == 2.0
+    assert evaluate("=SUM(A1:A1000)", {"A999": 5}).value == 5.0
+
+
+@pytest.mark.parametrize(
+    ("formula", "missing"),
+    [
+        ("=A1+B1", ("B1",)), ("=B1+C1+B1", ("B1", "C1")), ("=rate*2", ("rate",)), ("=SUM(B1:B9)+A1", ("B1:B9",)), ("=Other!A1", ("Other!A1",)),
+        ("='My Sheet'!B2", ("'My Sheet'!B2",)), ("=IF(A1>0,1,B7)", ("B7",)), ("=SUM(C:C)", ("C:C",)), ("=$B$1", ("B1",)), ("=tax(1)+x", None),
+    ],
+)  # fmt: skip
+def test_missing_context(formula: str, missing: tuple[str, ...] | None) -> None:
+    with pytest.raises(FormulaError) as refusal:
+        evaluate(formula, {"A1": 1})
+    if missing is None:
+        assert isinstance(refusal.value, UnsupportedFunction)
+    else:
+        assert isinstance(refusal.value, MissingContext)
+        assert refusal.value.references == missing
+
+
+@pytest.mark.parametrize(
+    ("context", "why"),
+    [
+        ({"A1": float("nan")}, "nan"), ({"A1": float("inf")}, "inf"), ({"A1": {"x": 1}}, "dict"), ({"A1": [1]}, "list"), ({"A1": 10**400}, "too large"),
+        ({"A1": "x" * 32_768}, "32,767"), ({"A1": b"x"}, "bytes"), ({"A1:B2": [[1, 2, 3]]}, "fit"), ({"A1:B2": [[1, 2], [3]]}, "equally long"),
+        ({"A1:B2": []}, "at least one"), ({"A1:B2": 5}, "rows"), ({"A1:A2": [[[1]], [[2]]]}, "list"), ({"=A1": 1}, "no cell"), ({"A1+1": 1}, "no cell"),
+        ({"": 1}, "no cell"), ({1: 1}, "no cell"), ({"x" * 700: 1}, "no cell"), ({"Sheet1:Sheet2!A1": 1}, "no cell"),
+    ],
+)  # fmt: skip
+def test_bad_contexts_are_refused(context: dict[Any, Any], why: str) -> None:
+    with pytest.raises(ContextError, match=why):
+        evaluate("=SUM(A1:A2)+INDIRECT(\"A1\")", context)
+
+
+def test_the_context_may_change_between_evaluations() -> None:
+    program = compile("=A1*2")
+    context: dict[str, Any] = {"A1": 1}
+    assert program.evaluate(context).value == 2.0
+    context["A1"] = 5.5
+    assert program.evaluate(context).value == 11.0
+    assert program.evaluate({"a1": 7}).value == 14.0
+
+
+def test_a_book_behind_the_context() -> None:
+    """Absent cells come from the book, blank where it has none; given ones hide the book's."""
+    assert evaluate("=SUM(A1:A3)", {"A2": 1000}, behind=Place(), sheet="Sheet1").value == 1040.0
+    assert evaluate("=A1+Z50+Other!A1", behind=Place(), sheet="Sheet1").value == 11.0
+    assert evaluate("=A1", behind=Place(), sheet="Other").value == 1.0
+    assert evaluate("=SUM(A:A)", {"A7": 1}, behind=Place(), sheet="Sheet1").value == 151.0
+    assert evaluate("=half*A1", behind=Place({"half": "=0.5"}), sheet="Sheet1").value == 5.0
+    assert evaluate("=SUM(Fruit[Price])", behind=Place(), sheet="Sheet1").value == 150.0
+    assert evaluate("=nothing", behind=Place(), sheet="Sheet1").value == "#NAME?"
+
+
+def test_clock_and_chance_are_handed_in() -> None:
+    found = evaluate("=YEAR(NOW())+RAND()", clock=lambda: datetime(2026, 11, 20), random=lambda: 0.5)
+    assert found.value == 2026.5
+    with pytest.raises(ContextError, match="no clock"):
+        evaluate("=NOW()")
+    with pytest.raises(ContextError, match="no source"):
+        evaluate("=RAND()")
+
+
+def test_time_is_bounded() -> None:
+    with pytest.raises(LimitExceeded, match="longer"):
+        evaluate("=LET(f,LAMBDA(s,n,IF(n=0,1,s(s,n-1)+s(s,n-1))),f(f,60))", seconds=0.2)
+
+
+def test_debug_traces_sub_expressions() -> None:
+    found = evaluate("=A1*(B1+1)", {"A1": 2, "B1": 3}, debug=True)
+    assert found.value == 8.0
+    assert found.trace is not None
+    assert [(step["expression"].strip("()"), step["value"]) for step in found.trace] == [
+        ("A1", 2.0), ("B1", 3.0), ("B1+1", 4.0), ("A1*(B1+1", 8.0),
+    ]  # fmt: skip
+    assert all(found.formula[step["start"] : step["end"]] == step["expression"] for step in found.trace)
+    assert evaluate("=A1", {"A1": 2}).trace is None
+
+
+def test_faults_carry_positions() -> None:
+    with pytest.raises(SyntaxFault) as fault:
+        evaluate("=SUM(A1,")
+    assert fault.value.position is not None
+    with pytest.raises(UnsupportedFunction) as refusal:
+        evaluate("=1+SUMIFZ(A1:A3,1)")
+    assert refusal.value.position == 3
+    assert "did you mean SUMIFS?" in refusal.value.suggestions
+
+
+def test_batches_keep_their_order_and_failures_to_themselves() -> None:
+    found = evaluate_batch(["=A1+1", "=1/0", "=SUM(", "=B9", "=NOPE()", "=A1*2"], {"A1": 4})
+    assert [one.value for one in found if isinstance(one, Evaluation)] == [5.0, "#DIV/0!", 8.0]
+    assert [type(one) for one in found if isinstance(one, FormulaError)] == [SyntaxFault, MissingContext, UnsupportedFunction]
+    assert isinstance(found[0], Evaluation)
+    assert isinstance(found[5], Evaluation)
+
+
+def test_a_batch_filled_down_is_the_formulas_one_by_one() -> None:
+    """Texts of one shape are one program: the answers are those of each formula alone, missing cells included."""
+    context: dict[str, Any] = {f"A{row}": row for row in range(1, 60)} | {"C1": 10, "B7": "x", "rate": 2, "Other!A3": 5}
+    texts = [f"=A{row}*$C$1+rate" for row in range(1, 64)] + [f"=SUM(A{row}:B{row + 2})" for row in range(1, 70)]
+    texts += [f"=Other!A{row}&ROW()&ROW(A{row})" for row in range(1, 12)] + [f"={row}+NOPE(A1)" for row in range(20)]
+    texts += ["=A1", *[f"=A{row}/0" for row in range(1, 10)]]
+    for text, one in zip(texts, evaluate_batch(texts, context), strict=True):
+        try:
+            alone = evaluate(text, context)
+        except FormulaError as error:
+            assert type(one) is type(error), text
+            assert isinstance(one, FormulaError)
+            assert one.message == error.message
+            continue
+        assert isinstance(one, Evaluation), text
+        assert (one.value, one.type, one.formula) == (alone.value, alone.type, text)
+        assert one.cell_references == alone.cell_references
+        assert one.functions_used == alone.functions_used
+
+
+def test_a_batch_in_an_environment() -> None:
+    environment = ContextEnvironment({"A1": 1}, Place(), sheet="Sheet1")
+    found = evaluate_batch([f"=A{row}" for row in range(1, 21)], environment=environment)
+    assert [one.value for one in found if isinstance(one, Evaluation)][:3] == [1.0, 20.0, 30.0]
+
+
+def test_compiled_formulas_are_kept_within_bounds() -> None:
+    assert compile("=1+A1") is compile("=1+A1")
+    for number in range(PROGRAMS_MAX + 10):
+        compile(f"={number}")
+    from core.formula import evaluate as module
+
+    assert len(module._programs) <= PROGRAMS_MAX
+    assert sum(map(len, module._programs)) == module._characters <= CHARACTERS_MAX
+
+
+def test_map_fills_a_formula_down_columns() -> None:
+    program = core.compile("=A1*B1+$A$1")
+    found = program.map({"A": np.array([1.0, 2.0, 3.0]), "B": np.array([10.0, 20.0, 30.0])})
+    assert found.tolist() == [11.0, 41.0, 91.0]
+    found = core.compile('=IF(A1="",B1,A1&"!")').map({"A": np.array(["x", "", "z"], dtype=object), "B": np.array([1.0, 2.0, 3.0])})
+    assert found.tolist() == ["x!", 2.0, "z!"]
+    found = core.compile("=A1+1").map({"A": np.ma.masked_array([1.0, 2.0], mask=[False, True])})
+    assert found.tolist() == [2.0, 1.0]
+
+
+def test_map_takes_formulas_that_are_not_columnwise() -> None:
+    """A LET with a lambda, and a reference that is calculated: cell by cell, with the same answers."""
+    columns = {"A": np.array([1.0, 2.0, 3.0])}
+    assert core.compile("=LET(f,LAMBDA(x,x*2),f(A1))").map(columns).tolist() == [2.0, 4.0, 6.0]
+    assert core.compile("=SUM(OFFSET(A1,0,0,2,1))").map(columns).tolist() == [3.0, 5.0, 3.0]
+    assert core.compile("=1/(A1-2)").map(columns).tolist() == [-1.0, "#DIV/0!", 1.0]
+
+
+def test_arrays_are_raw_too() -> None:
+    found = evaluate("={1,2}*A1", {"A1": 2})
+    assert isinstance(found.raw, Array)
+    assert found.raw.cells() == [2.0, 4.0]

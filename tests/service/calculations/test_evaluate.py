@@ -1,0 +1,391 @@
+"""POST /calculations/evaluate and /batch: values, types, error modes, refusals, limits, over HTTP."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import xlsxwriter
+
+from tests.conftest import Member, Stack, register, wait_until
+
+EVALUATE = "/api/v1/calculations/evaluate"
+BATCH = "/api/v1/calculations/batch"
+
+
+def evaluated(member: Member, formula: str, context: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+    answer = member.post(EVALUATE, json={"formula": formula, "context": context or {}, "options": options})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def refused(answer: httpx.Response, status: int, detail: str, code: str) -> list[dict[str, Any]]:
+    body = answer.json()
+    assert (answer.status_code, body["detail"], body["error_code"]) == (status, detail, code), answer.text
+    errors: list[dict[str, Any]] = body["errors"]
+    return errors
+
+
+# Values -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_answer(shared_owner: Member) -> None:
+    before = datetime.now().astimezone()
+    answer = evaluated(shared_owner, "=SUM(A1:A3)*Rate+$B$1", {"A1": 1, "A2": 2, "a3": 3.5, "rate": 2, "B1": None})
+    assert answer.keys() == {
+        "value", "type", "formula", "evaluated_at", "execution_time_ms", "cell_references", "functions_used"
+    }  # fmt: skip
+    assert (answer["value"], answer["type"], answer["formula"]) == (13, "number", "=SUM(A1:A3)*Rate+$B$1")
+    assert answer["cell_references"] == ["A1:A3", "Rate", "B1"]
+    assert answer["functions_used"] == ["SUM"]
+    assert type(answer["execution_time_ms"]) is int
+    assert before.timestamp() - 60 < datetime.fromisoformat(answer["evaluated_at"]).timestamp() < time.time() + 60
+
+
+@pytest.mark.parametrize(
+    ("formula", "context", "value", "kind"),
+    [
+        ("=1/4", {}, 0.25, "number"),
+        ('="a"&1', {}, "a1", "string"),
+        ("=1=1", {}, True, "boolean"),
+        ("=1/0", {}, "#DIV/0!", "error"),
+        ("=NA()", {}, "#N/A", "error"),
+        ('=VALUE("x")', {}, "#VALUE!", "error"),
+        ("=SQRT(-1)", {}, "#NUM!", "error"),
+        ("=A1:A2 B1:B2", {"A1": 1, "B1": 1}, "#NULL!", "error"),
+        ("=DATE(2024,2,29)", {}, "2024-02-29", "date"),
+        ("=DATE(2024,2,29)+0.5", {}, "2024-02-29T12:00:00", "date"),
+        ("=DATE(2024,3,1)-DATE(2024,2,1)", {}, 29, "number"),
+        ("=IF(A1,EDATE(DATE(2024,1,31),1),0)", {"A1": True}, "2024-02-29", "date"),
+        ("={1,2;3,4}*2", {}, [[2, 4], [6, 8]], "array"),
+        ("=A1", {"A1": None}, None, "blank"),
+        ("=A1", {"A1": "2024-01-31"}, "2024-01-31", "string"),
+        ("=DATEVALUE(A1)=DATE(2024,1,31)", {"A1": "2024-01-31"}, True, "boolean"),
+        ("=SUM('My Sheet'!A1:B2)", {"'My Sheet'!A1:B2": [[1, 2], [3, 4]]}, 10, "number"),
+        ("=Sheet1!A1+sheet1!b1", {"Sheet1!A1": 1, "SHEET1!$B$1": 2}, 3, "number"),
+        ("=SUM(A1:A3)", {"A2": 5}, 5, "number"),
+        ("=LET(x,A1,MAP(SEQUENCE(2),LAMBDA(n,n*x)))", {"A1": 3}, [[3], [6]], "array"),
+        ('=XLOOKUP("b",A1:A2,B1:B2)', {"A1:A2": [["a"], ["B"]], "B1:B2": [[1], [2]]}, 2, "number"),
+    ],
+)
+def test_values_and_their_types(
+    shared_owner: Member, formula: str, context: dict[str, Any], value: Any, kind: str
+) -> None:
+    answer = evaluated(shared_owner, formula, context)
+    assert (answer["value"], answer["type"]) == (value, kind)
+
+
+@pytest.mark.parametrize(("mode", "value"), [("excel", "#DIV/0!"), ("null", None)])
+def test_an_error_is_a_successful_evaluation(shared_owner: Member, mode: str, value: Any) -> None:
+    answer = evaluated(shared_owner, "=1/A1", {"A1": 0}, error_handling=mode)
+    assert (answer["value"], answer["type"]) == (value, "error")
+
+
+def test_an_error_that_is_thrown_names_itself_and_its_place(shared_owner: Member) -> None:
+    answer = shared_owner.post(
+        EVALUATE, json={"formula": "=1+1/A1", "context": {"A1": 0}, "options": {"error_handling": "throw"}}
+    )
+    (fault,) = refused(answer, 422, "Evaluation error", "CALCULATION_ERROR")
+    assert "#DIV/0!" in fault["message"]
+    assert "1/A1" in fault["message"]
+
+
+@pytest.mark.parametrize(("precision", "value"), [(15, 0.333333333333333), (3, 0.333), (1, 0.3)])
+def test_precision_is_significant_digits(shared_owner: Member, precision: int, value: float) -> None:
+    assert evaluated(shared_owner, "=1/3", precision=precision)["value"] == value
+
+
+@pytest.mark.parametrize(
+    ("date_format", "value"), [("ISO8601", "2024-02-29"), ("%d.%m.%Y", "29.02.2024"), ("DD/MM/YYYY", "29/02/2024")]
+)
+def test_date_formats(shared_owner: Member, date_format: str, value: str) -> None:
+    assert evaluated(shared_owner, "=DATE(2024,2,29)", date_format=date_format)["value"] == value
+
+
+def test_debug_adds_the_sub_expressions(shared_owner: Member) -> None:
+    answer = evaluated(shared_owner, "=SUM(A1:A2)*(1+A3)", {"A1": 1, "A2": 2, "A3": 3}, debug=True)
+    steps = {step["expression"]: step["value"] for step in answer["trace"]}
+    assert (steps["SUM(A1:A2)"], steps["1+A3"], steps["SUM(A1:A2)*(1+A3)"]) == (3, 4, 12)
+    for step in answer["trace"]:
+        assert answer["formula"][step["start"] : step["end"]] == step["expression"]
+
+
+def test_now_is_the_services(shared_owner: Member) -> None:
+    answer = evaluated(shared_owner, "=NOW()")
+    assert abs(datetime.fromisoformat(answer["value"] + "+00:00").timestamp() - time.time()) < 60
+
+
+# Over a workbook ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def workbook_id(shared_owner: Member, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("book") / "book.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        loans = book.add_worksheet("Loans")
+        loans.write_column("A1", [10, 20, 30])
+        loans.write_formula("B1", "=A1*2", None, 21)  # what the file carries is what counts until recalculated
+        other = book.add_worksheet("Other Sheet")
+        other.write("A1", "there")
+        book.define_name("Pool", "=Loans!$A$1:$A$3")
+    return str(shared_owner.uploaded(path)["id"])
+
+
+@pytest.mark.parametrize(
+    ("formula", "sheet", "context", "value"),
+    [
+        ("=SUM(A1:A3)", None, {}, 60),
+        ("=SUM(A1:A3)", "loans", {"A1": 0}, 50),
+        ("=B1", "Loans", {}, 21),
+        ("=A1", "Other Sheet", {}, "there"),
+        ("='Other Sheet'!A1&Loans!A2", None, {}, "there20"),
+        ("=SUM(Pool)", None, {}, 60),
+        ("=Z99+1", None, {}, 1),
+        ("=SUM(Loans!A:A)", None, {}, 60),
+    ],
+)
+def test_cells_of_a_workbook_stand_behind_the_context(
+    shared_owner: Member, workbook_id: str, formula: str, sheet: str | None, context: dict[str, Any], value: Any
+) -> None:
+    body = {"formula": formula, "workbook_id": workbook_id, "sheet_name": sheet, "context": context}
+    answer = shared_owner.post(EVALUATE, json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["value"] == value
+
+
+def test_a_workbook_that_is_not_there_or_not_mine(stranger: Member, shared_owner: Member, workbook_id: str) -> None:
+    for member, wanted in ((shared_owner, str(uuid4())), (stranger, workbook_id)):
+        answer = member.post(EVALUATE, json={"formula": "=A1", "workbook_id": wanted})
+        assert (answer.status_code, answer.json()["detail"]) == (404, "Workbook not found")
+    answer = shared_owner.post(EVALUATE, json={"formula": "=A1", "workbook_id": workbook_id, "sheet_name": "Nowhere"})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Sheet not found")
+
+
+# Refusals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "position"), [("SUM(1)", 0), ("=SUM(1", 6), ("=1+", 3), ("=A1 B1)", 6), ("=", 1), ("", 0), ('="a', 3)]
+)
+def test_what_is_no_formula_is_refused_where_it_breaks(shared_owner: Member, formula: str, position: int) -> None:
+    faults = refused(shared_owner.post(EVALUATE, json={"formula": formula}), 400, "Invalid formula", "VALIDATION_ERROR")
+    assert faults[0]["loc"] == ["body", "formula"]
+    assert faults[0]["message"].endswith(f"(at {position})")
+
+
+@pytest.mark.parametrize("formula", ["=WEBSERVICE(A1)", "=IFERROR(RTD(1),0)", "=CUBEVALUE(1)", "=SUMMIFS(1)"])
+def test_an_unsupported_function_is_refused_before_evaluation(shared_owner: Member, formula: str) -> None:
+    answer = shared_owner.post(EVALUATE, json={"formula": formula})
+    refused(answer, 400, "Unsupported function", "VALIDATION_ERROR")
+
+
+def test_a_misspelt_function_gets_a_suggestion(shared_owner: Member) -> None:
+    answer = shared_owner.post(EVALUATE, json={"formula": "=SUMIFFS(A1:A2,A1:A2,1)"})
+    faults = refused(answer, 400, "Unsupported function", "VALIDATION_ERROR")
+    assert any("SUMIFS" in fault["message"] for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("formula", "context", "named"), [("=A1+B2", {"A1": 1}, "B2"), ("=Rate*2", {}, "Rate"), ("=SUM(A1:A3)", {}, "A1:A3")]
+)
+def test_missing_cells_are_named(shared_owner: Member, formula: str, context: dict[str, Any], named: str) -> None:
+    answer = shared_owner.post(EVALUATE, json={"formula": formula, "context": context})
+    (fault,) = refused(answer, 400, "Missing context", "VALIDATION_ERROR")
+    assert fault["loc"] == ["body", "context"]
+    assert named in fault["message"]
+
+
+@pytest.mark.parametrize("context", [{"A1": {"a": 1}}, {"A1": [[1], [2, 3]]}, {"not a key!!": 1}, {"A1": "x" * 40_000}])
+def test_a_value_that_no_cell_holds(shared_owner: Member, context: dict[str, Any]) -> None:
+    answer = shared_owner.post(EVALUATE, json={"formula": "=A1", "context": context})
+    assert answer.status_code in (400, 422)
+    if answer.status_code == 422:
+        assert answer.json()["errors"][0]["loc"] == ["body", "context"]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"precision": 0}, "precision"),
+        ({"precision": 16}, "precision"),
+        ({"error_handling": "ignore"}, "error_handling"),
+        ({"date_format": ""}, "date_format"),
+        ({"date_format": "x" * 65}, "date_format"),
+    ],
+)
+def test_options_out_of_their_range(shared_owner: Member, options: dict[str, Any], field: str) -> None:
+    answer = shared_owner.post(EVALUATE, json={"formula": "=1", "options": options})
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "options", field])
+
+
+# Limits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "status"),
+    [
+        ("=" + "1+" * 4_096 + "1", 400),
+        ("=" + "ABS(" * 65 + "1" + ")" * 65, 400),
+        ("=SUM(" + "1," * 255 + "1)", 400),
+        ("=SEQUENCE(1000000,1000000)", 422),
+        ("=SUM(A1:XFD1048576)", 400),
+        ("=REDUCE(0,SEQUENCE(1000000),LAMBDA(a,b,a+SUM(SEQUENCE(1000))))", 422),
+        ("=LET(f,LAMBDA(s,n,IF(n<2,1,s(s,n-1)+s(s,n-2))),f(f,60))", 422),
+    ],
+)
+def test_what_would_take_too_much(stack: Stack, shared_owner: Member, formula: str, status: int) -> None:
+    """The process goes on unharmed, and other callers are served meanwhile."""
+    started = time.monotonic()
+    answer = shared_owner.post(EVALUATE, json={"formula": formula})
+    assert answer.status_code == status, answer.text
+    assert time.monotonic() - started < 20
+    if status == 422:
+        assert answer.json()["error_code"] == "CALCULATION_ERROR"
+    assert evaluated(shared_owner, "=1+1")["value"] == 2
+
+
+def test_a_text_past_a_cells_length_is_an_error_value(shared_owner: Member) -> None:
+    assert evaluated(shared_owner, '=REPT("a",1E9)')["value"] == "#VALUE!"
+
+
+def test_a_long_evaluation_does_not_hold_up_others(shared_owner: Member) -> None:
+    slow = "=SUM(MAP(SEQUENCE(200000),LAMBDA(n,n*2)))"
+    with httpx.Client(base_url=str(shared_owner.http.base_url), headers=shared_owner.http.headers, timeout=60) as other:
+        answers = [other.post(EVALUATE, json={"formula": slow}) for _ in range(2)]
+    assert [answer.json()["value"] for answer in answers] == [200_000 * 200_001.0] * 2
+
+
+# Batches ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_comes_back_in_order_with_its_ids(shared_owner: Member) -> None:
+    formulas = [
+        {"id": "double", "formula": "=A1*2"},
+        {"formula": "=$a$1+B1", "context": {"A1": 10, "b1": 1}},
+        {"id": "broken", "formula": "=SUM(1"},
+        {"id": "unknown", "formula": "=NOSUCH(1)"},
+        {"id": "missing", "formula": "=Z9"},
+        {"id": "error", "formula": "=1/0"},
+        {"id": "date", "formula": "=DATE(2024,1,1)"},
+    ]
+    answer = shared_owner.post(BATCH, json={"formulas": formulas, "shared_context": {"$A$1": 4}})
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    assert body["summary"] == {"total": 7, "succeeded": 4, "failed": 3}
+    assert type(body["execution_time_ms"]) is int
+    double, own, broken, unknown, missing, error, day = body["results"]
+    assert double == {"id": "double", "formula": "=A1*2", "value": 8, "type": "number", "status": "success"}
+    assert own == {"formula": "=$a$1+B1", "value": 11, "type": "number", "status": "success"}
+    for item, code in ((broken, "VALIDATION_ERROR"), (unknown, "VALIDATION_ERROR"), (missing, "VALIDATION_ERROR")):
+        assert (item["value"], item["type"], item["status"], item["error"]["code"]) == (None, "error", "error", code)
+        assert item["error"]["message"]
+    assert broken["error"]["position"] == 6
+    assert unknown["error"]["position"] == 1
+    assert "position" not in missing["error"]
+    assert (error["value"], error["type"], error["status"]) == ("#DIV/0!", "error", "success")
+    assert (day["value"], day["type"]) == ("2024-01-01", "date")
+
+
+def test_a_thrown_error_fails_its_item_alone(shared_owner: Member) -> None:
+    body = {"formulas": [{"formula": "=1/0"}, {"formula": "=1"}], "options": {"error_handling": "throw"}}
+    first, second = shared_owner.post(BATCH, json=body).json()["results"]
+    assert (first["status"], first["error"]["code"]) == ("error", "CALCULATION_ERROR")
+    assert second["value"] == 1
+
+
+def test_ten_thousand_formulas_are_a_batch_and_one_more_is_not(shared_owner: Member) -> None:
+    formulas = [{"formula": f"=A1+{number}"} for number in range(10_000)]
+    answer = shared_owner.post(BATCH, json={"formulas": formulas, "shared_context": {"A1": 1}})
+    assert answer.status_code == 200
+    assert answer.json()["results"][9_999]["value"] == 10_000
+    answer = shared_owner.post(BATCH, json={"formulas": [*formulas, {"formula": "=1"}]})
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "formulas"])
+
+
+def test_eight_megabytes_are_the_most(shared_owner: Member) -> None:
+    body = b'{"formulas": [{"formula": "=1"}], "ignored": "' + b"x" * 8_388_608 + b'"}'
+    answer = shared_owner.post(BATCH, content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error_code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert shared_owner.post(BATCH, json={"formulas": [], "ignored": "x" * 2_000_000}).status_code == 200
+
+
+# What is counted and recorded ---------------------------------------------------------------------------------------
+
+
+def test_the_month_of_a_tier_is_metered(stack: Stack) -> None:
+    """A batch counts its formulas, a refused call counts nothing, and a viewer cannot use the month up."""
+    with stack.another_api(CUSHION_DEFAULT_TIER="free", CUSHION_CALCULATIONS_PER_MONTH="5 10 20 -1") as url:
+        owner = register(url)
+        batch = {"formulas": [{"formula": "=1"}] * 4}
+        assert owner.post(BATCH, json=batch).status_code == 200
+        answer = owner.post(BATCH, json=batch)
+        body = answer.json()
+        assert (answer.status_code, body["detail"]) == (429, "Calculation quota exceeded")
+        assert (body["error"], body["error_code"]) == ("rate_limit_exceeded", "RATE_LIMIT_EXCEEDED")
+        assert 0 < int(answer.headers["retry-after"]) == body["retry_after"] <= 31 * 86_400
+        viewer = owner.invite("viewer")
+        assert viewer.post(EVALUATE, json={"formula": "=1"}).status_code == 403
+        assert owner.post(EVALUATE, json={"formula": "=1"}).status_code == 200
+        answer = owner.post(EVALUATE, json={"formula": "=1"})
+        assert (answer.status_code, answer.json()["detail"]) == (429, "Calculation quota exceeded")
+        assert "x-ratelimit-limit" in answer.headers
+
+
+def test_an_evaluation_leaves_an_event(stack: Stack, owner: Member) -> None:
+    tenant = owner.get("/api/v1/auth/me").json()["tenant_id"]
+    evaluated(owner, "=1")
+    owner.post(BATCH, json={"formulas": [{"formula": "=1"}, {"formula": "=2"}]})
+
+    def counted() -> list[int] | None:
+        rows = stack.sql(
+            "SELECT details FROM audit_log WHERE action = 'calculation.completed' AND tenant_id = %s", [tenant]
+        )
+        found = sorted(int(row[0]["formulas"]) for row in rows)
+        return found if len(found) == 2 else None
+
+    assert wait_until(counted, what="the audit rows") == [1, 2]
+
+
+def test_an_evaluation_with_its_own_context_asks_no_database(stack: Stack) -> None:
+    """It is answered while PostgreSQL cannot be reached."""
+    with stack.another_api() as url:
+        member = register(url)
+        evaluated(member, "=1")  # the tenant is known to the gate now
+    with stack.another_api(CUSHION_DATABASE_CONNECTIONS="2") as url:
+        for _ in range(3):
+            answer = httpx.post(
+                url + EVALUATE, json={"formula": "=A1", "context": {"A1": 1}}, headers=dict(member.http.headers)
+            )
+            assert answer.json()["value"] == 1
+        assert stack.sql(
+            "SELECT count(*) FROM pg_stat_activity WHERE state <> 'idle' AND query ILIKE '%%calculations%%'"
+            " AND pid <> pg_backend_pid()"
+        ) == [(0,)]
+
+
+def test_recalculating_a_workbook(shared_owner: Member, tmp_path: Path) -> None:
+    """ready -> recalculating -> ready; the stored values become the engine's."""
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write_column("A1", [1, 2, 3])
+        for row in range(3):
+            sheet.write_formula(row, 1, f"=A{row + 1}*10", None, 0)
+        sheet.write_formula("C1", "=SUM(B1:B3)", None, 0)
+    book_id = shared_owner.uploaded(path)["id"]
+    answer = shared_owner.post(f"/api/v1/workbooks/{book_id}/recalculate")
+    assert (answer.status_code, answer.json()["status"]) == (200, "recalculating")
+    done = shared_owner.parsed(book_id)
+    assert (done["status"], done["error_message"]) == ("ready", None)
+    cell = shared_owner.get(f"/api/v1/workbooks/{book_id}/sheets/S/cells/C1").json()
+    assert (cell["value"], cell["formula"]) == (60, "=SUM(B1:B3)")
+    stats = shared_owner.get(f"/api/v1/workbooks/{book_id}?include_stats=true").json()["stats"]
+    assert stats["calculation_count"] == 1
+    assert stats["last_calculation"] is not None
+    assert stats["formula_cells"] == 4
