@@ -36,7 +36,7 @@ cdef class Compiler:
     cdef list record, scopes, unknown, functions, entries, needs
     cdef dict slots
     cdef int level, peak
-    cdef bint volatile
+    cdef bint volatile, positional
 
     def __cinit__(self):
         self.scopes, self.unknown, self.functions, self.slots = [], [], [], {}
@@ -188,6 +188,7 @@ cdef class Compiler:
     cdef Operation unary(self, Unary node):
         cdef Operation operand
         if node.operator == "@":
+            self.positional = True
             return _Intersect(self.compiled(node.operand, False), True)
         operand = self.compiled(node.operand, True)
         if node.operator == "+":
@@ -249,6 +250,7 @@ cdef class Compiler:
         if row.body is None:
             return self.form(node, single)
         self.volatile = self.volatile or row.volatile
+        self.positional = self.positional or name in _POSITIONAL
         call_ = _Call.__new__(_Call)
         call_.row, call_.body, call_.arrays = row, row.body, self.arrays
         call_.kinds = row.kinds
@@ -394,6 +396,10 @@ cdef class Compiler:
         body = _Body(operation, self.peak + 2)
         self.level, self.peak = level, max(peak, level + self.peak)
         return _Lambda(tuple(parameters), body)
+
+
+# What answers by the formula's own cell: ROW() and its kin.
+cdef set _POSITIONAL = {"ROW", "COLUMN", "CELL", "INDIRECT", "FORMULATEXT", "SHEET"}
 
 
 cdef object _parameter(Node node):

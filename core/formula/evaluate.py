@@ -139,4 +139,6 @@ def _filled(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], l
             program = Program(texts[first], int(rows[first]), int(columns[first]))
         except FormulaError:
             continue  # each text is refused on its own, with its own words
+        if program.compiled.positional:
+            continue  # ROW() in a context stands in row 1, not where the shape says
         yield program, places.tolist(), rows[places].tolist(), columns[places].tolist()

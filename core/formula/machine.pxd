@@ -21,7 +21,7 @@ cdef class Operation:
 cdef class Program:
     cdef readonly Node tree
     cdef readonly str text
-    cdef readonly bint arrays, volatile
+    cdef readonly bint arrays, volatile, positional
     cdef readonly tuple functions, unknown, slots, needs
     cdef readonly list record
     cdef Operation operation

@@ -12,6 +12,7 @@ class Program:
     text: str
     arrays: bool
     volatile: bool
+    positional: bool
     functions: tuple[str, ...]
     unknown: tuple[tuple[str, int], ...]
     slots: tuple[Cell | str, ...]

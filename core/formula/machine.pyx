@@ -106,7 +106,8 @@ cdef class Program:
     """A compiled formula. It holds no values and may run in any environment, at any cell.
 
     `functions`: the names that it calls, in order of appearance; `unknown`: (name, position) of calls that are no
-    functions of the catalogue; `volatile`: it calls RAND, NOW and the like; `slots`: what `environment.slots` must
+    functions of the catalogue; `volatile`: it calls RAND, NOW and the like;
+    `positional`: what it gives depends on its own cell beyond its relative references (ROW()); `slots`: what `environment.slots` must
     hold, a tree.Cell for cells and a string for names, in order (empty unless asked for), `needs`: the slot of each
     cell and name and the tuple of slots of each area that the formula mentions.
     """
@@ -174,7 +175,7 @@ cdef Program compile_tree(Node tree, str text, bint arrays, bint unknown_as_name
     compiler.slotted, compiler.record = slots, trace
     program.operation = compiler.compiled(tree, True)
     program.tree, program.text, program.arrays = tree, text, arrays
-    program.volatile = compiler.volatile
+    program.volatile, program.positional = compiler.volatile, compiler.positional
     program.functions = tuple(dict.fromkeys(compiler.functions)) if compiler.functions else ()
     program.unknown = tuple(compiler.unknown)
     program.slots, program.needs = tuple(compiler.entries), tuple(compiler.needs)

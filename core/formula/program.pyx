@@ -5,6 +5,8 @@ from libc.math cimport fabs, rint
 from libc.stdio cimport snprintf
 from libc.stdlib cimport strtod
 
+import numpy as np
+
 from core.formula cimport machine
 from core.formula.context cimport ContextEnvironment, Slots, plain_environment
 from core.formula.tree cimport Area, Cell, Name, Node
@@ -50,6 +52,12 @@ cdef class Evaluation:
 
     def __repr__(self):
         return f"Evaluation(value={self.value!r}, type={self.type!r}, formula={self.formula!r})"
+
+
+cdef object _listed(column):
+    """A column's values as a context's: masked values and NaN are blank."""
+    values = column.astype(object).filled(None) if isinstance(column, np.ma.MaskedArray) else np.asarray(column, object)
+    return [None if value != value else value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 cdef double _rounded(double number, int precision) noexcept:
@@ -236,7 +244,25 @@ cdef class Program:
         Raises:
             FormulaError: the formula reads what the columns do not hold, or they are none.
         """
-        return map_columns(plan(self.compiled.tree, text=self.compiled.text), columns)
+        columnwise = plan(self.compiled.tree, text=self.compiled.text)
+        found = None if columnwise is None else map_columns(columnwise, columns)
+        return self.mapped(columns) if found is None else found
+
+    def mapped(self, columns):
+        """`map` cell by cell, for what does not run as columns."""
+        program = machine.compile_tree(self.compiled.tree, self.compiled.text, True, False, False, None)
+        rows = max([len(column) for column in columns.values()], default=0)
+        place = ContextEnvironment({
+            f"{name}{row + 1}": value
+            for name, column in columns.items() for row, value in enumerate(_listed(column))
+        })
+        found = np.empty(rows, object)
+        for place.row in range(rows):
+            value = program.run(place)
+            value = value.at(0, 0) if isinstance(value, Array) else value
+            found[place.row] = (<Error> value).text if isinstance(value, Error) else value
+        kinds = {type(value) for value in found}
+        return found.astype(np.float64) if kinds <= {float, Date} else found.astype(bool) if kinds == {bool} else found
 
 
 TRACE_MAX = 10_000

@@ -11,6 +11,7 @@ from typing import Any, cast, get_args
 
 from msgspec import UNSET, convert
 
+import core.formula.functions  # noqa: F401 - fills the catalogue
 from core.formula import errors, suggest
 from core.formula.catalogue import FUNCTIONS, Function
 from core.formula.context import ContextEnvironment

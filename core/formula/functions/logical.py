@@ -60,7 +60,7 @@ form(
     examples=(('=SWITCH(C2,1,"one",2,"two","more")', "two"), ('=SWITCH(C5,1,"one","more")', "more")),
 )  # fmt: skip
 form(
-    "CHOOSE", "lookup", "The value at a place in the list of arguments.",
+    "CHOOSE", "logical", "The value at a place in the list of arguments.",
     Argument("index_num", Kind.INTEGER, "The place, from 1."),
     Argument("value1", Kind.OPERAND, "The value at place 1."),
     Argument("value2", Kind.OPERAND, "The value at place 2, and so on.", required=False, repeats=True),

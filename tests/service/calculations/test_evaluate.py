@@ -192,7 +192,8 @@ def test_a_misspelt_function_gets_a_suggestion(shared_owner: Member) -> None:
 
 
 @pytest.mark.parametrize(
-    ("formula", "context", "named"), [("=A1+B2", {"A1": 1}, "B2"), ("=Rate*2", {}, "Rate"), ("=SUM(A1:A3)", {}, "A1:A3")]
+    ("formula", "context", "named"),
+    [("=A1+B2", {"A1": 1}, "B2"), ("=Rate*2", {}, "Rate"), ("=SUM(A1:A3)", {}, "A1:A3")],
 )
 def test_missing_cells_are_named(shared_owner: Member, formula: str, context: dict[str, Any], named: str) -> None:
     answer = shared_owner.post(EVALUATE, json={"formula": formula, "context": context})
