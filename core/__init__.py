@@ -18,11 +18,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
     from core.compliance.run import run_suite
+    from core.formula.evaluate import compile, evaluate, evaluate_batch  # noqa: A004 - the face of the library
+    from core.formula.program import Evaluation, Program
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
     from core.recalc.book import Book, read
 
-__all__ = ["Book", "Deal", "Portfolio", "Results", "Sheet", "TestResult", "Tranches", "Workbook", "read", "run_suite"]
+__all__ = [
+    "Book", "Deal", "Evaluation", "Portfolio", "Program", "Results", "Sheet", "TestResult", "Tranches", "Workbook",
+    "compile", "evaluate", "evaluate_batch", "read", "run_suite",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 

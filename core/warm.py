@@ -10,7 +10,7 @@ class KernelError(RuntimeError):
 
 
 def warm() -> None:
-    """Run the enhanced suite over three loans and check a figure that can be told by hand.
+    """Run the enhanced suite over three loans and a formula over three cells, and check figures told by hand.
 
     Raises:
         KernelError: a kernel cannot be loaded or miscalculates.
@@ -21,6 +21,7 @@ def warm() -> None:
     try:
         import core.files.read  # noqa: F401 - loads the scanner
         from core.compliance.run import run_suite
+        from core.formula.evaluate import evaluate
         from core.portfolio.portfolio import Portfolio
     except ImportError as error:
         raise KernelError(f"{error}; compile the kernels: make setup") from error
@@ -34,6 +35,9 @@ def warm() -> None:
     values = {result.test_id: result.current_value for result in run_suite(portfolio, "enhanced")}
     if abs(values.get("single_obligor_concentration", 0.0) - 50.0) > 1e-9 or abs(values.get("was", 0.0) - 4.0) > 1e-9:
         raise KernelError(f"the kernels miscalculate: {values}")
+    answer = evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
+    if answer != 3.0:
+        raise KernelError(f"the formula engine miscalculates: {answer}")
     _warm = True
 
 

@@ -29,7 +29,7 @@ _characters = 0
 _lock = Lock()
 
 
-def compile(formula: str) -> Program:
+def compile(formula: str) -> Program:  # noqa: A001 - core.compile
     """The Program of a formula, one of those kept where it was compiled lately.
 
     Raises:
@@ -85,7 +85,11 @@ def evaluate(
         context, behind, sheet=sheet, clock=clock, random=random, seconds=seconds, date_1904=date_1904
     )
     return compile(formula).evaluate(
-        error_handling=error_handling, precision=precision, date_format=date_format, environment=environment, debug=debug
+        error_handling=error_handling,
+        precision=precision,
+        date_format=date_format,
+        environment=environment,
+        debug=debug,
     )
 
 
@@ -105,11 +109,13 @@ def evaluate_batch(
     if environment is None:
         environment = ContextEnvironment(shared_context)
     texts = list(formulas)
-    options = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
+    options: dict[str, Any] = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
     found: list[Evaluation | FormulaError | None] = [None] * len(texts)
     for program, places, rows, columns in _filled(texts):
         group = [texts[place] for place in places]
-        for place, one in zip(places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True):
+        for place, one in zip(
+            places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True
+        ):
             found[place] = one
     return [
         _one(text, environment, options) if already is None else already

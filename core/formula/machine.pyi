@@ -22,7 +22,7 @@ class Program:
     def value(self, environment: Environment) -> Any: ...
     def refer(self, environment: Environment) -> Any: ...
 
-def compile(
+def compile(  # noqa: A001
     tree: Node,
     *,
     arrays: bool = ...,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from core.formula import machine
 from core.formula.catalogue import EXAMPLE_CELLS
 from core.formula.environment import Environment
-from core.formula.machine import compile
 from core.formula.parser import parse
 from core.formula.tree import Structured
 from core.formula.values import REF, Array, Failure, Reference
@@ -51,7 +51,7 @@ class Place(Environment):
         text = self.names.get(name.casefold())
         if text is None:
             return super().name(sheet, name)
-        return compile(parse(text), text=text, unknown_as_name=True).refer(self)
+        return machine.compile(parse(text), text=text, unknown_as_name=True).refer(self)
 
     def structured(self, node: Structured) -> Reference:
         if node.table not in (None, "Fruit") or node.first != "Price":
@@ -70,7 +70,7 @@ class Place(Environment):
         return (5, 4)
 
     def moment(self) -> datetime:
-        return datetime(2026, 11, 20, 18, 0)
+        return datetime(2026, 11, 20, 18, 0)  # noqa: DTZ001 - a spreadsheet has no zone
 
     def random(self) -> float:
         return 0.25
@@ -82,7 +82,7 @@ def value(
     """A formula's value in a cell of Sheet1; an Array as its list of rows."""
     place = Place(names) if place is None else place
     place.row, place.column = parse_cell(at)
-    program = compile(parse(text, place.row, place.column), arrays=arrays, text=text, unknown_as_name=True)
+    program = machine.compile(parse(text, place.row, place.column), arrays=arrays, text=text, unknown_as_name=True)
     found = program.run(place)
     return found.grid() if isinstance(found, Array) else found
 
