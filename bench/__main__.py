@@ -93,7 +93,7 @@ def _show(figures: list[tuple[Figure, float]], record: dict[str, float]) -> None
 
 def _time(seconds: float) -> str:
     if seconds < 1e-3:
-        return f"{seconds * 1e6:.0f} us"
+        return f"{seconds * 1e6:.{1 if seconds < 1e-5 else 0}f} us"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 

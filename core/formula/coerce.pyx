@@ -2,7 +2,7 @@
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.unicode cimport PyUnicode_READ_CHAR
-from libc.math cimport copysign, fabs, floor, isfinite, pow
+from libc.math cimport copysign, fabs, floor, fmod, isfinite, pow, round
 from libc.stdio cimport snprintf
 from libc.string cimport strcmp
 
@@ -275,11 +275,29 @@ cdef double subtract(double a, double b) noexcept:
 
 
 cdef object power(double base, double exponent):
-    """base ^ exponent: NUM for 0 ^ 0 and roots of negative numbers, DIV0 for negative powers of 0."""
+    """base ^ exponent: NUM for 0 ^ 0 and even roots of negative numbers, DIV0 for negative powers of 0."""
     cdef double result
     if base == 0.0:
         if exponent == 0.0:
             return ERROR_NUM
         return ERROR_DIV0 if exponent < 0.0 else 0.0
-    result = pow(base, exponent)
+    if base < 0.0 and odd_root(exponent):
+        result = -pow(-base, exponent)
+    else:
+        result = pow(base, exponent)
     return result if isfinite(result) else ERROR_NUM
+
+
+def raised(double base, double exponent):
+    """`power`, for Python."""
+    return power(base, exponent)
+
+
+cdef bint odd_root(double exponent) noexcept:
+    """Whether an exponent is one by an odd whole number: Excel takes (-8)^(1/3) as -2."""
+    cdef double root, nearest
+    if not 1e-9 < fabs(exponent) < 1.0:
+        return False
+    root = 1.0 / exponent
+    nearest = round(root)
+    return fabs(fmod(nearest, 2.0)) == 1.0 and fabs(root - nearest) < 1e-9 * fabs(root)

@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from core.formula.errors import LimitExceeded
+from core.formula.errors import FormulaError, LimitExceeded
 from core.formula.values cimport Array, Reference
 from core.formula.values import NAME
 
@@ -77,11 +77,11 @@ cdef class Environment:
 
     def moment(self):
         """Now, as a datetime without zone (TODAY, NOW)."""
-        raise NotImplementedError
+        raise FormulaError("the formula asks for the time, and there is no clock here")
 
     def random(self):
         """A float in [0, 1) (RAND and its family)."""
-        raise NotImplementedError
+        raise FormulaError("the formula asks for a random number, and there is no source of them here")
 
     def call(self, function, arguments):
         """The value of a Lambda called with values, Arrays or References; an Error where they do not fit it."""

@@ -66,9 +66,9 @@ def read_number(text: str, date_1904: bool = False, year: int | None = None) -> 
 
 
 def read_date(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
-    """The serial of the day that a text names, the time beside it left out (0 for a time alone); None for no date."""
+    """The serial of the day that a text names, of the time beside it whole days only (0 for a time alone); None for none."""
     moment = _moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
-    return None if moment is None else moment[0]
+    return None if moment is None else moment[0] + moment[1] // 1
 
 
 def read_time(text: str, year: int | None = None) -> float | None:

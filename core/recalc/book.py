@@ -138,9 +138,7 @@ class Book(Workbook):
         index, at = self._sheet(sheet), _column(column)
         if not 1 <= first_row <= first_row + len(values) - 1 <= ROWS_MAX:
             raise BadReference(f"rows {first_row} to {first_row + len(values) - 1} are outside a sheet")
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-            values = [self._checked(value) for value in values]
-        engine.put_column(index, at, first_row - 1, values)
+        engine.put_column(index, at, first_row - 1, values, self._checked)
         object.__setattr__(self, "_current", None)
 
     def value(self, sheet: str, ref: str) -> Value:

@@ -26,7 +26,7 @@ from core.recalc.reads import Range, Reads, reads_of, resolved
 from core.recalc.regions import Read, Region, Shape
 from core.recalc.result import place_name
 from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
-from core.recalc.store import SheetCells, read_list
+from core.recalc.store import SheetCells, read_list, span_of_list
 
 if TYPE_CHECKING:
     from core.recalc.graph import Rectangle, Touched
@@ -114,27 +114,30 @@ class Engine:
         self.changed.append((sheet, row, row, column, column))
         self.formulas_changed = True
 
-    def put_column(self, sheet: int, column: int, first: int, values: Any) -> None:
-        """Write many constants of one column from a row on."""
+    def put_column(self, sheet: int, column: int, first: int, values: Any, checked: Callable[[Any], Any]) -> None:
+        """Write many constants of one column from a row on; `checked` as in `read_column`."""
         cells, count = self.cells[sheet], len(values)
+        kinds, numbers, codes = self._stored(values, checked)
         stored = cells.grown(column, first, first + count - 1)
         if stored.owners is not None:
             owned = np.flatnonzero(stored.owners[first - stored.base : first - stored.base + count] >= 0)
             for row in (owned + first).tolist():
                 self._release(cells, row, column)
-        array = np.asarray(values)
-        if array.dtype.kind in "fiu":
-            numbers = array.astype(np.float64, copy=False)
-            blank = ~np.isfinite(numbers)
-            kinds = np.ones(count, np.uint8)
-            if blank.any():
-                kinds[blank] = 0
-                numbers = np.where(blank, 0.0, numbers)
-            stored.fill(first, kinds, numbers, np.int32(-1))
-        else:
-            for at, value in enumerate(values):
-                cells.put(first + at, column, value, self.pool)
+        stored.fill(first, kinds, numbers, codes)
         self.changed.append((sheet, first, first + count - 1, column, column))
+
+    def _stored(self, values: Any, checked: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
+        """Kinds, numbers and codes of given constants; NaN is blank."""
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+            span = span_of_list(list(values), self.pool, checked)
+            return span.kinds, span.numbers, span.codes
+        numbers = values.astype(np.float64, copy=False)
+        blank = ~np.isfinite(numbers)
+        kinds = np.ones(len(numbers), np.uint8)
+        if blank.any():
+            kinds[blank] = 0
+            numbers = np.where(blank, 0.0, numbers)
+        return kinds, numbers, np.int32(-1)
 
     def _release(self, cells: SheetCells, row: int, column: int) -> None:
         """Take a cell out of the formula that it belongs to."""
@@ -232,7 +235,7 @@ class Engine:
         cells = self.cells[sheet]
         if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
             if len(values):
-                self.put_column(sheet, column, 0, values)
+                self.put_column(sheet, column, 0, values, checked)
             return
         listed = values if isinstance(values, list) else list(values)
         rows, texts = read_list(cells, column, listed, self.pool, checked)

@@ -213,6 +213,21 @@ cdef tuple stored_form(object value, Pool pool):
     return (ERROR, <double> _VALUE.code, -1)
 
 
+cdef inline int _write(CellColumn column, Py_ssize_t row, object value, Pool pool, object checked) except -1:
+    """Write a given value in a row that is part of the column: NaN is blank, what is no plain value is `checked`."""
+    cdef tuple form
+    if type(value) is float and value - value == 0:
+        column.put(row, NUMBER, value, -1)
+    elif type(value) is str and len(<str> value) <= 32_767:
+        column.put(row, TEXT, 0.0, pool.intern(value))
+    elif value is not None and value == value:
+        form = stored_form(checked(value), pool)
+        column.put(row, form[0], form[1], form[2])
+    else:
+        column.put(row, BLANK, 0.0, -1)
+    return 0
+
+
 def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, checked):
     """Write a list from row 0 down; (rows, texts) of the items that are formulas (a text that begins with '=').
 
@@ -221,7 +236,6 @@ def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, check
     cdef Py_ssize_t row, found = 0, count = len(values)
     cdef int32_t[::1] rows = np.empty(count, np.int32)
     cdef CellColumn stored
-    cdef tuple form
     if count == 0:
         return rows.base, []
     stored = cells.grown(column, 0, count - 1)
@@ -230,12 +244,18 @@ def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, check
         if type(value) is str and len(<str> value) > 1 and (<str> value)[0] == u"=":
             rows[found] = row
             found += 1
-        elif type(value) is float and value - value == 0:
-            stored.put(row, NUMBER, value, -1)
-        elif value is not None and value == value:
-            form = stored_form(checked(value), pool)
-            stored.put(row, form[0], form[1], form[2])
+        else:
+            _write(stored, row, value, pool, checked)
     return rows.base[:found], values if found == count else [values[row] for row in rows[:found]]
+
+
+def span_of_list(list values, Pool pool, checked):
+    """The Span of a list of constants, `checked` as in `read_list`."""
+    cdef CellColumn column = CellColumn(0, len(values))
+    cdef Py_ssize_t row
+    for row in range(len(values)):
+        _write(column, row, values[row], pool, checked)
+    return Span(column.kinds, column.numbers, column.codes)
 
 
 def put_values(SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right, list grid, Pool pool):

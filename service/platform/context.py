@@ -70,6 +70,8 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     database: Database
     redis: Redis
     lane: Lane
+    events: Lane
+    """Another, for what leaves after the answer."""
     gate: Gate
     blobs: Blobs
     compute: Compute

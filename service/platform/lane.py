@@ -17,10 +17,14 @@ TOGETHER_MOST = 128
 
 
 class Lane:
-    """One way to Redis; of one event loop, so nothing is locked."""
+    """One way to Redis; of one event loop, so nothing is locked.
 
-    def __init__(self, redis: Redis) -> None:
+    With `gather_seconds` a round trip waits for so long for company: for commands that nobody is in a hurry for.
+    """
+
+    def __init__(self, redis: Redis, *, gather_seconds: float = 0.0) -> None:
         self._redis = redis
+        self._gather_seconds = gather_seconds
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._travelling = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -47,6 +51,8 @@ class Lane:
         """Round trips until nobody waits."""
         try:
             while self._waiting:
+                if self._gather_seconds:
+                    await asyncio.sleep(self._gather_seconds)
                 batch, self._waiting = self._waiting[:TOGETHER_MOST], self._waiting[TOGETHER_MOST:]
                 await self._send(batch)
         finally:

@@ -22,6 +22,8 @@ from service.platform.gate import Gate
 from service.platform.lane import Lane
 from service.platform.secrets import Tokens, kept_secret_key
 
+EVENT_SECONDS = 0.005
+"""How long a high-rate event waits for others on its way to the stream; its request was answered already."""
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
 LEFT_SECONDS = 3600
@@ -56,6 +58,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             database=database,
             redis=redis,
             lane=lane,
+            events=Lane(redis, gather_seconds=EVENT_SECONDS),
             gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,

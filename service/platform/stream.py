@@ -48,7 +48,9 @@ async def publish(ctx: Context, action: str) -> None:
         ctx.subject,
     )
     try:
-        await ctx.resources.lane("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event))
+        await ctx.resources.events(
+            "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event)
+        )
     except RedisError as error:
         log.error("event.lost", action=action, request_id=ctx.request_id, error=type(error).__name__)
 

@@ -116,7 +116,7 @@ def _whole_numbers(arguments: tuple[Any, ...]) -> list[int]:
             if isinstance(value, Error):
                 raise Failure(value)
             size = toolpak.number(value)
-            if not 0 <= size <= _EXACT_MAX:
+            if not 0 <= size < _EXACT_MAX:
                 raise Failure(NUM)
             found.append(int(whole(size)))
     return found
@@ -152,7 +152,7 @@ def gcd(*arguments: Any) -> float:
 )  # fmt: skip
 def lcm(*arguments: Any) -> float:
     result = math.lcm(*_whole_numbers(arguments))
-    if result > _EXACT_MAX:
+    if result >= _EXACT_MAX:
         raise Failure(NUM)
     return float(result)
 

@@ -10,7 +10,7 @@ from core.formula.catalogue import Argument, Kind, function
 from core.formula.environment import Environment
 from core.formula.functions import toolpak
 from core.formula.numerals import read_date, read_time
-from core.formula.values import NUM, VALUE, Date, Failure
+from core.formula.values import NUM, OMITTED, VALUE, Date, Failure
 
 _SERIAL: Final = Argument("serial_number", Kind.NUMBER, "The day or moment.")
 _START: Final = toolpak.given("start_date", "The first day.")
@@ -18,7 +18,8 @@ _END: Final = toolpak.given("end_date", "The last day.")
 _MONTHS: Final = toolpak.given("months", "How many months on; negative for back.")
 _HOLIDAYS: Final = Argument("holidays", Kind.RANGE, "Further days that are not worked.", required=False)
 _WEEKEND: Final = Argument(
-    "weekend", Kind.VALUE, "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.", required=False
+    "weekend", Kind.VALUE, "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.", required=False,
+    empty=OMITTED,
 )
 
 
@@ -115,7 +116,7 @@ def now(environment: Environment) -> Date:
 def time(hour: float, minute: float, second: float) -> float:
     if max(abs(hour), abs(minute), abs(second)) >= 32_768:
         raise Failure(NUM)
-    seconds = math.floor(hour) * 3600 + math.floor(minute) * 60 + math.floor(second)
+    seconds = int(hour) * 3600 + int(minute) * 60 + int(second)
     if seconds < 0:
         raise Failure(NUM)
     return seconds % days.SECONDS_PER_DAY / days.SECONDS_PER_DAY
@@ -178,7 +179,7 @@ def weekday(environment: Environment, serial_number: float, return_type: int = 1
     if return_type == 3:
         return found
     if return_type not in _WEEK_STARTS:
-        raise Failure(VALUE if return_type == 0 else NUM)
+        raise Failure(NUM)
     return (found - _WEEK_STARTS[return_type]) % 7 + 1
 
 
@@ -194,7 +195,7 @@ def weeknum(environment: Environment, serial_number: Any, return_type: Any = 1.0
     if kind == 21:
         return _iso_week(serial)
     if kind not in _WEEK_STARTS:
-        raise Failure(VALUE if kind <= 0 or kind == 3 else NUM)
+        raise Failure(NUM)
     new_year = days.join(days.split(serial)[0], 1, 1)
     return (serial - new_year + (days.weekday(new_year) - _WEEK_STARTS[kind]) % 7) // 7 + 1
 
@@ -368,7 +369,7 @@ def _week_of(weekend: Any) -> _Week:
         if len(weekend) != 7 or weekend.strip("01"):
             raise Failure(VALUE)
         return _Week({place for place, digit in enumerate(weekend) if digit == "1"})
-    code = toolpak.whole(weekend)
+    code = toolpak.whole(float(weekend) if isinstance(weekend, bool) else weekend)
     if code not in _DAYS_OFF:
         raise Failure(NUM)
     return _Week(_DAYS_OFF[code])
@@ -432,9 +433,9 @@ def networkdays(environment: Environment, start_date: Any, end_date: Any, holida
     ),
 )  # fmt: skip
 def networkdays_intl(
-    environment: Environment, start_date: Any, end_date: Any, weekend: Any = None, holidays: Any = None
+    environment: Environment, start_date: Any, end_date: Any, weekend: Any = OMITTED, holidays: Any = None
 ) -> int:
-    week = _FIVE_DAYS if weekend is None else _week_of(weekend)
+    week = _FIVE_DAYS if weekend is OMITTED else _week_of(weekend)
     return _count(environment, start_date, end_date, week, holidays)
 
 
@@ -462,7 +463,7 @@ def workday(environment: Environment, start_date: Any, steps: Any, holidays: Any
     ),
 )  # fmt: skip
 def workday_intl(
-    environment: Environment, start_date: Any, steps: Any, weekend: Any = None, holidays: Any = None
+    environment: Environment, start_date: Any, steps: Any, weekend: Any = OMITTED, holidays: Any = None
 ) -> Date:
-    week = _FIVE_DAYS if weekend is None else _week_of(weekend)
+    week = _FIVE_DAYS if weekend is OMITTED else _week_of(weekend)
     return _move(environment, start_date, toolpak.whole(steps), week, holidays)

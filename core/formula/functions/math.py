@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.formula import coerce
 from core.formula.catalogue import OMITTED, function
 from core.formula.environment import Environment
 from core.formula.functions import toolpak
@@ -198,21 +199,8 @@ def log(value: float, base: float = 10.0) -> float:
     number("number", "The base."), number("power", "The exponent."),
     examples=(("=POWER(2,10)", 1024.0), ("=POWER(0,0)", NUM), ("=POWER(-8,1/3)", -2.0), ("=POWER(-2,0.5)", NUM)),
 )  # fmt: skip
-def power(base: float, exponent: float) -> float:
-    if base == 0 and exponent <= 0:
-        raise Failure(DIV0 if exponent < 0 else NUM)
-    try:
-        if base < 0 and _is_odd_root(exponent):
-            return -math.pow(-base, exponent)
-        return math.pow(base, exponent)
-    except (ValueError, OverflowError):
-        raise Failure(NUM) from None
-
-
-def _is_odd_root(exponent: float) -> bool:
-    """Whether an exponent is one by an odd whole number: Excel takes (-8)^(1/3) as -2."""
-    root = 1 / exponent if abs(exponent) > 1e-9 else 0.0
-    return abs(exponent) < 1 and round(root) % 2 == 1 and abs(root - round(root)) < 1e-9 * abs(root)
+def power(base: float, exponent: float) -> float | Error:
+    return coerce.raised(base, exponent)
 
 
 @function(

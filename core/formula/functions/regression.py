@@ -209,8 +209,8 @@ def _logarithms(y: Vector) -> Vector:
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _line(ys: Array, xs: Any, constant: Any, statistics: Any, *, exponential: bool) -> Array:
-    y = matrix(ys).ravel()
-    fit = _fit(_logarithms(y) if exponential else y, _columns(ys, xs), constant is OMITTED or constant)
+    y, columns = matrix(ys).ravel(), _columns(ys, xs)
+    fit = _fit(_logarithms(y) if exponential else y, columns, constant is OMITTED or constant)
     first = np.append(fit.coefficients[::-1], fit.intercept)
     if exponential:
         first = np.exp(first)

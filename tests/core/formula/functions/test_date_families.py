@@ -33,7 +33,7 @@ CASES: tuple[tuple[str, Any], ...] = (
     # Weeks: 14 February 2008 was a Thursday, 9 March 2012 a Friday
     ("=WEEKDAY(DATE(2008,2,14))", 5), ("=WEEKDAY(DATE(2008,2,14),2)", 4), ("=WEEKDAY(DATE(2008,2,14),3)", 3),
     ("=WEEKDAY(DATE(2008,2,14),11)", 4), ("=WEEKDAY(DATE(2008,2,14),14)", 1), ("=WEEKDAY(DATE(2008,2,14),17)", 5),
-    ("=WEEKDAY(1)", 1), ("=WEEKDAY(0)", 7), ("=WEEKDAY(1,0)", "#VALUE!"), ("=WEEKDAY(1,4)", "#NUM!"),
+    ("=WEEKDAY(1)", 1), ("=WEEKDAY(0)", 7), ("=WEEKDAY(1,0)", "#NUM!"), ("=WEEKDAY(1,4)", "#NUM!"),
     ("=WEEKDAY(1,18)", "#NUM!"), ("=WEEKDAY(-1)", "#NUM!"),
     ("=WEEKNUM(DATE(2012,3,9))", 10), ("=WEEKNUM(DATE(2012,3,9),2)", 11), ("=WEEKNUM(DATE(2012,1,1),21)", 52),
     ("=WEEKNUM(DATE(2012,1,1),17)", 1), ("=WEEKNUM(DATE(2012,1,2),11)", 2), ("=WEEKNUM(1,5)", "#NUM!"),
