@@ -37,6 +37,7 @@ class SheetScanner(_Scanner):
         shared: SharedStrings | None,
         style_formats: NDArray[np.uint16],
         style_dates: NDArray[np.uint8],
+        rich_errors: NDArray[np.int8],
         slots_max: int,
         slots_used: int,
         date_1904: bool,

@@ -12,7 +12,7 @@ Three states of a reader function: a pointer past what it read; NULL with `probl
 The parts are included into this one extension, so that calls between them stay C calls; each needs those above it.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -44,7 +44,6 @@ cdef enum:
     TEXT_SIZE
     PIECE_SIZE
     BAD_STRING
-    BAD_MERGE
     MERGES
     WRONG_ROOT
     TRUNCATED
@@ -61,7 +60,6 @@ _HINTS = {
     TEXT_SIZE: f"{{part}} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.",
     PIECE_SIZE: f"{{part}} holds a cell or a string longer than the limit of {PIECE_BYTES_MAX:,} bytes.",
     BAD_STRING: "{part} names a shared string that the workbook does not have.",
-    BAD_MERGE: "{part} holds a merged range that is not one.",
     MERGES: f"{{part}} has more merged ranges than the limit of {MERGED_MAX:,}.",
     WRONG_ROOT: "{part} is not the kind of part that the workbook says it is.",
     TRUNCATED: "The XML of {part} ends too early.",

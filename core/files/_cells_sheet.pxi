@@ -45,6 +45,7 @@ cdef class SheetScanner(_Scanner):
     cdef int32_t *shared_codes       # shared string -> code in this sheet's pool, -1 until it is met
     cdef const uint16_t[::1] style_formats
     cdef const uint8_t[::1] style_dates
+    cdef const int8_t[::1] rich_errors  # by `vm`, less one
     cdef int64_t styles
     cdef bint in_data
     cdef int64_t row                 # the last cell's place
@@ -64,12 +65,13 @@ cdef class SheetScanner(_Scanner):
             raise MemoryError
 
     def __init__(
-        self, part, *, shared, style_formats, style_dates, slots_max, slots_used, date_1904, iso_serial, store
+        self, part, *, shared, style_formats, style_dates, rich_errors, slots_max, slots_used, date_1904, iso_serial, store
     ):
         self.part = part
         self.shared = shared
         self.style_formats = style_formats
         self.style_dates = style_dates
+        self.rich_errors = rich_errors
         self.styles = min(len(style_formats), len(style_dates))
         self.cells.store = store
         self.slots_max = slots_max
@@ -198,7 +200,7 @@ cdef class SheetScanner(_Scanner):
         cdef const char *at
         cdef int64_t top, bottom
         cdef int32_t left, right
-        cdef bint met = False
+        cdef bint met = False, is_range
         while True:
             state = next_attribute(&p, end, &attribute)
             if state != 1:
@@ -218,14 +220,14 @@ cdef class SheetScanner(_Scanner):
         if not merge:
             if met:
                 self.declare(top, left, bottom, right)
-        elif not met or bottom < top or right < left or bottom >= 1_048_576 or right >= COLUMNS_LIMIT:
-            return self.fail(BAD_MERGE)
-        else:
-            self.merged_count += 1
-            if self.merged_count > MERGED_LIMIT:
-                return self.fail(MERGES)
-            if self.cells.store and not self.merge(top, left, bottom, right):
-                return self.fail(NO_MEMORY)
+            return p
+        self.merged_count += 1
+        if self.merged_count > MERGED_LIMIT:
+            return self.fail(MERGES)
+        # What is no range merges nothing; Excel repairs such a file by leaving it out.
+        is_range = met and top <= bottom < ROWS_LIMIT and left <= right < COLUMNS_LIMIT
+        if is_range and self.cells.store and not self.merge(top, left, bottom, right):
+            return self.fail(NO_MEMORY)
         return p
 
     cdef void declare(self, int64_t top, int32_t left, int64_t bottom, int32_t right) noexcept with gil:
@@ -252,7 +254,7 @@ cdef class SheetScanner(_Scanner):
         cdef bint has_value = False, has_inline = False, has_formula = False
         cdef int64_t group = -1
         cdef bint is_array = False
-        cdef int64_t metadata = 0
+        cdef int64_t metadata = 0, value_metadata = 0
         value.data = formula.data = formula_range.data = NULL
         value.size = formula.size = formula_range.size = 0
         while True:
@@ -262,6 +264,9 @@ cdef class SheetScanner(_Scanner):
             if same(attribute.name, attribute.name_size, "cm", 2):
                 if not parse_index(attribute.value, attribute.value_size, &metadata):
                     metadata = 0
+            elif same(attribute.name, attribute.name_size, "vm", 2):
+                if not parse_index(attribute.value, attribute.value_size, &value_metadata):
+                    value_metadata = 0
             if attribute.name_size != 1:
                 continue
             if attribute.name[0] == 114:
@@ -316,7 +321,7 @@ cdef class SheetScanner(_Scanner):
                 return self.fail(BAD_XML) if state == -2 else NULL
             state = 0
         if (has_value or has_inline or has_formula) and not self.keep(
-            row, column, kind, style, &value, has_inline, has_formula
+            row, column, kind, style, value_metadata, &value, has_inline, has_formula
         ):
             return NULL
         if has_formula and self.cells.store and not self.keep_formula(
@@ -371,7 +376,8 @@ cdef class SheetScanner(_Scanner):
         return p
 
     cdef bint keep(
-        self, int64_t row, int32_t column, int kind, int64_t style, Run *value, bint has_inline, bint has_formula
+        self, int64_t row, int32_t column, int kind, int64_t style, int64_t metadata, Run *value, bint has_inline,
+        bint has_formula
     ) noexcept nogil:
         """Turn a cell's text into its kind, number and code, and store it."""
         cdef double number = 0.0
@@ -415,6 +421,8 @@ cdef class SheetScanner(_Scanner):
         elif kind == TYPE_ERROR and value.size:
             as_kind = ERROR
             number = self.error_code(value)
+            if 0 < metadata <= self.rich_errors.shape[0] and self.rich_errors[metadata - 1] >= 0:
+                number = self.rich_errors[metadata - 1]
         elif kind == TYPE_ISO and value.size:
             number = self.serial_of(value)
             as_kind = DATE if number >= 0 else TEXT

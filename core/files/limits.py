@@ -8,8 +8,9 @@ FILE_BYTES_MAX: Final = 100 * 1024 * 1024
 SHEETS_MAX: Final = 50
 """Worksheets of a workbook."""
 
-ROWS_MAX: Final = 1_000_000
-"""Rows of a sheet, counted to the last cell that holds something."""
+ROWS_MAX: Final = 1_048_576
+"""Rows of a sheet, counted to the last cell that holds something: the file format's own limit. The service takes
+fewer."""
 
 COLUMNS_MAX: Final = 16_384
 """Columns of a sheet, the file format's own limit."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed
 from core.files.limits import COLUMNS_MAX, FORMATS_MAX
+from core.values import ERROR_CODE
 
 SheetState = Literal["visible", "hidden", "veryHidden"]
 
@@ -335,6 +336,92 @@ def parse_table(data: bytes) -> TablePart:
 
     _parse(data, "A table part", start)
     return table
+
+
+_RICH_ERRORS: Final = {"8": ERROR_CODE["#SPILL!"], "13": ERROR_CODE["#CALC!"]}
+"""Errors by the `errorType` of a rich value, which is Excel's ERROR.TYPE less one."""
+
+
+def parse_rich_errors(metadata: bytes, values: bytes, structures: bytes) -> list[int]:
+    """By a cell's `vm`, less one, the code of the error that it stands for; -1 for any other value.
+
+    Errors younger than the file format are kept so: the cell itself says #VALUE!, and its metadata names a rich value.
+
+    Raises:
+        ParseFailed: a part is not well-formed.
+    """
+    kinds = _error_places(structures)
+    errors: list[int] = []
+    texts: list[str] = []
+    place: list[int] = []  # where the error's type stands in the value that is read, if that is one
+
+    def start(name: str, attributes: Attributes) -> None:
+        if name == "rv":
+            errors.append(-1)
+            texts.clear()
+            place[:] = kinds.get(attributes.get("s", ""), [])
+        elif name == "v":
+            texts.append("")
+
+    def text(data: str) -> None:
+        if texts:
+            texts[-1] += data
+
+    def end(name: str) -> None:
+        if name == "rv" and place and place[0] < len(texts):
+            errors[-1] = _RICH_ERRORS.get(texts[place[0]].strip(), -1)
+
+    _parse(values, "The rich values", start, text, end)
+    return [errors[at] if 0 <= at < len(errors) else -1 for at in _rich_values(metadata)]
+
+
+def _error_places(structures: bytes) -> dict[str, list[int]]:
+    """By the number of a structure of errors the place of the error's type among its values."""
+    found: dict[str, list[int]] = {}
+    count = keys = 0
+    is_error = False
+
+    def start(name: str, attributes: Attributes) -> None:
+        nonlocal count, keys, is_error
+        if name == "s":
+            is_error = attributes.get("t") == "_error"
+            count, keys = count + 1, 0
+        elif name == "k":
+            if is_error and attributes.get("n") == "errorType":
+                found[str(count - 1)] = [keys]
+            keys += 1
+
+    _parse(structures, "The structures of the rich values", start)
+    return found
+
+
+def _rich_values(metadata: bytes) -> list[int]:
+    """By a cell's `vm`, less one, the place of its rich value; -1 for a record of another kind."""
+    kinds: list[str] = []
+    inside = ""
+    rich: list[int] = []
+    found: list[int] = []
+
+    def start(name: str, attributes: Attributes) -> None:
+        nonlocal inside
+        if name == "metadataType":
+            kinds.append(attributes.get("name", ""))
+        elif name in ("cellMetadata", "valueMetadata", "futureMetadata"):
+            inside = attributes.get("name", "") if name == "futureMetadata" else name
+        elif name == "bk":
+            if inside == "XLRICHVALUE":
+                rich.append(-1)
+            elif inside == "valueMetadata":
+                found.append(-1)
+        elif name == "rvb" and inside == "XLRICHVALUE" and rich:
+            rich[-1] = _number(attributes.get("i"))
+        elif name == "rc" and inside == "valueMetadata" and found:
+            kind, at = _number(attributes.get("t")), _number(attributes.get("v"))
+            if 1 <= kind <= len(kinds) and kinds[kind - 1] == "XLRICHVALUE" and at < len(rich):
+                found[-1] = rich[at]
+
+    _parse(metadata, "The metadata part", start)
+    return found
 
 
 def _number(text: str | None) -> int:

@@ -23,6 +23,7 @@ from core.files.parts import (
     TablePart,
     WorkbookPart,
     parse_relationships,
+    parse_rich_errors,
     parse_styles,
     parse_table,
     parse_workbook,
@@ -58,11 +59,24 @@ class _Package:
         self.sheets: list[tuple[SheetEntry, str]] = _worksheets(self.book, links)
         self.styles_name = next((link.target for link in links.values() if link.kind == "styles"), None)
         self.strings_name = next((link.target for link in links.values() if link.kind == "sharedStrings"), None)
+        kinds = ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
+        targets = {link.kind: link.target for link in links.values() if link.target in archive}
+        self.rich_names = [targets[kind] for kind in kinds if kind in targets]
 
     def styles(self) -> Styles:
         if self.styles_name is None or self.styles_name not in self.archive:
             return PLAIN_STYLES
         return parse_styles(self.archive.read(self.styles_name))
+
+    def rich_errors(self) -> NDArray[np.int8]:
+        """By a cell's `vm`, less one, the code of the error that it stands for, or -1. Parts that cannot be read tell
+        of none: all they hold is finer than what the cells say themselves."""
+        if len(self.rich_names) < 3:
+            return np.empty(0, np.int8)
+        try:
+            return np.array(parse_rich_errors(*map(self.archive.read, self.rich_names)), np.int8)
+        except ParseFailed:
+            return np.empty(0, np.int8)
 
     def strings(self) -> SharedStrings | None:
         if self.strings_name is None or self.strings_name not in self.archive:
@@ -91,6 +105,7 @@ class _Package:
         """Each worksheet with its part scanned, in order."""
         strings = self.strings() if store else None
         styles = self.styles() if store else PLAIN_STYLES
+        rich_errors = self.rich_errors() if store else np.empty(0, np.int8)
         slots = 0
         for entry, part in self.sheets:
             label = f"Sheet {entry.name!r}"
@@ -99,6 +114,7 @@ class _Package:
                 shared=strings,
                 style_formats=styles.formats,
                 style_dates=styles.dates,
+                rich_errors=rich_errors,
                 slots_max=SLOTS_MAX,
                 slots_used=slots,
                 date_1904=self.book.date_1904,

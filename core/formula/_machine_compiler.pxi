@@ -131,6 +131,7 @@ cdef class Compiler:
                 slots.node, slots.rows, slots.columns, slots.first = node, rows, columns, len(self.entries)
                 places = [self.slot(first, row, column) for row in range(top, top + rows)
                           for column in range(left, left + columns)]
+                slots.home = _area_reference(node, 0, 0)
                 slots.slots = None if len(self.entries) - slots.first == rows * columns else places
                 self.needs.append(tuple(places))
                 return slots

@@ -37,6 +37,7 @@ cdef object _picked(Environment environment, Array picks, list choices):
     """The element of choices[pick] for every pick (an int or bool, or an Error that stands for itself)."""
     cdef Py_ssize_t rows = picks.rows, columns = picks.columns, row, column
     cdef list cells = []
+    choices = [_cropped(choice, picks) for choice in choices]
     for choice in choices:
         if isinstance(choice, Array):
             rows, columns = max(rows, (<Array> choice).rows), max(columns, (<Array> choice).columns)
@@ -162,7 +163,7 @@ cdef class _IfError(_Referring):
 
 @cython.no_gc
 cdef class _Logical(Operation):
-    """AND, OR and XOR: every argument counts, arrays by their numbers and booleans."""
+    """AND, OR and XOR: every argument counts, arrays by their numbers and booleans; text only as TRUE or FALSE."""
 
     cdef list operations
     cdef str name
@@ -183,11 +184,13 @@ cdef class _Logical(Operation):
                     elif isinstance(cell, Error):
                         return cell
                 continue
-            value = to_logical(value)
-            if isinstance(value, Error):
-                return value
+            as_logical = to_logical(value)
+            if isinstance(as_logical, Error):
+                if isinstance(value, str) and not value:
+                    continue  # Excel passes by an empty text: OR("",TRUE) is TRUE, OR("1",TRUE) is #VALUE!
+                return as_logical
             seen += 1
-            true += <bint> value
+            true += <bint> as_logical
         if not seen:
             return ERROR_VALUE
         if self.name == "AND":

@@ -40,6 +40,7 @@ cdef class _Binary(Operation):
         cdef Py_ssize_t rows = 1, columns = 1, row, column, at
         cdef list cells, left, right
         a, b = _single(a), _single(b)
+        a, b = _cropped(a, b), _cropped(b, a)
         if isinstance(a, Array):
             rows, columns = (<Array> a).rows, (<Array> a).columns
         if isinstance(b, Array):

@@ -142,6 +142,7 @@ cdef class _SlotArea(_Area):
 
     cdef Py_ssize_t first, rows, columns
     cdef list slots
+    cdef object home  # what `refer` gives in A1, where a library's formula stands
 
     cdef object run(self, Environment environment, Frame frame):
         return self.supply(environment, frame)
@@ -149,7 +150,10 @@ cdef class _SlotArea(_Area):
     cdef object supply(self, Environment environment, Frame frame):
         cdef list cells, values = environment.slots
         cdef Py_ssize_t slot
-        reference = self.refer(environment, frame)
+        if environment.row == 0 and environment.column == 0:
+            reference = self.home
+        else:
+            reference = self.refer(environment, frame)
         if self.slots is None:
             cells = values[self.first : self.first + self.rows * self.columns]
         else:

@@ -41,6 +41,26 @@ cdef inline object _single(object value):
     return value
 
 
+cdef object _cropped(object value, object other):
+    """A value as it meets another: ROW(A:A) has every row of the sheet, but the cells of A:A are read to the last one
+    in use; beyond those there is nothing to meet."""
+    cdef Array array, beside
+    cdef Py_ssize_t rows, columns, row
+    cdef list cells, kept, line
+    if not isinstance(value, Array) or not isinstance(other, Array):
+        return value
+    array, beside = <Array> value, <Array> other
+    rows = beside.rows if array.rows == SHEET_ROWS and beside.rows > 1 else array.rows
+    columns = beside.columns if array.columns == SHEET_COLUMNS and beside.columns > 1 else array.columns
+    if rows == array.rows and columns == array.columns:
+        return value
+    cells = array.cells()
+    if columns == array.columns:
+        return _array(rows, columns, cells[: rows * columns])
+    kept = [cells[row * array.columns : row * array.columns + columns] for row in range(rows)]
+    return _array(rows, columns, [cell for line in kept for cell in line])
+
+
 cdef object _settled(object value):
     """A body's result as a value of this engine."""
     cdef double number

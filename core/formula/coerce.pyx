@@ -131,9 +131,9 @@ cpdef object to_logical(object value):
 # The general format.
 
 cpdef str general(double number):
-    """A number as text, as `&` gives it: up to 15 significant digits; an exponent from 1E+21 up and for what is small.
+    """A number as text, as `&` gives it: up to 15 significant digits, an exponent where 20 characters do not hold it.
 
-    Below 1E-4 a number stays without an exponent as long as nine decimals hold it.
+    Where the exponent takes three digits (or is -99), one digit less is kept.
     """
     cdef char[40] buffer
     cdef long whole

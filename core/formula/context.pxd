@@ -7,7 +7,7 @@ from core.formula.values cimport Array, Reference
 
 cdef class Slots:
     cdef readonly Program program
-    cdef list keys
+    cdef tuple keys
     cdef tuple places
     cdef bint distinct
 

@@ -1,5 +1,6 @@
 """A caller's values as the place where a formula runs: a dict by cell, range and name, with a book's cells behind it."""
 
+cimport cython
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
@@ -67,13 +68,14 @@ cdef Array _grid(object raw, object key):
     return Array(len(rows), width, cells)
 
 
+@cython.no_gc
 cdef class Slots:
     """What a program reads from a context, by the keys under which a caller most likely gives it."""
 
     def __cinit__(self, Program program):
         self.program = program
         self.places = program.slots
-        self.keys = [_key(place) for place in program.slots]
+        self.keys = tuple([_key(place) for place in program.slots])
         self.distinct = len(set(self.keys)) == len(self.keys)
 
 
@@ -121,7 +123,7 @@ cdef class ContextEnvironment(Environment):
         Raises:
             MissingContext: a cell, a name or all cells of a range were not given, and nothing stands behind.
         """
-        cdef list keys = slots.keys
+        cdef tuple keys = slots.keys
         cdef list values = [None] * len(keys)
         cdef list absent = None
         cdef dict context = self.context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from threading import Lock
@@ -24,7 +25,7 @@ FILLED_MIN: Final = 8
 CHARACTERS_MAX: Final = 1_000_000
 """Characters of all formulas that are kept: their programs take some sixty bytes for each."""
 
-_programs: dict[str, Program] = {}
+_programs: OrderedDict[str, Program] = OrderedDict()  # a dict looks past all that were taken out for its oldest
 _characters = 0
 _lock = Lock()
 
@@ -52,8 +53,7 @@ def _keep(formula: str, program: Program) -> None:
         _programs[formula] = program
         _characters += len(formula)
         while len(_programs) > PROGRAMS_MAX or _characters > CHARACTERS_MAX:
-            oldest = next(iter(_programs))
-            del _programs[oldest]
+            oldest, _ = _programs.popitem(last=False)
             _characters -= len(oldest)
 
 

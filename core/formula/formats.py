@@ -44,7 +44,7 @@ _WORD: Final = re.compile(
     | \[(?P<elapsed>h+|m+|s+)\]
     | \[(?P<bracket>[^\]]*)\]
     | (?P<half>am/pm|a/p)
-    | (?P<exponent>(?-i:E)[+-])
+    | (?P<exponent>E[+-])
     | (?P<date>y+|m+|d+|h+|s+|(?-i:e)+|b+|g+)
     | (?P<digit>[0#?])
     | (?P<text>@)
@@ -55,7 +55,7 @@ _WORD: Final = re.compile(
 
 Token = tuple[str, str]
 """(kind, text). Kinds: text digit point comma percent exponent slash date minute elapsed half fraction general literal,
-and plain for brackets that stand for nothing; in a fraction whole, numerator and denominator too."""
+and plain for brackets that stand for nothing; in a fraction numerator and denominator too."""
 
 
 class BadFormat(ValueError):
@@ -97,6 +97,8 @@ def parse(code: str) -> tuple[Section, ...]:
         elif kind == "bracket":
             condition = _bracket(text, parts[-1])
             conditions[-1] = condition or conditions[-1]
+        elif kind == "exponent" and text[0] == "e" and not any(token[0] == "digit" for token in parts[-1]):
+            parts[-1] += [("date", "e"), ("literal", text[1])]  # the year, as in e-mm-dd
         else:
             parts[-1].append(_token(kind, text))
     sections = tuple(_section(tokens, condition) for tokens, condition in zip(parts, conditions, strict=True))
@@ -188,37 +190,42 @@ def _date_tokens(tokens: list[Token]) -> list[Token]:
         else:
             found.append((kind, text))
     clock = [place for place, (kind, _) in enumerate(found) if kind in ("date", "elapsed")]
-    for before, place, after in zip([-1, *clock], clock, [*clock[1:], -1], strict=False):
-        kind, text = found[place]
-        if kind == "date" and text[0] == "m" and len(text) <= 2:
-            hour_before = before >= 0 and found[before][1][0] == "h"
-            second_after = after >= 0 and found[after][1][0] == "s"
-            if hour_before or second_after:
+    parts = [("", " "), *(found[place] for place in clock), ("", " ")]
+    for place, before, (kind, text), after in zip(clock, parts, parts[1:], parts[2:], strict=False):
+        if kind == "date" and text in ("m", "mm"):
+            between = before[1][0] == "s" and after[0] == "elapsed"
+            if before[1][0] == "h" or after[1][0] == "s" or between:
                 found[place] = ("minute", text)
+    totals = {text[0] for kind, text in found if kind == "elapsed"}
+    for place in clock:  # beside an elapsed part, the plain one of its unit shows the same
+        kind, text = found[place]
+        if text[0] in totals and (kind == "minute" or text[0] != "m"):
+            found[place] = ("elapsed", text)
     return found
 
 
 def _fraction_tokens(tokens: list[Token]) -> list[Token]:
-    """Digits joined to runs: whole, numerator, denominator (a fixed one where it starts with a figure)."""
+    """The run of digits before the slash joined as the numerator, that behind it as the denominator (maybe a fixed one).
+
+    Digits further left are the whole part.
+    """
     slash = next(place for place, token in enumerate(tokens) if token[0] == "slash")
-    runs: list[Token] = []
-    for place, (kind, text) in enumerate(tokens):
-        fixed = place > slash and kind == "literal" and text.isdigit()
-        if kind == "digit" or fixed:
-            name = "denominator" if place > slash else "digits"
-            if runs and runs[-1][0] == name:
-                runs[-1] = (name, runs[-1][1] + text)
-            else:
-                runs.append((name, text))
-        else:
-            runs.append((kind, text))
-    digits = [place for place, (kind, _) in enumerate(runs) if kind == "digits"]
-    if not digits or len(digits) > 2 or sum(kind == "denominator" for kind, _ in runs) != 1:
+    above = [place for place, token in enumerate(tokens[:slash]) if token[0] == "digit"]
+    below = [
+        place for place, (kind, text) in enumerate(tokens)
+        if place > slash and (kind == "digit" or (kind == "literal" and text.isdigit()))
+    ]  # fmt: skip
+    if not above or not below or below[-1] - below[0] != len(below) - 1:
         raise BadFormat("a fraction without its parts")
-    runs[digits[-1]] = ("numerator", runs[digits[-1]][1])
-    if len(digits) == 2:
-        runs[digits[0]] = ("whole", runs[digits[0]][1])
-    return runs
+    end = start = above[-1]
+    while start - 1 in above:
+        start -= 1
+    numerator = "".join(text for _, text in tokens[start : end + 1])
+    denominator = "".join(text for _, text in tokens[below[0] : below[-1] + 1])
+    return [
+        *tokens[:start], ("numerator", numerator), *tokens[end + 1 : below[0]],
+        ("denominator", denominator), *tokens[below[-1] + 1 :],
+    ]  # fmt: skip
 
 
 def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
@@ -339,6 +346,7 @@ class Layout:
 
 @lru_cache(maxsize=1024)
 def _layout(tokens: tuple[Token, ...]) -> Layout:
+    """Of the commas, those before the first digit are literals."""
     kinds = [kind for kind, _ in tokens]
     point = kinds.index("point") if "point" in kinds else len(kinds)
     places = [place for place, kind in enumerate(kinds) if kind == "digit"]
@@ -349,7 +357,8 @@ def _layout(tokens: tuple[Token, ...]) -> Layout:
             scale -= 3
             end += 1
     grouped = bool(before) and "comma" in kinds[before[0] : before[-1]]
-    words = tuple("" if kind == "comma" else word for kind, word in tokens)
+    first = places[0] if places else len(kinds)
+    words = tuple("" if kind == "comma" and place > first else word for place, (kind, word) in enumerate(tokens))
     return Layout(words, tuple(before), tuple(after), point, scale, grouped)
 
 
@@ -357,6 +366,11 @@ def _show_number(section: Section, number: float, date_1904: bool) -> str:
     """Digits into their places, the literals among them kept."""
     layout = _layout(section.tokens)
     whole, decimals = fixed(abs(number), len(layout.after), layout.scale)
+    text = _fill(layout, whole, decimals)
+    return "-" + text if number < 0 and (whole + decimals).strip("0") else text
+
+
+def _fill(layout: Layout, whole: str, decimals: str) -> str:
     words = list(layout.words)
     _fill_whole(words, layout.before, whole, grouped=layout.grouped)
     filled = len(decimals.rstrip("0"))
@@ -364,8 +378,6 @@ def _show_number(section: Section, number: float, date_1904: bool) -> str:
         words[place] = decimals[index] if index < filled else _FILLING[words[place]]
     if whole and not layout.before and layout.point < len(words):
         words[layout.point] = whole + words[layout.point]
-    if number < 0 and (whole + decimals).strip("0"):
-        words.insert(0, "-")
     return "".join(words)
 
 
@@ -393,24 +405,30 @@ def _grouped(run: str, index: int) -> str:
 
 
 def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
+    """Percent signs and trailing commas scale nothing here, and zero fills all the places before the point."""
     tokens = section.tokens
     mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
-    head = Section("number", tokens[:mark], None)
-    point = next((place for place, (kind, _) in enumerate(head.tokens) if kind == "point"), mark)
-    width = sum(kind == "digit" for kind, _ in tokens[:point])
-    decimals = sum(kind == "digit" for kind, _ in tokens[point:mark])
+    layout = _layout(tokens[:mark])
+    width, places = len(layout.before), len(layout.after)
     exponent = 0
+    whole, decimals = "0" * width, "0" * places
     if number:
         exponent = _engineering(digits_of(abs(number))[1] - 1, width)
-        whole, _ = fixed(abs(number), decimals, -exponent)
+        whole, decimals = fixed(abs(number), places, -exponent)
         if len(whole) > max(width, 1) or (not width and whole):  # rounding made one more digit
             exponent = _engineering(exponent + len(whole) - (1 if width else 0), width)
-    mantissa = _show_number_scaled(head, abs(number), -exponent)
-    sign = "-" if exponent < 0 else "+" if tokens[mark][1].endswith("+") else ""
-    power = [word for _, word in tokens[mark + 1 :]]
-    places = [place for place, (kind, _) in enumerate(tokens[mark + 1 :]) if kind == "digit"]
-    _fill_whole(power, places, str(abs(exponent)), grouped=False)
-    return ("-" if number < 0 else "") + mantissa + "E" + sign + "".join(power)
+            whole, decimals = fixed(abs(number), places, -exponent)
+    text = _fill(layout, whole, decimals) + tokens[mark][1][0] + _power(tokens[mark + 1 :], exponent, tokens[mark][1][1])
+    return "-" + text if number < 0 else text
+
+
+def _power(tokens: tuple[Token, ...], exponent: int, sign: str) -> str:
+    """The exponent in its places, its sign right before the first of them."""
+    words = ["" if kind == "comma" else word for kind, word in tokens]
+    places = [place for place, (kind, _) in enumerate(tokens) if kind == "digit"]
+    _fill_whole(words, places, str(abs(exponent)), grouped=False)
+    words.insert(places[0] if places else 0, "-" if exponent < 0 else sign.strip("-"))
+    return "".join(words)
 
 
 def _engineering(exponent: int, width: int) -> int:
@@ -420,34 +438,37 @@ def _engineering(exponent: int, width: int) -> int:
     return exponent // width * width
 
 
-def _show_number_scaled(section: Section, number: float, scale: int) -> str:
-    digits, point = digits_of(number)
-    return _show_number(section, float(f"0.{digits}e{point + scale}"), False)
-
-
 def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
-    parts = dict(section.tokens)
-    written = parts["denominator"]
-    if any(character in "123456789" for character in written):
-        under = int("".join(character for character in written if character.isdigit()))
+    kinds, words = [kind for kind, _ in section.tokens], [word for _, word in section.tokens]
+    top, bottom = kinds.index("numerator"), kinds.index("denominator")
+    upper, lower = words[top], words[bottom]
+    if any(character in "123456789" for character in lower):
+        under = int("".join(character for character in lower if character.isdigit()))
         over = int(fixed(abs(number) * under, 0)[0] or "0")
     else:
-        over, under = _near_fraction(abs(number), 10 ** min(len(written), _DENOMINATOR_DIGITS_MAX) - 1)
-    whole = 0
-    if "whole" in parts:
-        whole, over = divmod(over, under)
-    hidden = "whole" in parts and over == 0 and "0" not in parts["numerator"]
-    shown = {
-        "whole": _padded(parts.get("whole", ""), str(whole) if whole or over == 0 else "", left=True),
-        "numerator": _padded(parts["numerator"], str(over), left=True),
-        "denominator": _padded(written, str(under), left=False),
-    }
-    if hidden:
-        shown |= {"numerator": " " * len(parts["numerator"]), "denominator": " " * len(written), "slash": " "}
-    text = "".join(shown.get(kind, word) for kind, word in section.tokens)
-    if hidden and "?" not in parts["numerator"]:
-        text = text.rstrip(" ")
+        over, under = _near_fraction(abs(number), 10 ** min(len(lower), _DENOMINATOR_DIGITS_MAX) - 1)
+    places = [place for place, kind in enumerate(kinds[:top]) if kind == "digit"]
+    whole, over = divmod(over, under) if places else (0, over)
+    hidden = bool(places) and over == 0 and "0" not in upper
+    if not hidden:
+        words[top], words[bottom] = _padded(upper, str(over), left=True), _padded(lower, str(under), left=False)
+    if places:
+        ones = words[places[-1]]
+        shown = whole or hidden or ones == "0" or (ones == "?" and over == 0)
+        empty = range(places[-1] + 1, bottom + 1 if hidden else top if not shown else 0)
+        blank = "?" in "".join(words[place] for place in places) + upper + (lower if hidden else "")
+        for place in empty:  # what stands beside a part that is nothing
+            words[place] = " " * len(words[place]) if blank else ""
+        _fill_whole_part(words, places, str(whole) if shown else "")
+    text = "".join(words)
     return "-" + text if number < 0 else text
+
+
+def _fill_whole_part(words: list[str], places: Sequence[int], whole: str) -> None:
+    commas = [place for place in range(places[0], places[-1]) if words[place] == ","]
+    for place in commas:
+        words[place] = ""
+    _fill_whole(words, places, whole, grouped=bool(commas))
 
 
 def _near_fraction(number: float, largest: int) -> tuple[int, int]:
@@ -467,10 +488,10 @@ def _near_fraction(number: float, largest: int) -> tuple[int, int]:
 
 
 def _padded(marks: str, text: str, *, left: bool) -> str:
-    """Digits filled up to their places: 0 with zeros, ? with blanks."""
-    missing = marks[: max(len(marks) - len(text), 0)] if left else marks[len(text) :]
-    filling = "".join({"0": "0", "?": " "}.get(mark, "") for mark in missing)
-    return filling + text if left else text + filling.replace("0", " ") if not marks.strip("0?#") else text
+    """A part of a fraction filled up to its places: 0 with zeros before it, ? with blanks (those not `left` behind)."""
+    missing = marks[: max(len(marks) - len(text), 0)]
+    zeros, blanks = "0" * missing.count("0"), " " * missing.count("?")
+    return blanks + zeros + text if left else zeros + text + blanks
 
 
 # -- dates

@@ -21,6 +21,7 @@ cdef class Vector:
     cdef readonly Pool pool
     cdef uint64_t key_at(self, Py_ssize_t row)
     cdef int order(self, value, Py_ssize_t row) except -9
+    cdef int order_across(self, value, Py_ssize_t row) except -9
     cdef Py_ssize_t _exact_number(self, double number, bint last)
     cdef int _order_of_rows(self, Py_ssize_t row, Py_ssize_t other) except -9
 

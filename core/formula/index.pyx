@@ -85,6 +85,11 @@ cdef uint64_t key_of(value, Pool pool):
     return number_key(value)
 
 
+cdef inline int rank_of(uint8_t kind) noexcept nogil:
+    """Where the type of a cell stands among the others when unlike cells are ordered; -1 for errors and blanks."""
+    return 0 if kind == NUMBER or kind == DATE else 1 if kind == TEXT else 2 if kind == BOOLEAN else -1
+
+
 cdef class Vector:
     """One column (or row) of an array as flat arrays, whatever the array is made of."""
 
@@ -153,6 +158,14 @@ cdef class Vector:
             return OTHER_TYPE
         left, right = value, self.numbers[row]
         return BELOW if left < right else ABOVE if left > right else SAME
+
+    cdef int order_across(self, value, Py_ssize_t row) except -9:
+        """As `order`, but numbers stand below text, and text below booleans; OTHER_TYPE for errors and blanks."""
+        cdef int order = self.order(value, row), left, right
+        if order != OTHER_TYPE:
+            return order
+        left, right = 1 if isinstance(value, str) else 2 if isinstance(value, bool) else 0, rank_of(self.kinds[row])
+        return OTHER_TYPE if right < 0 else BELOW if left < right else ABOVE
 
     def exact(self, value, bint last=False):
         """The first (or last) row whose cell is equal to a value in type and content; -1 where none is."""
@@ -234,11 +247,12 @@ cdef class Vector:
         return found
 
     def nearest(self, value, bint larger, bint last=False):
-        """The row of an equal cell, else of the nearest smaller (or larger) one; the first of such, or the last."""
+        """The row of an equal cell, else of the nearest smaller (or larger) one, of whatever type; the first of such,
+        or the last."""
         cdef Py_ssize_t row, found = -1
         cdef int order, wanted = BELOW if larger else ABOVE
         for row in range(self.size - 1, -1, -1) if last else range(self.size):
-            order = self.order(value, row)
+            order = self.order_across(value, row)
             if order == SAME:
                 return row
             if order == wanted and (found < 0 or self._order_of_rows(row, found) == wanted):
@@ -246,8 +260,11 @@ cdef class Vector:
         return found
 
     cdef int _order_of_rows(self, Py_ssize_t row, Py_ssize_t other) except -9:
-        """How the cell of a row stands to another of the same type: +1 where it is larger."""
-        if self.kinds[row] == TEXT:
+        """How the cell of a row stands to another, neither of them an error or blank: +1 where it is larger."""
+        cdef int left = rank_of(self.kinds[row]), right = rank_of(self.kinds[other])
+        if left != right:
+            return (left > right) - (left < right)
+        if left == 1:
             return sign(compare(self.pool.strings[self.codes[row]], self.pool.strings[self.codes[other]]))
         return (self.numbers[row] > self.numbers[other]) - (self.numbers[row] < self.numbers[other])
 
@@ -283,10 +300,10 @@ cdef class Vector:
         while high - below > 1:  # all places up to `below` are less than the value, `above` is the first that is not
             middle = below + (high - below) // 2
             probe = middle
-            order = self.order(value, size - 1 - probe if falling else probe)
+            order = self.order_across(value, size - 1 - probe if falling else probe)
             while order == OTHER_TYPE and probe + 1 < high:
                 probe += 1
-                order = self.order(value, size - 1 - probe if falling else probe)
+                order = self.order_across(value, size - 1 - probe if falling else probe)
             if order == ABOVE:
                 below = probe
             else:

@@ -102,6 +102,7 @@ include "_machine_compiler.pxi"
 cdef Environment _NOWHERE = Environment()
 
 
+@cython.no_gc
 cdef class Program:
     """A compiled formula. It holds no values and may run in any environment, at any cell.
 

@@ -36,7 +36,7 @@ _NUMBER: Final = re.compile(
 )
 _FRACTION: Final = re.compile(r"([+-]?) *([0-9]{1,15}) +([0-9]{1,15})/([0-9]{1,15})")
 _TIME: Final = re.compile(
-    r"(?P<first>[0-9]{1,4})(?: *: *(?P<second>[0-9]{0,4}))?(?: *: *(?P<third>[0-9]{1,4}))?"
+    r"(?P<first>[0-9]{1,4})(?: *: *(?P<second>[0-9]{0,4}))?(?:(?<=[0-9]) *: *(?P<third>[0-9]{1,4}))?"
     r"(?P<fraction>\.[0-9]{0,9})?(?: *(?P<half>AM|PM|A|P))?",
     re.IGNORECASE,
 )
@@ -49,24 +49,25 @@ _NAME_DAY: Final = re.compile(rf"([A-Za-z]{{3,9}}){_GAP}([0-9]{{1,4}})(?:(?: *[-
 def read_number(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
     """The number that a text stands for; None where Excel sees none (#VALUE!).
 
-    `year` is the one that a date without a year gets ("1/31"); without it such a date is not read.
+    `year` is the one that a date without a year gets ("1/31"); without it such a date is not read. Spaces around a
+    number count for nothing; around a date or time they make it a mere text.
     """
     if _PLAIN.fullmatch(text):
         return float(text)
-    text = text.strip(" ")
-    if len(text) > TEXT_MAX or not _DIGIT.search(text):
+    bare = text.strip(" ")
+    if len(bare) > TEXT_MAX or not _DIGIT.search(bare):
         return None
-    number = _decimal(text)
+    number = _decimal(bare)
     if number is None:
-        number = _fraction(text)
-    if number is None:
+        number = _fraction(bare)
+    if number is None and bare == text:
         moment = _moment(text, date_1904, year)
         number = None if moment is None else moment[0] + moment[1]
     return number
 
 
 def read_date(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
-    """The serial of the day that a text names, of the time beside it whole days only (0 for a time alone); None for none."""
+    """The serial of the day that a text names, with the whole days of its time (0 for a time alone); None for none."""
     moment = _moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[0] + moment[1] // 1
 

@@ -422,6 +422,8 @@ cdef object _sum_product_of_lists(tuple arguments, Py_ssize_t count):
         for value in (<Array> argument)._cells:
             if isinstance(value, Error):
                 return value
+    if count == 1 and any([isinstance((<Array> argument)._cells[0], str) for argument in arguments]):
+        return ERROR_VALUE  # single cells are values, of which text is no number
     for at in range(count):
         product = 1.0
         for argument in arguments:

@@ -1,5 +1,6 @@
 """What a formula's value can be: a float, str, bool or None (blank) as they are, and the classes of this file."""
 
+cimport cython
 from libc.stdint cimport int32_t, uint8_t
 
 import numpy as np
@@ -110,6 +111,7 @@ cdef class Span:
         self.codes = codes
 
 
+@cython.no_gc
 cdef class Reference:
     """A rectangle of cells: 0-based inclusive corners; `sheet` None is the sheet of the formula.
 

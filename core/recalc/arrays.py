@@ -1,11 +1,11 @@
-"""Whether a formula's value can be an array, told from its tree: such a formula spills where nobody says otherwise."""
+"""Where a formula meets arrays, told from its tree: one whose value is an array spills where nobody says otherwise."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from core.formula.catalogue import FUNCTIONS, Kind
-from core.formula.tree import Area, Binary, Call, Cell, Empty, Literal, Node, Structured, Unary
+from core.formula.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Node, Spill, Structured, Unary
 
 _ARRAYS: Final = frozenset((
     "ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER", "FREQUENCY",
@@ -16,8 +16,14 @@ _ARRAYS: Final = frozenset((
 ))  # fmt: skip
 """Functions whose value is an array whatever they are given."""
 
+_BY_SHAPE: Final = frozenset(("COLUMN", "FORMULATEXT", "ISFORMULA", "ROW"))
+"""Functions that take a reference whole and tell something of each of its cells."""
+
 _WHOLE: Final = frozenset((Kind.RANGE, Kind.ARRAY, Kind.REFERENCE, Kind.OPERAND, Kind.LAMBDA))
 """Kinds of arguments that take an array as one thing."""
+
+_ARRAYS_INSIDE: Final = frozenset((Kind.ARRAY, Kind.OPERAND, Kind.LAMBDA))
+"""Kinds of arguments that are worked out as arrays in every formula."""
 
 
 def may_be_array(node: Node) -> bool:
@@ -42,6 +48,8 @@ def _call(node: Call) -> bool:
     function, given = FUNCTIONS.get(node.name), node.arguments
     if function is None or node.name in _ARRAYS:
         return True
+    if node.name in _BY_SHAPE:
+        return any(map(may_be_array, given))
     if node.name == "INDEX":
         places = given[1:]
         return not places or any(_is_zero(place) or may_be_array(place) for place in places)
@@ -54,6 +62,37 @@ def _call(node: Call) -> bool:
         for at, argument in enumerate(given)
         if function.body is None or function.argument(at).kind not in _WHOLE
     )
+
+
+def lifts(node: Node) -> bool:
+    """Whether an operator or a function inside works through an array, where a formula of a file from before dynamic
+    arrays would meet one cell of it; True where it cannot be told."""
+    match node:
+        case Unary():
+            return (node.operator != "@" and may_be_array(node.operand)) or lifts(node.operand)
+        case Binary():
+            parts = (node.left, node.right)
+            return (node.operator not in ": ," and any(map(may_be_array, parts))) or any(map(lifts, parts))
+        case Call():
+            return _call_lifts(node)
+        case Spill() | Invoke():
+            return True
+    return False
+
+
+def _call_lifts(node: Call) -> bool:
+    function, given = FUNCTIONS.get(node.name), node.arguments
+    if function is None:
+        return True
+    if function.body is None or node.name in _BY_SHAPE:
+        return any(may_be_array(argument) or lifts(argument) for argument in given)
+    for at, argument in enumerate(given):
+        kind = function.argument(at).kind
+        if kind not in _WHOLE and may_be_array(argument):
+            return True
+        if kind not in _ARRAYS_INSIDE and lifts(argument):
+            return True
+    return False
 
 
 def _is_zero(node: Node) -> bool:

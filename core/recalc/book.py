@@ -179,8 +179,8 @@ class Book(Workbook):
         """Calculate what the edits touched; the first time every formula.
 
         Args:
-            now: the moment of TODAY and NOW, without zone; default: this machine's clock.
-            random: a source of numbers in [0, 1) for RAND and its family; default: Python's.
+            now: the moment of TODAY and NOW, without zone; without one their cells keep their values, as `faults` tells.
+            random: a source of numbers in [0, 1) for RAND and its family; without one likewise.
             seconds_max: the calculation is given up after so many seconds; what it did stays, the rest still waits.
 
         Raises:
@@ -243,9 +243,13 @@ class Book(Workbook):
         if isinstance(value, date):
             return to_serial(value, date_1904=self.date_1904)
         if isinstance(value, int | float):
-            if not math.isfinite(value):
+            try:
+                number = float(value)
+            except OverflowError:
+                number = math.inf
+            if not math.isfinite(number):
                 raise BadValue("a cell holds no infinite number and no NaN")
-            return float(value)
+            return number
         if not isinstance(value, str):
             raise BadValue(f"a cell cannot hold a {type(value).__name__}")
         if len(value) > TEXT_CHARACTERS_MAX and not value.startswith("="):

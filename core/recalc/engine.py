@@ -16,7 +16,7 @@ from core.formula.values import NAME, Date, Error, Pool
 from core.formula.vector import plan
 from core.grid.address import parse_range
 from core.grid.sheet import Value, Workbook
-from core.recalc.arrays import may_be_array
+from core.recalc.arrays import lifts, may_be_array
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
@@ -121,7 +121,10 @@ class Engine:
         stored = cells.grown(column, first, first + count - 1)
         if stored.owners is not None:
             owned = np.flatnonzero(stored.owners[first - stored.base : first - stored.base + count] >= 0)
-            for row in (owned + first).tolist():
+            rows = (owned + first).tolist()
+            for row in rows:
+                self._owner_of(cells, row, column)  # refused before anything is changed
+            for row in rows:
                 self._release(cells, row, column)
         stored.fill(first, kinds, numbers, codes)
         self.changed.append((sheet, first, first + count - 1, column, column))
@@ -139,34 +142,36 @@ class Engine:
             numbers = np.where(blank, 0.0, numbers)
         return kinds, numbers, np.int32(-1)
 
+    def _owner_of(self, cells: SheetCells, row: int, column: int) -> Region | None:
+        """The formula that a cell belongs to, if it may be taken out of it.
+
+        Raises:
+            PartOfArray: it may not.
+        """
+        region = self.owner(cells.index, row, column)
+        if region is not None and region.fills and not region.spills:
+            if (region.first, region.left) != (region.bottom, region.right):
+                raise PartOfArray("the cell is part of an array formula that fills several cells")
+        return region
+
     def _release(self, cells: SheetCells, row: int, column: int) -> None:
         """Take a cell out of the formula that it belongs to."""
-        found = cells.column(column)
-        owners = None if found is None else found.owners
-        if found is None or owners is None or not 0 <= row - found.base < found.size:
+        region, found = self._owner_of(cells, row, column), cells.column(column)
+        if region is None or found is None:
             return
-        number = int(owners[row - found.base])
-        if number < 0:
-            return
-        region = self.regions[number]
-        assert region is not None
         self.edited.add((cells.index, row, column))
         self.formulas_changed = True
         if not region.fills:
             found.own(row, row, -1)
             self._cut(region, row)
         elif (row, column) == (region.first, region.left):
-            if not region.spills and (region.bottom, region.right) != (row, column):
-                raise PartOfArray("the cell is part of an array formula that fills several cells")
             self.changed.append((cells.index, region.first, region.bottom, region.left, region.right))
             self.graph.remove(region)
             self.volatile.discard(region)
             self.filling.empty(region)
-        elif region.spills:
+        else:
             found.own(row, row, -1)
             self.graph.mark_rows(region, region.first, region.first, self.changed)
-        else:
-            raise PartOfArray("the cell is part of an array formula that fills several cells")
 
     def _cut(self, region: Region, row: int) -> None:
         """Leave one row out of a region; with many such rows, make regions of what is between them."""
@@ -245,14 +250,16 @@ class Engine:
         for run in runs_of_texts(texts, rows, np.full(len(rows), column, np.int32)):
             key = "=" + str(column) + str(run.shape)  # codes count anew with each column
             shape = self._shape(cells, key, run.text, run.first, column, False)
-            if shape.tree is not None and may_be_array(shape.tree):
-                for row in range(run.first, run.last + 1):
-                    shape = self._shape(cells, key, run.text, run.first, column, True)
-                    region = self._region(cells, row, row, column, shape, run.text, run.first, column)
-                    region.cover(row, column, True)
-                    self.graph.add(region)
+            spills = shape.tree is not None and may_be_array(shape.tree)
+            if spills or (shape.tree is not None and lifts(shape.tree)):
+                shape = self._shape(cells, key, run.text, run.first, column, True)
+            if not spills:
+                self.graph.add(self._region(cells, run.first, run.last, column, shape, run.text, run.first, column))
                 continue
-            self.graph.add(self._region(cells, run.first, run.last, column, shape, run.text, run.first, column))
+            for row in range(run.first, run.last + 1):
+                region = self._region(cells, row, row, column, shape, run.text, run.first, column)
+                region.cover(row, column, True)
+                self.graph.add(region)
 
     def plain(self, sheet: int, row: int, column: int) -> Value:
         """The value of a cell, errors as their text."""
@@ -323,8 +330,7 @@ class Engine:
             return
         unknown = [name for name, _ in program.unknown if not self.names.known(name, environment.sheet or "")]
         if unknown:
-            shape.unsupported = unknown[0]
-            return
+            shape.unsupported = unknown[0]  # the call is #NAME?, which IFERROR may catch as in Excel
         shape.program = program
 
     def _plan(self, shape: Shape, environment: BookEnvironment) -> None:

@@ -212,11 +212,15 @@ cdef class BookEnvironment(Environment):
         return Reference(cells.name, region.first, region.left, region.bottom, region.right)
 
     def formula(self, sheet, Py_ssize_t row, Py_ssize_t column):
+        """The formula of a cell as Excel shows it: in braces where it is an array formula of the old kind."""
         cdef SheetCells cells = self.sheet_cells(sheet)
         cdef CellColumn found = None if cells is None else cells.column(column)
+        cdef Region region
         if found is None or found.owner(row) < 0:
             return None
-        return (<Region> self.regions[found.owner(row)]).formula(row, column)
+        region = <Region> self.regions[found.owner(row)]
+        text = region.formula(row, column)
+        return "{" + text + "}" if region.fills and not region.spills else text
 
     def sheets(self):
         return [(<SheetCells> cells).name for cells in self.cells_of]

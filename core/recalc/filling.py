@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.formula.values import NA, SPILL, Array, Pool
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
@@ -13,6 +13,10 @@ from core.values import Kind
 
 if TYPE_CHECKING:
     from core.recalc.graph import Rectangle
+
+
+_WHOLE_CELLS_MAX: Final = 1_048_576
+"""Cells of whole rows or columns that are filled to their end; of more only those in use."""
 
 
 class Filling:
@@ -27,6 +31,7 @@ class Filling:
     def fill(self, region: Region, value: object) -> list[Rectangle]:
         """Write the value of an array formula; the rectangles that changed hands, if its extent is another now."""
         region.finish()
+        value = _whole(value)
         rows, columns = (value.rows, value.columns) if isinstance(value, Array) else (1, 1)
         if not region.spills:
             height, width = region.bottom - region.first + 1, region.right - region.left + 1
@@ -85,6 +90,21 @@ class Filling:
                 if owner != region.number and (owner >= 0 or stored.kinds[at] != Kind.BLANK):
                     return False
         return True
+
+
+def _whole(value: object) -> object:
+    """The cells of whole rows or columns with the blanks beyond those in use, which are left out when they are read."""
+    reference = value.reference if isinstance(value, Array) else None
+    if not isinstance(value, Array) or reference is None or reference.more:
+        return value
+    rows, columns = reference.rows, reference.columns
+    if rows < value.rows or columns < value.columns or (rows, columns) == (value.rows, value.columns):
+        return value
+    if rows * columns > _WHOLE_CELLS_MAX:
+        return value
+    padded = [[*line, *[None] * (columns - value.columns)] for line in value.grid()]
+    padded += [[None] * columns for _ in range(rows - value.rows)]
+    return Array(rows, columns, [cell for line in padded for cell in line])
 
 
 def _stretched(value: object, height: int, width: int) -> list[object]:

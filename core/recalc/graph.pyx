@@ -278,7 +278,8 @@ cdef class Graph:
 
     cdef int step(self, list stack) except -1:
         cdef Task task = <Task> stack[len(stack) - 1]
-        if not task.region.is_dirty_within(task.low, task.high):
+        # What a run of cells has behind its cursor is done: looking there again would take the square of its length.
+        if not task.region.is_dirty_within(max(task.low, task.cursor), task.high):
             task.region.on_stack = False
             stack.pop()
             return 0

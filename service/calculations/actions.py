@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import pickle
 import time
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import lru_cache
-from random import SystemRandom
 from typing import Any, cast, get_args
+from uuid import UUID
 
-from msgspec import UNSET, convert
+import msgspec
+from msgspec import UNSET, Raw, convert
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula import errors, suggest
+from core.confined import ChildFailed, ChildOutOfTime
+from core.formula import suggest
 from core.formula.catalogue import FUNCTIONS, Function
-from core.formula.context import ContextEnvironment
 from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
 from core.formula.parser import functions as functions_of
 from core.formula.parser import references as references_of
-from core.formula.program import Evaluation
 from core.formula.translate import translate as to_source
-from core.formula.tree import Area, Call
+from core.formula.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Unary
+from core.recalc.book import Book
+from service.calculations import work
 from service.calculations.schema import (
-    BatchFormula,
     BatchItem,
     BatchRequest,
     BatchResult,
@@ -38,41 +38,55 @@ from service.calculations.schema import (
     FunctionList,
     FunctionQuery,
     InvalidFormula,
-    ItemError,
     MissingContext,
-    Options,
     Step,
     Translated,
     TranslateQuery,
     UnsupportedFunction,
     ValidateRequest,
     Validation,
-    ValueType,
 )
+from service.calculations.work import BatchDone, BatchOrder, Evaluated, EvaluateOrder, Refused, Stored
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.gate import Meter
 from service.platform.problem import Fault, Problem, ValidationFailed
+from service.platform.shelf import Shelf
 from service.workbooks import library
 from service.workbooks import store as workbooks
 
 METER = "calculations"
 INLINE_CELLS = 200
 INLINE_CHARACTERS = 500
-"""A formula that short over so few given cells is evaluated on the event loop, unless a function in it could make work
-out of nothing: a thread costs ten times what most formulas take."""
-GROWING = frozenset(
+INLINE_TEXT = 2_000
+"""A formula that short over so few given cells and characters is evaluated on the event loop, if it is made of QUICK
+functions only and nothing in it can have more cells: the way to an evaluator takes many times what it takes."""
+QUICK = frozenset(
     {
-        *("EXPAND", "INDIRECT", "LAMBDA", "MAKEARRAY", "MUNIT", "OFFSET", "RANDARRAY", "SEQUENCE"),
-        *("REGEXEXTRACT", "REGEXREPLACE", "REGEXTEST"),
-        *("NETWORKDAYS", "NETWORKDAYS.INTL", "WORKDAY", "WORKDAY.INTL"),
+        *("AND", "FALSE", "IF", "IFERROR", "IFNA", "IFS", "LET", "NOT", "OR", "SWITCH", "TRUE", "XOR"),
+        *("ABS", "CEILING", "EXP", "FLOOR", "INT", "LN", "LOG", "LOG10", "MOD", "PI", "POWER", "PRODUCT", "ROUND"),
+        *("ROUNDDOWN", "ROUNDUP", "SIGN", "SQRT", "SUM", "SUMIF", "SUMIFS", "SUMPRODUCT", "SUMSQ", "TRUNC"),
+        *("AVERAGE", "AVERAGEIF", "AVERAGEIFS", "COUNT", "COUNTA", "COUNTBLANK", "COUNTIF", "COUNTIFS", "LARGE", "MAX"),
+        *("MAXIFS", "MEDIAN", "MIN", "MINIFS", "SMALL", "STDEV", "STDEV.S", "VAR", "VAR.S"),
+        *("CHOOSE", "HLOOKUP", "INDEX", "MATCH", "VLOOKUP"),
+        *("CONCAT", "CONCATENATE", "EXACT", "FIND", "LEFT", "LEN", "LOWER", "MID", "PROPER", "RIGHT", "TEXTJOIN"),
+        *("TRIM", "UPPER", "VALUE"),
+        *("DATE", "DATEDIF", "DAY", "DAYS", "EDATE", "EOMONTH", "HOUR", "MINUTE", "MONTH", "NOW", "SECOND", "TIME"),
+        *("TODAY", "WEEKDAY", "YEAR"),
+        *("FV", "NPER", "NPV", "PMT", "PV"),
+        *("ISBLANK", "ISERROR", "ISNA", "ISNUMBER", "ISTEXT", "N", "NA"),
     }
 )
-BATCH_TIMES = 10
-"""A batch may take so many times as long as one formula."""
+"""Functions that make no more cells than they are given, and look at each a few times."""
+OPENING_SECONDS = 30.0
+"""In which an evaluator must have opened a workbook."""
+SLACK_SECONDS = 2.0
+"""An evaluator that is silent for so much longer than it may take is ended."""
+BROKEN_OFF = "the evaluation was broken off"
 FORMULA = ["body", "formula"]
+NO_BOOKS: Shelf[Book] = Shelf(1)
 
-_random = SystemRandom().random
+_answer_of = msgspec.msgpack.Decoder(Evaluated | BatchDone | Refused).decode
 
 
 def one_calculation(settings: Settings) -> Meter:
@@ -86,35 +100,40 @@ def one_calculation(settings: Settings) -> Meter:
 async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
     """One formula's value. With a context of its own no database is asked."""
     started = time.perf_counter()
-    try:
-        if body.workbook_id is not None:
-            found = await _over_workbook(ctx, body)
-        else:
-            found = await _over_context(ctx, body)
-    except FormulaError as fault:
-        raise _refusal(fault, FORMULA) from None
+    order = EvaluateOrder(
+        formula=body.formula,
+        context=body.context,
+        sheet_name=body.sheet_name,
+        options=body.options,
+        debug=body.debug or body.options.debug,
+        now=ctx.now(),
+        seconds=ctx.settings.evaluation_seconds,
+        workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
+    )
+    found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     ctx.concerns("formula", ctx.request_id, formulas=1)
     return EvaluationResult(
-        value=found.value,
-        type=cast(ValueType, found.type),
+        value=Raw(found.value),
+        type=found.type,
         formula=body.formula,
-        evaluated_at=ctx.now(),
+        evaluated_at=order.now,
         execution_time_ms=_milliseconds_since(started),
         cell_references=found.cell_references,
         functions_used=found.functions_used,
-        trace=convert(found.trace, list[Step]) if body.options.debug else UNSET,
+        trace=UNSET if found.trace is None else cast(list[Step], Raw(found.trace)),
     )
 
 
-async def _over_context(ctx: Context, body: EvaluateRequest) -> Evaluation:
-    if len(body.context) <= INLINE_CELLS and _is_quick(body.formula) and list not in map(type, body.context.values()):
-        return _evaluated(body, ctx.now(), ctx.settings.evaluation_seconds)
-    return await ctx.compute(_evaluated, body, ctx.now(), ctx.settings.evaluation_seconds)
-
-
-def _evaluated(body: EvaluateRequest, now: datetime, seconds: float) -> Evaluation:
-    environment = _environment(body.context, now, sheet=body.sheet_name, seconds=seconds)
-    return _with_options(compile_formula(body.formula), environment, body.options)
+def _is_small(order: EvaluateOrder) -> bool:
+    if order.workbook is not None or len(order.context) > INLINE_CELLS or not _is_quick(order.formula):
+        return False
+    characters = 0
+    for value in order.context.values():
+        if type(value) is str:
+            characters += len(value)
+        elif type(value) is list:
+            return False
+    return characters <= INLINE_TEXT
 
 
 @lru_cache(maxsize=8_192)
@@ -126,33 +145,52 @@ def _is_quick(formula: str) -> bool:
         tree = compile_formula(formula).tree
     except FormulaError:
         return True
-    cells = 0
+    rows = columns = 1  # of the largest array that can come of those in the formula
     for node, _ in suggest.walk(tree):
         if isinstance(node, Area):
-            rows = abs(node.last.row - node.first.row) + 1
-            cells += rows * (abs(node.last.column - node.first.column) + 1)
-        if (isinstance(node, Call) and node.name in GROWING) or cells > INLINE_CELLS:
+            rows = max(rows, abs(node.last.row - node.first.row) + 1)
+            columns = max(columns, abs(node.last.column - node.first.column) + 1)
+        elif isinstance(node, ArrayLiteral):
+            rows, columns = max(rows, len(node.rows)), max(columns, len(node.rows[0]))
+        elif isinstance(node, Call):
+            if node.name not in QUICK:
+                return False
+        elif not isinstance(node, Literal | Empty | Cell | Name | Unary | Binary) or (
+            isinstance(node, Binary) and node.operator == ":"
+        ):
             return False
-    return True
+    return rows * columns <= INLINE_CELLS
 
 
-async def _over_workbook(ctx: Context, body: EvaluateRequest) -> Evaluation:
-    """The context's values first, the workbook's cells behind them."""
-    assert body.workbook_id is not None
-    program = compile_formula(body.formula)
-    row = await workbooks.get(ctx, body.workbook_id)
-    name = (await workbooks.sheet(ctx, row.id, body.sheet_name)).name if body.sheet_name is not None else None
-    book = await library.open_calculating(ctx, row)
+def _at_once(order: EvaluateOrder) -> Evaluated:
+    return _accepted(work.answer(order, NO_BOOKS, work.unlimited))
+
+
+async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
+    seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
+    try:
+        answer = await ctx.resources.evaluators(pickle.dumps(order), seconds)
+    except ChildOutOfTime:
+        raise EvaluationError(Fault(FORMULA, work.TOO_LONG)) from None
+    except ChildFailed:
+        raise EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
+    return _accepted(_answer_of(answer))
+
+
+def _accepted(answer: work.Answer) -> Evaluated:
+    if isinstance(answer, Refused):
+        raise _refusal(answer, FORMULA)
+    assert isinstance(answer, Evaluated)
+    return answer
+
+
+async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> Stored:
+    """A ready workbook as an evaluator opens it; the transaction has ended."""
+    row = await workbooks.get(ctx, workbook_id)
+    index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
+    stored = await library.stored_book(ctx, row)
     await ctx.commit()
-    now, seconds = _clock(ctx.now()), ctx.settings.evaluation_seconds
-
-    def work() -> Evaluation:
-        with book.lock:
-            behind = book.book.environment(now(), _random, name)
-            environment = _environment(body.context, ctx.now(), sheet=name, behind=behind, seconds=seconds)
-            return _with_options(program, environment, body.options)
-
-    return await ctx.compute(work)
+    return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
 async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
@@ -161,83 +199,26 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     count = len(body.formulas)
     if count:
         await ctx.use(one_calculation(ctx.settings)._replace(amount=count), CalculationQuotaExceeded)
-    items = await ctx.compute(_batch_items, body, ctx.now(), ctx.settings.evaluation_seconds * BATCH_TIMES)
-    succeeded = sum(item.status == "success" for item in items)
+    order = BatchOrder(
+        formulas=body.formulas,
+        shared_context=body.shared_context,
+        options=body.options,
+        now=ctx.now(),
+        seconds=ctx.settings.evaluation_seconds,
+    )
+    seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
+    try:
+        done: Any = _answer_of(await ctx.resources.evaluators(pickle.dumps(order), seconds))
+    except ChildOutOfTime:
+        done = work.all_failed(body.formulas, work.TOO_LONG)
+    except ChildFailed:
+        done = work.all_failed(body.formulas, BROKEN_OFF)
     ctx.concerns("formula", ctx.request_id, formulas=count)
     return BatchResult(
-        results=items,
-        summary=BatchSummary(total=count, succeeded=succeeded, failed=count - succeeded),
+        results=cast(list[BatchItem], Raw(done.results)),
+        summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
         execution_time_ms=_milliseconds_since(started),
     )
-
-
-def _batch_items(body: BatchRequest, now: datetime, seconds: float) -> list[BatchItem]:
-    """Formulas without a context of their own share one environment, so its cells are read once."""
-    end = time.monotonic() + seconds
-    shared = _environment(body.shared_context, now, seconds=seconds)
-    shared_cells = _folded(body.shared_context)
-    items = []
-    for asked in body.formulas:
-        environment = shared
-        if asked.context:
-            left = max(0.0, end - time.monotonic())
-            environment = _environment({**shared_cells, **_folded(asked.context)}, now, seconds=left)
-        try:
-            if time.monotonic() > end:
-                raise errors.LimitExceeded("the batch took longer than it may")
-            found = _with_options(compile_formula(asked.formula), environment, body.options)
-        except FormulaError as fault:
-            items.append(_failed(asked, fault))
-        else:
-            items.append(
-                BatchItem(
-                    id=UNSET if asked.id is None else asked.id,
-                    formula=asked.formula,
-                    value=found.value,
-                    type=cast(ValueType, found.type),
-                    status="success",
-                )
-            )
-    return items
-
-
-def _folded(context: dict[str, Any]) -> dict[str, Any]:
-    """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
-    return {key.replace("$", "").upper(): value for key, value in context.items()}
-
-
-def _failed(asked: BatchFormula, fault: FormulaError) -> BatchItem:
-    return BatchItem(
-        id=UNSET if asked.id is None else asked.id,
-        formula=asked.formula,
-        value=None,
-        type="error",
-        status="error",
-        error=ItemError(
-            code=_refusal(fault, FORMULA).code,
-            message=fault.message,
-            position=UNSET if fault.position is None else fault.position,
-        ),
-    )
-
-
-def _environment(context: dict[str, Any], now: datetime, **more: Any) -> ContextEnvironment:
-    return ContextEnvironment(context, clock=_clock(now), random=_random, **more)
-
-
-def _clock(now: datetime) -> Callable[[], datetime]:
-    return lambda: now.replace(tzinfo=None)
-
-
-def _with_options(program: Any, environment: ContextEnvironment, options: Options) -> Evaluation:
-    found: Evaluation = program.evaluate(
-        environment=environment,
-        error_handling=options.error_handling,
-        precision=options.precision,
-        date_format=options.date_format,
-        debug=options.debug,
-    )
-    return found
 
 
 def _milliseconds_since(started: float) -> int:
@@ -247,22 +228,29 @@ def _milliseconds_since(started: float) -> int:
 # Faults ---------------------------------------------------------------------------------------------------------------
 
 
-def _refusal(fault: FormulaError, loc: Sequence[str]) -> Problem:
+_REFUSALS: dict[str, type[Problem]] = {
+    "SyntaxFault": InvalidFormula,
+    "UnsupportedFunction": UnsupportedFunction,
+    "MissingContext": MissingContext,
+    "ContextError": ValidationFailed,
+    "LimitExceeded": EvaluationError,
+    "EvaluationError": EvaluationError,
+    "FormulaError": ValidationFailed,
+}
+"""What the caller reads of a fault, by its class."""
+_PLACES = {
+    "MissingContext": ["body", "context"],
+    "ContextError": ["body", "context"],
+    "FormulaError": ["body", "options"],
+}
+"""Where it is, if not in the formula."""
+
+
+def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
     """What the caller reads of a fault; the engine's words stand in `errors`."""
-    message = fault.message if fault.position is None else f"{fault.message} (at {fault.position})"
-    faults = [Fault(list(loc), message), *(Fault(list(loc), hint) for hint in fault.suggestions)]
-    match fault:
-        case errors.SyntaxFault():
-            return InvalidFormula(*faults)
-        case errors.UnsupportedFunction():
-            return UnsupportedFunction(*faults)
-        case errors.MissingContext():
-            return MissingContext(Fault(["body", "context"], fault.message))
-        case errors.ContextError():
-            return ValidationFailed(Fault(["body", "context"], fault.message))
-        case errors.LimitExceeded() | errors.EvaluationError():
-            return EvaluationError(*faults)
-    return ValidationFailed(Fault(["body", "options"], fault.message))
+    place = list(_PLACES.get(refused.kind, formula))
+    message = refused.message if refused.position is None else f"{refused.message} (at {refused.position})"
+    return _REFUSALS[refused.kind](Fault(place, message), *(Fault(place, hint) for hint in refused.suggestions))
 
 
 # What formulas are made of --------------------------------------------------------------------------------------------
@@ -333,7 +321,7 @@ def translate(query: TranslateQuery) -> Translated:
     try:
         found = to_source(query.formula, query.target, include_imports=query.include_imports)
     except FormulaError as fault:
-        refusal = _refusal(fault, ["query", "formula"])
+        refusal = _refusal(Refused.of(fault), ["query", "formula"])
         raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors) from None
     return Translated(
         formula=query.formula,

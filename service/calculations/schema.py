@@ -51,7 +51,9 @@ class Options(Struct, frozen=True, kw_only=True):
             description="ISO8601, strftime codes (%d.%m.%Y) or the spreadsheet's (DD/MM/YYYY)",
         ),
     ] = "ISO8601"
-    debug: Annotated[bool, Meta(description="Add `trace`: the sub-expressions with their values")] = False
+    debug: Annotated[
+        bool, Meta(description="Add `trace`: the sub-expressions with their values (of one formula, not of a batch)")
+    ] = False
 
 
 class EvaluateRequest(Struct, frozen=True, kw_only=True):
@@ -62,6 +64,7 @@ class EvaluateRequest(Struct, frozen=True, kw_only=True):
     workbook_id: UUID | None = None
     sheet_name: Annotated[str, Meta(max_length=255, description="Where references without a sheet point")] | None = None
     options: Options = Options()
+    debug: Annotated[bool, Meta(description="As options.debug")] = False
 
 
 class BatchFormula(Struct, frozen=True, kw_only=True):

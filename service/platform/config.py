@@ -135,9 +135,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0
+    evaluation_memory_mb: Annotated[
+        int, Meta(ge=64, description="memory that evaluating a formula or a batch may take")
+    ] = 1_024
+    evaluators: Annotated[
+        int,
+        Meta(
+            ge=1, le=64, description="processes for formulas that could take long, of each API process; made on demand"
+        ),
+    ] = 2
     mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
     calculating_workbooks: Annotated[
-        int, Meta(ge=1, description="recently used workbooks that a process keeps ready for formulas over their cells")
+        int,
+        Meta(ge=1, description="recently used workbooks that each of these keeps ready for formulas over their cells"),
     ] = 4
 
     database_connections: Annotated[
@@ -146,7 +156,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     statement_seconds: Annotated[int, Meta(ge=1, description="time in which one statement must answer")] = 30
     compute_threads: Annotated[int, Meta(ge=1, le=256, description="threads of one API process that run kernels")] = 4
     compute_queue: Annotated[
-        int, Meta(ge=1, description="calculations that may wait for a thread before load is shed (503)")
+        int,
+        Meta(
+            ge=1, description="calculations that may wait for a thread, or for an evaluator, before load is shed (503)"
+        ),
     ] = 64
     job_lease_seconds: Annotated[int, Meta(ge=1, description="silence after which a running job counts as lost")] = 30
     job_attempts: Annotated[int, Meta(ge=1, le=100, description="runs of a job before it becomes a dead letter")] = 3

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
@@ -20,47 +17,19 @@ from redis.asyncio import Redis
 from service.platform.access import Caller
 from service.platform.blobs import Blobs
 from service.platform.clock import Clock
+from service.platform.compute import Compute
 from service.platform.config import Settings
 from service.platform.database import Database, Parameters, Transaction
+from service.platform.evaluators import Evaluators
 from service.platform.gate import Gate, Meter, Window
 from service.platform.lane import Lane
-from service.platform.problem import ConcurrentModification, Problem, RateLimited, Unavailable
+from service.platform.problem import ConcurrentModification, Problem, RateLimited
 from service.platform.secrets import Tokens, new_id
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 log = structlog.get_logger()
-
-
-class Compute:
-    """The threads that run kernels, which release the GIL. Bounded: past the queue's length load is shed."""
-
-    def __init__(self, *, threads: int, queue: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
-        self._free = threads + queue
-        self._lock = threading.Lock()
-
-    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function in a thread.
-
-        Raises:
-            Unavailable: too many calculations wait already.
-        """
-        if self._free <= 0:
-            raise Unavailable
-        self._take(1)
-        running = self._pool.submit(function, *args, **kwargs)
-        running.add_done_callback(lambda _: self._take(-1))  # not before it ends, though the caller may long be gone
-        return await asyncio.wrap_future(running)
-
-    def _take(self, places: int) -> None:
-        with self._lock:
-            self._free -= places
-
-    def close(self) -> None:
-        """Finish what runs, take nothing more."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Resources(Struct, frozen=True, kw_only=True, dict=True):
@@ -75,6 +44,7 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     gate: Gate
     blobs: Blobs
     compute: Compute
+    evaluators: Evaluators
     tokens: Tokens
     clock: Clock
     scratch: Path

@@ -15,9 +15,11 @@ from redis.asyncio import Redis
 from service.platform import log
 from service.platform.blobs import Blobs
 from service.platform.clock import SystemClock
+from service.platform.compute import Compute
 from service.platform.config import ConfigError, Settings
-from service.platform.context import Compute, Resources
+from service.platform.context import Resources
 from service.platform.database import Database
+from service.platform.evaluators import Evaluators
 from service.platform.gate import Gate
 from service.platform.lane import Lane
 from service.platform.secrets import Tokens, kept_secret_key
@@ -26,6 +28,8 @@ EVENT_SECONDS = 0.005
 """How long a high-rate event waits for others on its way to the stream; its request was answered already."""
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
+EVALUATOR = "service.calculations.child"
+"""The program of the processes that evaluate formulas."""
 LEFT_SECONDS = 3600
 """Nothing of an upload or a run is on its way for so long: whoever made it is gone."""
 
@@ -49,6 +53,13 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
     lane = Lane(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
+    evaluators = Evaluators(
+        EVALUATOR,
+        processes=settings.evaluators,
+        queue=settings.compute_queue,
+        memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
+        workbooks=settings.calculating_workbooks,
+    )
     clock = SystemClock()
     await database.open()
     scratch = scratch_folder(settings)
@@ -62,11 +73,13 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,
+            evaluators=evaluators,
             tokens=Tokens(secret_key(settings)),
             clock=clock,
             scratch=scratch,
         )
     finally:
+        evaluators.close()
         compute.close()
         await redis.aclose()
         await database.close()

@@ -2,54 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
-from typing import Generic, TypeVar
+from typing import NamedTuple
 
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from core.recalc.book import Book
 from service.platform.context import Unit
+from service.platform.shelf import Shelf
 from service.workbooks import store
 from service.workbooks.schema import WorkbookNotReady, WorkbookRow
-
-T = TypeVar("T")
-
-
-class Calculating:
-    """A workbook with what it takes to evaluate formulas over its cells; one thread at a time."""
-
-    def __init__(self, workbook: Workbook) -> None:
-        self.book = Book(workbook)
-        self.lock = Lock()
-
-
-class Shelf(Generic[T]):
-    """Opened workbooks by `book_key`, the least recently used first out; of one event loop, so nothing is locked.
-
-    The key is a hash of what the stored columns are made of, blobs included, so an entry never grows stale, and two
-    tenants share one only where both uploaded the same file.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._books: OrderedDict[str, T] = OrderedDict()
-
-    def get(self, key: str) -> T | None:
-        """The opened workbook, if it is still here."""
-        if key in self._books:
-            self._books.move_to_end(key)
-        return self._books.get(key)
-
-    def keep(self, key: str, book: T) -> None:
-        """Remember an opened workbook; the one that was not used for longest goes past the bound."""
-        self._books[key] = book
-        self._books.move_to_end(key)
-        while len(self._books) > self._most:
-            self._books.popitem(last=False)
-
-    def __len__(self) -> int:
-        return len(self._books)
 
 
 async def open_book(unit: Unit, row: WorkbookRow) -> Workbook:
@@ -70,19 +30,26 @@ async def open_book(unit: Unit, row: WorkbookRow) -> Workbook:
     return book
 
 
-async def open_calculating(unit: Unit, row: WorkbookRow) -> Calculating:
-    """The same workbook, ready to have formulas evaluated over its cells as they were last calculated.
+class StoredBook(NamedTuple):
+    """What another process opens a workbook from."""
+
+    key: str
+    manifest: str
+    paths: tuple[str, ...]
+
+
+async def stored_book(unit: Unit, row: WorkbookRow) -> StoredBook:
+    """Where the columns of a workbook are.
 
     Raises:
         WorkbookNotReady: as `open_book`.
     """
-    book = await open_book(unit, row)
-    assert row.book_key is not None
-    shelf: Shelf[Calculating] = vars(unit.resources).setdefault(
-        "calculating_shelf", Shelf(unit.settings.calculating_workbooks)
-    )
-    found = shelf.get(row.book_key)
-    if found is None:
-        found = Calculating(book)
-        shelf.keep(row.book_key, found)
-    return found
+    if row.status != "ready" or row.book_key is None:
+        raise WorkbookNotReady
+    shelf: Shelf[str] = vars(unit.resources).setdefault("manifest_shelf", Shelf(unit.settings.mapped_workbooks))
+    manifest = shelf.get(row.book_key)
+    if manifest is None:
+        manifest = await store.book(unit, row.id)
+        shelf.keep(row.book_key, manifest)
+    paths = [str(await unit.resources.blobs.path(record.file)) for record in Manifest.from_json(manifest).sheets]
+    return StoredBook(row.book_key, manifest, tuple(paths))

@@ -50,7 +50,8 @@ _RANKS: Final = ((bool, 2), (float, 0), (str, 1), (Error, 3))
 
 
 def sort_key(value: Any, *, descending: bool = False) -> tuple[int, Any]:
-    """What sorts a value as Excel does: numbers, text without case, FALSE, TRUE, errors; blanks last either way."""
+    """What sorts a value as Excel does: numbers, text without case, FALSE, TRUE, errors by their number; blanks last
+    either way."""
     if value is None:
         return (-1 if descending else 4), 0.0
     rank = next((rank for kind, rank in _RANKS if isinstance(value, kind)), None)
@@ -58,7 +59,7 @@ def sort_key(value: Any, *, descending: bool = False) -> tuple[int, Any]:
         raise Failure(VALUE)
     if rank == 1:
         return rank, order_key(value)
-    return rank, 0.0 if rank == 3 else float(value)
+    return rank, float(value.code if rank == 3 else value)
 
 
 def sorted_places(keys: Sequence[tuple[Sequence[Any], bool]], count: int) -> list[int]:

@@ -168,6 +168,8 @@ def imsum(*values: Any) -> str:
 )  # fmt: skip
 def improduct(*values: Any) -> str:
     numbers = _all(values)
+    if any(toolpak.is_blank_cell(value) for value in values):  # 0, where blanks of larger ranges are passed over
+        numbers.append(Complex(0.0, 0.0, ""))
     real, imaginary = 1.0, 0.0
     for number in numbers:
         real, imaginary = (
@@ -299,7 +301,7 @@ def _tangents(real: float, imaginary: float) -> float:
 
 def _cotangents(real: float, imaginary: float) -> float:
     """What the cotangent and the cosecant divide by: 2 |sin|^2."""
-    return math.cosh(2 * imaginary) - _cos(2 * real)
+    return 2 * (_sin(real) ** 2 + math.sinh(imaginary) ** 2)
 
 
 def _tangent(real: float, imaginary: float) -> tuple[float, float]:

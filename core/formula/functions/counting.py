@@ -92,11 +92,11 @@ def permut(total: float, chosen: float) -> float:
 
 @function(
     "PERMUTATIONA", "statistical", "How many ways there are to choose in order with repetition.", *_CHOSEN,
-    examples=(("=PERMUTATIONA(3,2)", 9.0), ("=PERMUTATIONA(0,1)", NUM)),
+    examples=(("=PERMUTATIONA(3,2)", 9.0), ("=PERMUTATIONA(0,2)", 0.0), ("=PERMUTATIONA(-1,1)", NUM)),
 )  # fmt: skip
 def permutation_a(total: float, chosen: float) -> float:
     total, chosen = whole(total), whole(chosen)
-    if total < 0 or chosen < 0 or (total == 0 and chosen > 0):
+    if total < 0 or chosen < 0:
         raise Failure(NUM)
     try:
         return math.pow(total, chosen)
@@ -138,12 +138,24 @@ def multinomial(*arguments: Any) -> float:
 _DIVIDED = many("number1", "number2", "A whole number, 0 or more, or a range of them.", empty=OMITTED)
 
 
+def _divided(arguments: tuple[Any, ...]) -> list[int]:
+    """The whole numbers, without those of references to one blank cell (blanks of larger ranges are 0).
+
+    Raises:
+        Failure: VALUE where nothing is left, else as `_whole_numbers`.
+    """
+    there = tuple([given for given in arguments if not toolpak.is_blank_cell(given)])
+    if not there:
+        raise Failure(VALUE)
+    return _whole_numbers(there)
+
+
 @function(
     "GCD", "math", "The greatest whole number that divides all.", *_DIVIDED,
     examples=(("=GCD(24,36)", 12.0), ("=GCD(5,0)", 5.0), ("=GCD(-1)", NUM)),
 )  # fmt: skip
 def gcd(*arguments: Any) -> float:
-    return float(math.gcd(*_whole_numbers(arguments)))
+    return float(math.gcd(*_divided(arguments)))
 
 
 @function(
@@ -151,7 +163,7 @@ def gcd(*arguments: Any) -> float:
     examples=(("=LCM(24,36)", 72.0), ("=LCM(5,0)", 0.0)),
 )  # fmt: skip
 def lcm(*arguments: Any) -> float:
-    result = math.lcm(*_whole_numbers(arguments))
+    result = math.lcm(*_divided(arguments))
     if result >= _EXACT_MAX:
         raise Failure(NUM)
     return float(result)

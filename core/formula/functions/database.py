@@ -12,7 +12,7 @@ from core.formula.environment import Environment
 from core.formula.values import DIV0, NUM, VALUE, Array, Error, Failure
 
 DATABASE = Argument("database", Kind.RANGE, "The table, its headings in the first row.")
-FIELD = Argument("field", Kind.ANY, "The column: its heading, or its number from 1.")
+FIELD = Argument("field", Kind.RANGE, "The column: its heading, or its number from 1.")
 CRITERIA = Argument(
     "criteria", Kind.RANGE, "Headings over conditions: those of one row must all hold, those of any row suffice."
 )
@@ -44,6 +44,10 @@ def name_of(heading: Any) -> str:
 
 def column_of(table: Array, field: Any) -> int | None:
     """The column that a field argument names; None where it is left empty. #VALUE! where there is none such."""
+    if isinstance(field, Array):
+        if field.rows * field.columns > 1:
+            raise Failure(VALUE)
+        field = field.at(0, 0)
     if isinstance(field, Error):
         raise Failure(field)
     if field is None:
@@ -119,9 +123,17 @@ def records(environment: Environment, table: Array, criteria: Array) -> Iterator
             yield row
 
 
+def database_of(cells: Any) -> Array:
+    """A table with one record at least: headings alone are #VALUE!."""
+    table = table_of(cells)
+    if table.rows < 2:
+        raise Failure(VALUE)
+    return table
+
+
 def chosen(environment: Environment, database: Any, field: Any, criteria: Any) -> list[Any]:
     """The field's cells in the records that meet the criteria. #VALUE! without a field."""
-    table = table_of(database)
+    table = database_of(database)
     column = column_of(table, field)
     if column is None:
         raise Failure(VALUE)
@@ -222,7 +234,7 @@ for each in AGGREGATES:
 
 def counted(environment: Environment, database: Any, field: Any, criteria: Any, counts: Callable[[Any], bool]) -> float:
     """How many records that meet the criteria have a field that counts; without a field all of them."""
-    table = table_of(database)
+    table = database_of(database)
     column = column_of(table, field)
     found = records(environment, table, table_of(criteria))
     return float(sum(column is None or counts(table.at(row, column)) for row in found))

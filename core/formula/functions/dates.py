@@ -18,7 +18,10 @@ _END: Final = toolpak.given("end_date", "The last day.")
 _MONTHS: Final = toolpak.given("months", "How many months on; negative for back.")
 _HOLIDAYS: Final = Argument("holidays", Kind.RANGE, "Further days that are not worked.", required=False)
 _WEEKEND: Final = Argument(
-    "weekend", Kind.VALUE, "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.", required=False,
+    "weekend",
+    Kind.VALUE,
+    "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.",
+    required=False,
     empty=OMITTED,
 )
 
@@ -186,7 +189,10 @@ def weekday(environment: Environment, serial_number: float, return_type: int = 1
 @function(
     "WEEKNUM", "date", "The week of the year in which a day falls.",
     toolpak.given("serial_number", "The day."),
-    toolpak.optional("return_type", "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks."),
+    Argument(
+        "return_type", Kind.ANY,  # the day is looked at before an error here
+        "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks.", required=False,
+    ),
     environment=True,
     examples=(("=WEEKNUM(DATE(2012,3,9))", 10.0), ("=WEEKNUM(DATE(2012,3,9),2)", 11.0), ("=WEEKNUM(45000,99)", NUM)),
 )  # fmt: skip
@@ -389,6 +395,11 @@ def _count(environment: Environment, start_date: Any, end_date: Any, week: _Week
     return count if start <= end else -count
 
 
+def _steps(value: Any) -> int:
+    """A number of working days; part of one back is a whole one."""
+    return math.floor(toolpak.number(value))
+
+
 def _move(environment: Environment, start_date: Any, steps: int, week: _Week, holidays: Any) -> Date:
     start = toolpak.day(environment, start_date)
     if not week.places:
@@ -449,7 +460,7 @@ def networkdays_intl(
     ),
 )  # fmt: skip
 def workday(environment: Environment, start_date: Any, steps: Any, holidays: Any = None) -> Date:
-    return _move(environment, start_date, toolpak.whole(steps), _FIVE_DAYS, holidays)
+    return _move(environment, start_date, _steps(steps), _FIVE_DAYS, holidays)
 
 
 @function(
@@ -466,4 +477,4 @@ def workday_intl(
     environment: Environment, start_date: Any, steps: Any, weekend: Any = OMITTED, holidays: Any = None
 ) -> Date:
     week = _FIVE_DAYS if weekend is OMITTED else _week_of(weekend)
-    return _move(environment, start_date, toolpak.whole(steps), week, holidays)
+    return _move(environment, start_date, _steps(steps), week, holidays)

@@ -69,8 +69,9 @@ def ddb(cost: float, salvage: float, life: float, period: float, factor: float =
     toolpak.need(cost >= 0, salvage >= 0, life > 0, 0 < period <= life, factor > 0)
     if period < 1:
         return max(min(cost * factor / life, cost - salvage), 0.0)
-    whole = _declined(cost, salvage, life, period, factor)
-    return whole - _declined(cost, salvage, life, period - 1, factor) if period >= 2 else whole
+    kept = max(1 - factor / life, 0.0)
+    worth = cost * kept ** (period - 1)
+    return max(worth - max(worth * kept, salvage), 0.0)
 
 
 def _declined(cost: float, salvage: float, life: float, period: float, factor: float) -> float:
@@ -103,8 +104,10 @@ def vdb(
         return _declined(cost, salvage, life, end, factor) - _declined(cost, salvage, life, start, factor)
     if start == life:
         raise Failure(DIV0)
-    # From a start within a period Excel begins a new one there, so (0, 0.5) and (0.5, 1) add up to less than (0, 1).
-    left = cost - _switched(cost, salvage, life, life, start, factor)
+    # Excel's periods end a whole number of them from the start, so (0, 0.5) and (0.5, 1) add up to less than (0, 1).
+    part = start % 1
+    left = cost - _switched(cost, salvage, life, life, part, factor)
+    left -= _switched(left, salvage, life, life - part, start - part, factor)
     return _switched(left, salvage, life, life - start, end - start, factor)
 
 
@@ -199,7 +202,7 @@ def amordegrc(
 ) -> float:  # fmt: skip
     asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
     years = 1 / asset.rate
-    toolpak.need(years > 3, not 4 <= years <= 5)
+    toolpak.need(years > 2, not 4 <= years <= 5)  # the help says 3
     if asset.cost == asset.salvage or asset.period > asset.life:
         return 0.0
     coefficient = 1.5 if asset.life <= 4 else 2.0 if asset.life <= 6 else 2.5

@@ -443,8 +443,12 @@ _CHANCE = number("probability_s", "The chance of success, 0 to 1.")
 def binom_dist(successes: float, trials: float, p: float, cumulative: bool) -> float:
     require(successes >= 0, 0 <= p <= 1)
     successes, trials = int(successes), int(trials)
-    require(successes <= trials)
+    require(successes <= trials < _TRIALS_MAX)
     return _binomial_below(successes, trials, p) if cumulative else density.binomial(successes, trials, p, 1 - p)
+
+
+_TRIALS_MAX = 2.0**53
+"""Up to here counts are exact."""
 
 
 def _binomial_below(successes: int, trials: int, p: float) -> float:
@@ -481,7 +485,7 @@ def binom_inv(trials: float, p: float, alpha: float) -> float:
 
 
 def _negative_binomial(failures: float, successes: float, p: float) -> tuple[int, int]:
-    require(failures >= 0, successes >= 1, 0 <= p <= 1)
+    require(failures >= 0, successes >= 1, 0 < p < 1)
     return int(failures), int(successes)
 
 

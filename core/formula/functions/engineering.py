@@ -44,18 +44,26 @@ def _read(value: Any, base: int) -> int:
     return found - full if found >= full // 2 else found
 
 
-def _write(number: int, base: int, places: Any) -> str:
+def _places(value: Any) -> int:
+    """How many digits to write at least, 0 where that is left open. NUM outside 1 to ten (a blank cell is 0)."""
+    if value is OMITTED:
+        return 0
+    count = toolpak.whole(value)
+    toolpak.need(1 <= count <= DIGITS_MAX)
+    return count
+
+
+def _write(number: int, base: int, count: int) -> str:
     """The digits of a number, with leading zeros to fill the places; a negative one always has ten digits."""
-    count = None if places is None else toolpak.whole(places)
     full = base**DIGITS_MAX
-    if not -full // 2 <= number < full // 2 or (count is not None and not 1 <= count <= DIGITS_MAX):
+    if not -full // 2 <= number < full // 2:
         raise Failure(NUM)
     if number < 0:
         return format(full + number, _FORMATS[base])
     digits = format(number, _FORMATS[base])
-    if count is not None and len(digits) > count:
+    if count and len(digits) > count:
         raise Failure(NUM)
-    return digits.zfill(count or 0)
+    return digits.zfill(count)
 
 
 def _enter_base(source: str, target: str, example: Any, result: str) -> None:
@@ -66,11 +74,12 @@ def _enter_base(source: str, target: str, example: Any, result: str) -> None:
     @function(
         f"{source}2{target}", "engineering", f"Writes a {_WORDS[source]} number as a {_WORDS[target]} one.",
         toolpak.given("number", f"The {_WORDS[source]} number."),
-        Argument("places", Kind.VALUE, "How many digits to fill with zeros.", required=False),
+        Argument("places", Kind.VALUE, "How many digits to fill with zeros.", required=False, empty=OMITTED),
         examples=((f"={source}2{target}({example})", result), (f"={source}2{target}(1,11)", NUM)),
     )  # fmt: skip
-    def body(number: Any, places: Any = None) -> str:
-        return _write(read(number), base, places)
+    def body(number: Any, places: Any = OMITTED) -> str:
+        count = _places(places)  # Excel refuses these before it reads the number
+        return _write(read(number), base, count)
 
 
 _enter_base("BIN", "OCT", "1001,3", "011")

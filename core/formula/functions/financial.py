@@ -51,6 +51,8 @@ def _annuity(rate: float, nper: float, due: float) -> tuple[float, float]:
 
 
 def _payment(rate: float, nper: float, pv: float, fv: float, due: float) -> float:
+    if rate <= -1:
+        raise Failure(NUM)
     growth, payments = _annuity(rate, nper, due)
     if payments == 0:
         raise Failure(NUM)
@@ -88,7 +90,7 @@ def pmt(rate: float, nper: float, pv: float, fv: float = 0.0, due: float = 0.0) 
 def pv(rate: float, nper: float, pmt: float, fv: float = 0.0, due: float = 0.0) -> float:
     growth, payments = _annuity(rate, nper, due)
     if growth == 0:
-        raise Failure(NUM)
+        raise Failure(DIV0)
     return -(fv + pmt * payments) / growth
 
 
@@ -197,19 +199,24 @@ def _cumulated(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) ->
     """Interest and repayment summed over periods, as the Analysis ToolPak's functions check them."""
     rate, nper, pv = toolpak.numbers(rate, nper, pv)
     first, last = math.ceil(toolpak.number(start)), int(toolpak.number(end))
-    kind = int(toolpak.number(due))
+    kind = toolpak.number(due)
     toolpak.need(rate > 0, nper > 0, pv > 0, first >= 1, last >= 1, first <= last, last <= nper, kind in (0, 1))
     payment = _payment(rate, nper, pv, 0, kind)
-    # What is owed moves by what is repaid, so the sum needs no walk over the periods.
-    repaid = _owed(rate, first - 1, payment, pv, kind) - _owed(rate, last, payment, pv, kind)
-    return payment * (last - first + 1) - repaid, repaid
+    paid, repaid = payment * (last - first + 1), 0.0
+    if kind == 1 and first == 1:  # a payment made at once bears no interest
+        repaid, first = payment, 2
+    if first <= last:  # repayments grow by the rate, so their sum needs no walk over the periods
+        share = _grown(rate, last - first + 1) / _grown(rate, nper)
+        repaid -= pv * _power(1 + rate, first - 1 - kind) * share
+    return paid - repaid, repaid
 
 
-def _owed(rate: float, paid: int, payment: float, pv: float, due: float) -> float:
-    """What is owed after some payments, with the sign of a payment."""
-    if due == 0:
-        return _future(rate, paid, payment, pv, 0)
-    return -pv if paid == 0 else _future(rate, paid - 1, payment, pv, 1) - payment
+def _grown(rate: float, periods: float) -> float:
+    """The interest that 1 has borne after some periods."""
+    try:
+        return math.expm1(periods * math.log1p(rate))
+    except OverflowError:
+        raise Failure(NUM) from None
 
 
 _CUMULATED: Final = (
@@ -240,7 +247,7 @@ def cumprinc(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) -> f
 
 # Cash flows
 
-_VALUES: Final = Argument("values", Kind.RANGE, "The cash flows, in order.")
+_VALUES: Final = Argument("values", Kind.ARRAY, "The cash flows, in order.")
 _GUESS: Final = Argument("guess", Kind.NUMBER, "Where the search begins; 10 % unless given.", required=False)
 
 
@@ -324,25 +331,29 @@ def _bracket(value: Callable[[float], float]) -> tuple[float, float]:
     return _PLACES[nearest], _PLACES[nearest + 1]
 
 
-def _bisect(value: Callable[[float], float], low: float, high: float, width: float = 0.0) -> float:
-    """The middle of what is left of a bracket when it is narrower than a width, or cannot be halved any more.
+def _bisect(
+    value: Callable[[float], float], low: float, high: float, width: float = 0.0, level: float = math.inf
+) -> float:
+    """The middle of what is left of a bracket when it is narrower than a width and the value there less than a level,
+    or cannot be halved any more.
 
     Where the ends have like signs it runs to the low end, as Excel's XIRR does.
     """
     sign = value(high) > 0
     while True:
         middle = (low + high) / 2
-        if high - low < width or not low < middle < high:
+        found = value(middle)
+        if (high - low < width and abs(found) < level) or not low < middle < high:
             return middle
-        if (value(middle) > 0) == sign:
+        if (found > 0) == sign:
             high = middle
         else:
             low = middle
 
 
-def _dated(environment: Environment, values: Any, dates: Any) -> tuple[list[float], list[float]]:
+def _dated(environment: Environment, values: list[Any], dates: Any) -> tuple[list[float], list[float]]:
     """Cash flows and their distances from the first in years of 365 days."""
-    flows = [toolpak.number(cell) for cell in toolpak.every(values)]
+    flows = [toolpak.number(cell) for cell in values]
     serials = [toolpak.day(environment, cell) for cell in toolpak.every(dates)]
     if len(flows) != len(serials) or min(serials) < serials[0]:
         raise Failure(NUM)
@@ -366,7 +377,7 @@ _DATES: Final = Argument("dates", Kind.RANGE, "The days of the cash flows, none 
 )  # fmt: skip
 def xnpv(environment: Environment, rate: Any, values: Any, dates: Any) -> float:
     rate = toolpak.number(rate)
-    flows, years = _dated(environment, values, dates)
+    flows, years = _dated(environment, _flows(values), dates)  # other cells than numbers are missing, hence #NUM!
     toolpak.need(rate > 0)
     try:
         return _present_dated(rate, flows, years)
@@ -384,10 +395,10 @@ def xnpv(environment: Environment, rate: Any, values: Any, dates: Any) -> float:
 def xirr(environment: Environment, values: Any, dates: Any, guess: Any = 0.1) -> float:
     """Halves a bracket as Excel does, whose answers are off by some 1e-9 and so are these.
 
-    From the values that ExcelFinancialFunctions' tests carry: between 0 and a guess that is too high; doubled
-    guesses where it is too low; from -1 for a negative guess.
+    From values of Excel that ExcelFinancialFunctions' and IronCalc's tests carry: between 0 and a guess that is too
+    high; doubled guesses where it is too low; else between -1 and the guess below 0.
     """
-    flows, years = _dated(environment, values, dates)
+    flows, years = _dated(environment, toolpak.every(values), dates)
     start = toolpak.number(guess)
     toolpak.need(start > -1, any(flow > 0 for flow in flows), any(flow < 0 for flow in flows))
 
@@ -395,7 +406,7 @@ def xirr(environment: Environment, values: Any, dates: Any, guess: Any = 0.1) ->
         return _present_dated(rate, flows, years)
 
     try:
-        return _halved(value, start or XIRR_LEAST_GUESS)
+        return _halved(value, start or XIRR_LEAST_GUESS, sum(map(abs, flows)))
     except OverflowError:
         raise Failure(NUM) from None
 
@@ -404,21 +415,24 @@ XIRR_LEAST_GUESS: Final = 1e-5
 """What Excel takes for a guess of 0."""
 
 
-def _halved(value: Callable[[float], float], guess: float) -> float:
+def _halved(value: Callable[[float], float], guess: float, flowing: float) -> float:
+    """A rate where a value is 0, of flows that sum up to so much without their signs."""
+    low, high = -1.0, -abs(guess)
     if guess < 0:
-        low, high = -1.0, guess
         while (value(low) > 0) == (value(high) > 0):
             low, high = high, (high + 1) * 2 - 1
             if high > 1e9:
                 raise Failure(NUM)
-        return _bisect(value, low, high, width=1.4e-8)
+        return _bisect(value, low, high, 1.4e-8, 2e-8 * flowing)
     if value(0.0) * value(guess) <= 0:
-        return _bisect(value, 0.0, guess, width=1e-8)
-    high = guess
-    while high < 1e9:
-        high *= 2
-        if (value(high / 2) > 0) != (value(high) > 0):
-            return _bisect(value, high / 2, high, width=1e-8 * (1 + high))
+        return _bisect(value, 0.0, guess, 1e-8)
+    above = guess
+    while above < 1e9:
+        above *= 2
+        if (value(above / 2) > 0) != (value(above) > 0):
+            return _bisect(value, above / 2, above, 1.2e-8 * (1 + above))
+    if (value(low) > 0) != (value(high) > 0):
+        return _bisect(value, low, high, 1.4e-8, 2e-8 * flowing)
     return _bisect(value, *_bracket(value))
 
 

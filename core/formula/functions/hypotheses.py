@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.formula.catalogue import OMITTED, function
-from core.formula.functions.describe import array, number
+from core.formula.functions.describe import array, cells, number
 from core.formula.functions.distributions import chi_above, f_above, norm_s_inv, normal_below, require, t_above, t_inv
 from core.formula.functions.math import paired
 from core.formula.reduce import numbers, spread
@@ -90,7 +90,7 @@ for _names, _description, _arguments, _body, _example in (
     ("F.TEST FTEST", "The chance that two samples' variances differ so much by chance.",
      _ARRAYS, f_test, ("=ROUND(NAME({6,7,9,15,21},{20,28,31,38,40}),6)", 0.648318)),
     ("Z.TEST ZTEST", "The chance of a sample's mean above the one given.",
-     (array("array", "The sample."), number("x", "The mean to test."),
+     (cells("array", "The sample."), number("x", "The mean to test."),
       number("sigma", "The known standard deviation; else that of the sample.", optional=True, empty=OMITTED)),
      z_test, ("=ROUND(NAME({3,6,7,8,6,5,4,2,1,9},4),6)", 0.090574)),
     ("CHISQ.TEST CHITEST", "The chance that counts differ so much from the expected ones.",
@@ -141,6 +141,8 @@ def confidence_t(alpha: float, deviation: float, size: float) -> float:
 )  # fmt: skip
 def prob(values: Array, probabilities: Array, low: float, high: Any = OMITTED) -> float:
     x, p = paired(values, probabilities)
+    if not len(x):
+        raise Failure(DIV0)
     require(bool(np.all(p >= 0)), bool(np.all(p <= 1)), abs(float(np.sum(p)) - 1) < 1e-10)
     within = (x == low) if high is OMITTED else (x >= low) & (x <= high)
     return float(np.sum(p[within]))

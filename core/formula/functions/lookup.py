@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.formula.catalogue import OMITTED, Argument, Kind, function
+from core.formula.coerce import to_text
 from core.formula.criteria import wildcard
 from core.formula.environment import Environment
+from core.formula.functions.regex import has_match
 from core.formula.index import LOOKUP_CHARACTERS_MAX, Vector, groups_of
 from core.formula.values import NA, REF, VALUE, Array, Error, Failure, Reference
 
@@ -23,7 +25,7 @@ LOOKUP_ARRAY = Argument("lookup_array", Kind.OPERAND, "One row or column to sear
 MATCH_MODE = Argument(
     "match_mode",
     Kind.INTEGER,
-    "0 exact, -1 or the next smaller, 1 or the next larger, 2 with wildcards.",
+    "0 exact, -1 or the next smaller, 1 or the next larger, 2 with wildcards, 3 a regular expression.",
     required=False,
 )
 SEARCH_MODE = Argument(
@@ -63,6 +65,8 @@ def table_of(table: Any) -> Array:
 
 def look_up(environment: Environment, value: Any, table: Any, number: int, sorted_: bool, row: bool) -> Any:
     """VLOOKUP, and with `row` HLOOKUP."""
+    if isinstance(table, str):
+        return VALUE
     value, array = sought(value), table_of(table)
     shape = array if array.reference is None else array.reference
     if number < 1:
@@ -189,20 +193,37 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
     if isinstance(array, Error):
         raise Failure(array)
     search = 1 if search is OMITTED else search
-    if mode not in (-1, 0, 1, 2) or search not in (-2, -1, 1, 2) or (mode == 2 and abs(search) == 2):
+    if mode not in (-1, 0, 1, 2, 3) or search not in (-2, -1, 1, 2) or (mode >= 2 and abs(search) == 2):
         raise Failure(VALUE)
     if array.rows > 1 and array.columns > 1:
         raise Failure(VALUE)
     across, last = array.columns > 1, search == -1
-    if abs(search) == 2:
-        return Vector(array, 0, across).halving(0.0 if value is None else value, mode, search < 0), array
-    if mode in (0, 2):
+    if mode == 3:
+        return fitting(environment, array, across, value, last), array
+    if value is None or mode in (0, 2):
         found = exact(environment, array, 0, across, value, wild=mode == 2, last=last)
         if found < 0 and value is None and array.reference is not None and array.rows < array.reference.rows:
             found = array.rows  # the first blank cell stands below the used ones
-        return found, array
+        if found >= 0 or (mode in (0, 2) and abs(search) == 1):
+            return found, array
+        value = 0.0 if value is None else value
+    if abs(search) == 2:
+        return Vector(array, 0, across).halving(value, mode, search < 0), array
     environment.spend(max(array.rows, array.columns))
-    return Vector(array, 0, across).nearest(0.0 if value is None else value, mode > 0, last), array
+    return Vector(array, 0, across).nearest(value, mode > 0, last), array
+
+
+def fitting(environment: Environment, array: Array, row: bool, value: Any, last: bool) -> int:
+    """The first (or last) place in one column (or row) whose text has a part that fits a regular expression; or -1."""
+    written = to_text(value)
+    if isinstance(written, Error):
+        raise Failure(written)
+    places = range(array.columns if row else array.rows)
+    for place in reversed(places) if last else places:
+        cell = array.at(0, place) if row else array.at(place, 0)
+        if isinstance(cell, str) and has_match(environment, cell, written):
+            return place
+    return -1
 
 
 @function(

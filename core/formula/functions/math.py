@@ -70,13 +70,21 @@ def paired(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np
     return np.array(x), np.array(y)
 
 
+def _some_pairs(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `paired`; DIV0 where there is no pair."""
+    x, y = paired(first, second)
+    if not len(x):
+        raise Failure(DIV0)
+    return x, y
+
+
 @function(
     "SUMX2MY2", "math", "The sum of the differences of the squares of two arrays.", *_PAIRED,
     examples=(("=SUMX2MY2({2,3},{1,2})", 8.0),),
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x2_minus_y2(first: Array, second: Array) -> float:
-    x, y = paired(first, second)
+    x, y = _some_pairs(first, second)
     return float(np.sum(x * x - y * y))
 
 
@@ -86,7 +94,7 @@ def sum_x2_minus_y2(first: Array, second: Array) -> float:
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x2_plus_y2(first: Array, second: Array) -> float:
-    x, y = paired(first, second)
+    x, y = _some_pairs(first, second)
     return float(np.sum(x * x + y * y))
 
 
@@ -96,7 +104,7 @@ def sum_x2_plus_y2(first: Array, second: Array) -> float:
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x_minus_y_squared(first: Array, second: Array) -> float:
-    x, y = paired(first, second)
+    x, y = _some_pairs(first, second)
     return float(np.sum((x - y) ** 2))
 
 
@@ -114,7 +122,10 @@ def series_sum(x: Any, n: Any, m: Any, coefficients: Array) -> float:
     for at, factor in enumerate(coefficients.cells()):
         if isinstance(factor, Error):
             raise Failure(factor)
-        total += toolpak.number(factor) * power(x, n + at * m)
+        raised = power(x, n + at * m)
+        if isinstance(raised, Error):
+            raise Failure(raised)
+        total += toolpak.number(factor) * raised
     return total
 
 

@@ -20,7 +20,7 @@ from core.formula.values import NA, NUM, Array, Failure
 _KEPT_CELLS_MIN: Final = 64
 """Ranges smaller than this are sorted anew each time."""
 
-_ARRAY = array("array", "The numbers.")
+_ARRAY = cells("array", "The numbers.")
 
 
 def _ordered(environment: Environment, values: Any) -> Sequence[float]:
@@ -65,7 +65,7 @@ def median(environment: Environment, *arguments: Any) -> float:
 
 @function(
     "TRIMMEAN", "statistical", "The mean without the outermost numbers on both sides.",
-    array("array", "The numbers."), number("percent", "The share to leave out, 0 to below 1."),
+    _ARRAY, number("percent", "The share to leave out, 0 to below 1."),
     examples=(("=ROUND(TRIMMEAN({4,5,6,7,2,3,4,5,1,2,3},0.2),6)", 3.777778),),
 )  # fmt: skip
 def trimmed_mean(values: Array, share: float) -> float:

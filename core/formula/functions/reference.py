@@ -102,7 +102,8 @@ def address(row: int, column: int, form: int = 1, a1: bool = True, sheet: Any = 
     return bounded(name if sheet is OMITTED else f"{quoted_sheet(sheet)}!{name}")
 
 
-_PLAIN_SHEET: Final = re.compile(r"[^\W\d][\w.]*|")
+_PLAIN_SHEET: Final = re.compile(r"(\[[\w.]+\])?[^\W\d][\w.]*|")
+"""A word, after a book's name in brackets or without one."""
 _LIKE_A_CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}|[Rr][0-9]*|[Cc][0-9]*|[Rr][0-9]*[Cc][0-9]*")
 
 
@@ -147,7 +148,10 @@ def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     return _on_sheet(environment, reference, sheet)
 
 
-_A1: Final = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})(?::\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6}))?")
+_A1: Final = re.compile(
+    r"\$?([A-Za-z]{1,3})\$?(0{0,9}[1-9][0-9]{0,6})(?::\$?([A-Za-z]{1,3})\$?(0{0,9}[1-9][0-9]{0,6}))?"
+)
+"""Excel takes zeros before the number of a row: A01."""
 _R1C1: Final = re.compile(
     r"(?:(R)([0-9]+|\[-?[0-9]+\])?)?(?:(C)([0-9]+|\[-?[0-9]+\])?)?(?::(?:(R)([0-9]+|\[-?[0-9]+\])?)?(?:(C)([0-9]+|\[-?[0-9]+\])?)?)?",
     re.IGNORECASE,
@@ -186,15 +190,21 @@ def _corner(
     environment: Environment, row_mark: str | None, row: str | None, column_mark: str | None, column: str | None
 ) -> tuple[int, int, int, int]:
     """(top, left, bottom, right): a whole row or column where only one of both is named."""
-    top, bottom = (_part(row, environment.row),) * 2 if row_mark else (0, ROWS_MAX - 1)
-    left, right = (_part(column, environment.column),) * 2 if column_mark else (0, COLUMNS_MAX - 1)
+    top, bottom = (_part(row, environment.row, ROWS_MAX),) * 2 if row_mark else (0, ROWS_MAX - 1)
+    left, right = (_part(column, environment.column, COLUMNS_MAX),) * 2 if column_mark else (0, COLUMNS_MAX - 1)
     return top, left, bottom, right
 
 
-def _part(written: str | None, own: int) -> int:
+def _part(written: str | None, own: int, count: int) -> int:
+    """The place of a row or column among `count`; a distance past the edge comes back at the other one."""
     if not written:
         return own
-    return own + int(written[1:-1]) if written.startswith("[") else int(written) - 1
+    if not written.startswith("["):
+        return int(written) - 1
+    distance = int(written[1:-1])
+    if abs(distance) >= count:
+        raise Failure(REF)
+    return (own + distance) % count
 
 
 def _on_sheet(environment: Environment, reference: Reference, name: str) -> Reference:
@@ -250,8 +260,8 @@ def _placed(environment: Environment, sheet: str | None, first: tree.Cell, last:
     "OFFSET", "lookup", "Gives the cells at a distance from others.",
     Argument("reference", Kind.REFERENCE, "Where to start."), Argument("rows", Kind.INTEGER, "How many rows down."),
     Argument("cols", Kind.INTEGER, "How many columns to the right."),
-    Argument("height", Kind.INTEGER, "How many rows; as many as the start if left out.", required=False, empty=OMITTED),
-    Argument("width", Kind.INTEGER, "How many columns.", required=False, empty=OMITTED),
+    Argument("height", Kind.NUMBER, "How many rows; as many as the start if left out.", required=False, empty=OMITTED),
+    Argument("width", Kind.NUMBER, "How many columns.", required=False, empty=OMITTED),
     volatile=True,
     examples=(("=OFFSET(A1,2,1)", "cherry"), ("=SUM(OFFSET(A1,1,0,2,1))", 50.0), ("=OFFSET(A1,-1,0)", REF)),
 )  # fmt: skip
@@ -265,10 +275,12 @@ def offset(reference: Reference, down: int, across: int, height: Any = OMITTED, 
     return Reference(reference.sheet, top, left, bottom, right)
 
 
-def _stretch(start: int, size: int) -> tuple[int, int]:
-    """First and last place of a stretch; a negative size reaches back from its start."""
-    if size == 0:
+def _stretch(start: int, wanted: float) -> tuple[int, int]:
+    """First and last place of a stretch; a negative size reaches back from its start. Excel cuts the fraction off a
+    size, but takes one below 1 as 1."""
+    if wanted == 0:
         raise Failure(REF)
+    size = int(wanted) or (1 if wanted > 0 else -1)
     return (start, start + size - 1) if size > 0 else (start + size + 1, start)
 
 

@@ -58,13 +58,18 @@ def _matches(environment: Environment, text: str, pattern: regex.Pattern[str], m
     return found
 
 
+def has_match(environment: Environment, text: str, pattern: str, any_case: int = 0) -> bool:
+    """Whether a part of a text fits a regular expression. Raises Failure(VALUE) for none, or one that takes too long."""
+    return bool(_matches(environment, text, _compiled(pattern, any_case), 1))
+
+
 @function(
     "REGEXTEST", "text", "Tells whether a part of a text fits a regular expression.", _TEXT, _PATTERN, _CASE,
     environment=True,
     examples=(('=REGEXTEST("alfalfa","[a-z]+")', True), ('=REGEXTEST("alfalfa","[0-9]")', False)),
 )  # fmt: skip
 def regextest(environment: Environment, text: str, pattern: str, any_case: int = 0) -> bool:
-    return bool(_matches(environment, text, _compiled(pattern, any_case), 1))
+    return has_match(environment, text, pattern, any_case)
 
 
 @function(

@@ -12,7 +12,7 @@ import numpy as np
 from core.formula.catalogue import function
 from core.formula.functions.describe import many, number
 from core.formula.reduce import average_of, count_of, numbers, spread
-from core.formula.values import DIV0, NA, NUM, Array, Failure
+from core.formula.values import DIV0, NA, NUM, VALUE, Array, Error, Failure
 from core.values import Kind as CellKind
 
 Body = Callable[..., Any]
@@ -79,7 +79,16 @@ def maximum_all(*arguments: Any) -> float:
 
 
 def _modes(arguments: tuple[Any, ...]) -> list[float]:
-    """The most frequent numbers, in the order in which they first come."""
+    """The most frequent numbers, in the order in which they first come.
+
+    Text or a blank is passed by within larger ranges only.
+    """
+    for given in arguments:
+        value = given.at(0, 0) if isinstance(given, Array) and given.rows == given.columns == 1 else given
+        if isinstance(value, Error):
+            raise Failure(value)
+        if isinstance(value, str) or (value is None and given is not None):
+            raise Failure(VALUE)
     counts = Counter(numbers(arguments))
     most = max(counts.values(), default=0)
     if most < 2:

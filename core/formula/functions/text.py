@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heapreplace
+from math import floor
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -381,22 +382,28 @@ def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, i
 
 
 def _divide(
-    text: str, delimiter: Any, instance: int, any_case: int, to_end: int, missing: Any
+    text: str, delimiter: Any, instance: Any, any_case: int, to_end: int, missing: Any
 ) -> tuple[str, str] | Any:
-    """(what stands before, what stands after) the chosen delimiter; else what is to be given for none."""
+    """(what stands before, what stands after) the chosen delimiter; else what is to be given for none.
+
+    Excel rounds the instance down, and where it is given refuses a delimiter that is longer than the text.
+    """
     delimiters = list(texts(delimiter))
-    if instance == 0 or abs(instance) > max(len(text), 1) + (1 if to_end else 0):
+    chosen = 1 if instance is OMITTED else floor(instance)
+    if chosen == 0 or abs(chosen) > max(len(text), 1) + (1 if to_end else 0):
+        raise Failure(VALUE)
+    if instance is not OMITTED and not to_end and min(map(len, delimiters), default=0) > len(text):
         raise Failure(VALUE)
     if any_case not in (0, 1) or to_end not in (0, 1):
         raise Failure(VALUE)
     if "" in delimiters:
-        return ("", text) if instance > 0 else (text, "")
+        return ("", text) if chosen > 0 else (text, "")
     cuts = _cuts(text, delimiters, bool(any_case))
     if to_end:
-        cuts = [*cuts, (len(text), len(text))] if instance > 0 else [(0, 0), *cuts]
-    place = instance - 1 if instance > 0 else instance
+        cuts = [*cuts, (len(text), len(text))] if chosen > 0 else [(0, 0), *cuts]
+    place = chosen - 1 if chosen > 0 else chosen
     if not -len(cuts) <= place < len(cuts):
-        return NA if missing is OMITTED else missing
+        return NA if missing is OMITTED else "" if missing is None else missing
     start, end = cuts[place]
     return text[:start], text[end:]
 
@@ -404,7 +411,9 @@ def _divide(
 _DIVIDE: Final = (
     _TEXT,
     Argument("delimiter", Kind.RANGE, "Where to cut; of several each counts."),
-    Argument("instance_num", Kind.INTEGER, "Which delimiter; negative counts from the end.", required=False, empty=1),
+    Argument(
+        "instance_num", Kind.NUMBER, "Which delimiter; negative counts from the end.", required=False, empty=OMITTED
+    ),
     Argument("match_mode", Kind.INTEGER, "1 disregards case.", required=False, empty=0),
     Argument("match_end", Kind.INTEGER, "1 takes the end of the text for a delimiter.", required=False, empty=0),
     Argument("if_not_found", Kind.ANY, "What to give where there is no delimiter.", required=False, empty=OMITTED),
@@ -416,7 +425,7 @@ _DIVIDE: Final = (
     examples=(('=TEXTBEFORE("Red Hood, Red","Red",2)', "Red Hood, "), ('=TEXTBEFORE("a-b-c","-",-1)', "a-b")),
 )  # fmt: skip
 def textbefore(
-    text: str, delimiter: Any, instance: int = 1, any_case: int = 0, to_end: int = 0, missing: Any = OMITTED
+    text: str, delimiter: Any, instance: Any = OMITTED, any_case: int = 0, to_end: int = 0, missing: Any = OMITTED
 ) -> Any:
     divided = _divide(text, delimiter, instance, any_case, to_end, missing)
     return divided[0] if isinstance(divided, tuple) else divided
@@ -427,7 +436,7 @@ def textbefore(
     examples=(('=TEXTAFTER("Red riding hood","riding")', " hood"), ('=TEXTAFTER("a-b-c","-",-1)', "c")),
 )  # fmt: skip
 def textafter(
-    text: str, delimiter: Any, instance: int = 1, any_case: int = 0, to_end: int = 0, missing: Any = OMITTED
+    text: str, delimiter: Any, instance: Any = OMITTED, any_case: int = 0, to_end: int = 0, missing: Any = OMITTED
 ) -> Any:
     divided = _divide(text, delimiter, instance, any_case, to_end, missing)
     return divided[1] if isinstance(divided, tuple) else divided

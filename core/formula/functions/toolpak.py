@@ -97,6 +97,11 @@ def need(*conditions: bool) -> None:
         raise Failure(NUM)
 
 
+def is_blank_cell(value: Any) -> bool:
+    """Whether a RANGE argument is a reference to one cell that is blank."""
+    return isinstance(value, Array) and value.rows == value.columns == 1 and value.at(0, 0) is None
+
+
 def every(value: Any) -> list[Any]:
     """The cells of a RANGE argument, row by row; the first error among them is raised."""
     cells = value.cells() if isinstance(value, Array) else [value]

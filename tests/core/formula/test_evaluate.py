@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import core
 from core.formula import evaluate as module
@@ -91,6 +93,20 @@ def test_error_handling() -> None:
 )
 def test_precision(formula: str, precision: int, value: Any) -> None:
     assert evaluate(formula, precision=precision).value == value
+
+
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.tuples(st.integers(0, 10**15), st.integers(-30, 20)).map(lambda tie: float(f"{tie[0]}5e{tie[1]}")),
+        st.integers(-15, 30).map(lambda power: 10.0**power),
+    ),
+    st.integers(1, 15),
+)
+def test_precision_is_that_of_the_decimal_text(number: float, precision: int) -> None:
+    expected = float(f"{number:.{precision - 1}e}")
+    if abs(expected) != float("inf"):
+        assert evaluate("=A1", {"A1": number}, precision=precision).value == expected
 
 
 @pytest.mark.parametrize("precision", [0, 16, -1])

@@ -1,0 +1,273 @@
+"""Evaluating as such: what the event loop does with a small formula, and a child process with any other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from random import SystemRandom
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET, Struct
+
+import core.formula.functions  # noqa: F401 - fills the catalogue
+from core.formula import errors
+from core.formula.context import ContextEnvironment
+from core.formula.environment import Environment
+from core.formula.errors import FormulaError
+from core.formula.evaluate import compile as compile_formula
+from core.formula.program import Evaluation
+from core.grid.codec import Manifest, open_workbook
+from core.recalc.book import Book
+from service.calculations.schema import BatchFormula, BatchItem, Cells, ItemError, Options, ValueType
+from service.platform.shelf import Shelf
+
+BATCH_TIMES = 10
+"""A batch may take so many times as long as one formula."""
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+"""The values of one answer, as JSON: three million numbers."""
+CODES = {"EvaluationError": "CALCULATION_ERROR", "LimitExceeded": "CALCULATION_ERROR"}
+"""The code of a batch's failed item by the class of its fault; the others' is VALIDATION_ERROR."""
+TOO_LONG = "the evaluation took longer than it may"
+
+Limit = Callable[[float], AbstractContextManager[None]]
+"""A context that is left with LimitExceeded after so many seconds."""
+
+_random = SystemRandom().random
+
+
+class Stored(Struct, frozen=True):
+    """A parsed workbook, and the sheet that the formula stands on."""
+
+    key: str
+    manifest: str
+    paths: tuple[str, ...]
+    sheet_index: int
+
+
+class EvaluateOrder(Struct, frozen=True, kw_only=True):
+    """One formula to be evaluated."""
+
+    formula: str
+    context: Cells
+    sheet_name: str | None
+    options: Options
+    debug: bool
+    now: datetime
+    seconds: float
+    workbook: Stored | None = None
+
+
+class BatchOrder(Struct, frozen=True, kw_only=True):
+    """Formulas to be evaluated, each in `seconds`, all in ten times as long."""
+
+    formulas: list[BatchFormula]
+    shared_context: Cells
+    options: Options
+    now: datetime
+    seconds: float
+
+
+class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
+    """What a formula came to; `value` and `trace` are JSON."""
+
+    value: bytes
+    type: ValueType
+    cell_references: list[str]
+    functions_used: list[str]
+    trace: bytes | None
+
+
+class BatchDone(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
+    """What a batch came to; `results` are the items as JSON."""
+
+    results: bytes
+    succeeded: int
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
+    """Why a formula has no value: the fault's class, and what it says."""
+
+    kind: str
+    message: str
+    position: int | None = None
+    suggestions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, fault: FormulaError) -> Refused:
+        return cls(
+            kind=type(fault).__name__,
+            message=fault.message,
+            position=fault.position,
+            suggestions=tuple(fault.suggestions),
+        )
+
+
+Answer = Evaluated | BatchDone | Refused
+
+encode = msgspec.json.Encoder().encode
+
+
+# One formula ----------------------------------------------------------------------------------------------------------
+
+
+def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
+    """A formula's value over its context and the cells behind it.
+
+    Raises:
+        FormulaError: it has none.
+    """
+    program = compile_formula(order.formula)
+    environment = ContextEnvironment(
+        order.context,
+        behind,
+        sheet=sheet or order.sheet_name,
+        clock=_clock(order.now),
+        random=_random,
+        seconds=order.seconds,
+    )
+    return _with_options(program, environment, order.options, debug=order.debug)
+
+
+def answer(order: EvaluateOrder, books: Shelf[Book], limit: Limit) -> Evaluated | Refused:
+    """The same as it is handed on, within the time."""
+    try:
+        behind = sheet = None
+        if order.workbook is not None:
+            compile_formula(order.formula)  # what is no formula is refused before a workbook is opened
+            book = _opened(order.workbook, books)
+            sheet = book.sheets[order.workbook.sheet_index].name
+            behind = book.environment(_clock(order.now)(), _random, sheet)
+        with limit(order.seconds):
+            found = evaluated(order, behind, sheet if order.sheet_name is not None else None)
+            told = Evaluated(
+                value=encode(found.value),
+                type=cast(ValueType, found.type),
+                cell_references=found.cell_references,
+                functions_used=found.functions_used,
+                trace=encode(found.trace) if order.debug else None,
+            )
+    except FormulaError as fault:
+        return Refused.of(fault)
+    if len(told.value) + len(told.trace or b"") > ANSWER_BYTES_MAX:
+        return Refused.of(_too_large())
+    return told
+
+
+def _opened(stored: Stored, books: Shelf[Book]) -> Book:
+    book = books.get(stored.key)
+    if book is None:
+        book = Book(open_workbook(Manifest.from_json(stored.manifest), [Path(path) for path in stored.paths]))
+        books.keep(stored.key, book)
+    return book
+
+
+# A batch --------------------------------------------------------------------------------------------------------------
+
+
+def batch(order: BatchOrder, limit: Limit) -> BatchDone:
+    """Every formula's value or what keeps it from one, in order."""
+    results: list[bytes] = []
+    size = succeeded = 0
+    for item in _items(order, limit):
+        told = encode(item)
+        if size + len(told) > ANSWER_BYTES_MAX:
+            item = failed(order.formulas[len(results)], Refused.of(_too_large()))
+            told = encode(item)
+        succeeded += item.status == "success"
+        size += len(told)
+        results.append(told)
+    return BatchDone(results=b"[" + b",".join(results) + b"]", succeeded=succeeded)
+
+
+def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
+    """Formulas without a context of their own share one environment, so its cells are read once."""
+    end = time.monotonic() + order.seconds * BATCH_TIMES
+    shared_cells = _folded(order.shared_context)
+    shared = _environment(order.shared_context, order)
+    for asked in order.formulas:
+        left = end - time.monotonic()
+        try:
+            if left <= 0:
+                raise errors.LimitExceeded("the batch took longer than it may")
+            shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
+            environment = shared
+            if asked.context:
+                environment = _environment({**shared_cells, **_folded(asked.context)}, order)
+            with limit(min(left, order.seconds)):
+                found = _with_options(compile_formula(asked.formula), environment, order.options)
+        except FormulaError as fault:
+            if isinstance(fault, errors.LimitExceeded):
+                shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
+            yield failed(asked, Refused.of(fault))
+        else:
+            yield BatchItem(
+                id=UNSET if asked.id is None else asked.id,
+                formula=asked.formula,
+                value=found.value,
+                type=cast(ValueType, found.type),
+                status="success",
+            )
+
+
+def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
+    """The item of a formula that has no value."""
+    return BatchItem(
+        id=UNSET if asked.id is None else asked.id,
+        formula=asked.formula,
+        value=None,
+        type="error",
+        status="error",
+        error=ItemError(
+            code=CODES.get(refused.kind, "VALIDATION_ERROR"),
+            message=refused.message,
+            position=UNSET if refused.position is None else refused.position,
+        ),
+    )
+
+
+def all_failed(formulas: Sequence[BatchFormula], message: str) -> BatchDone:
+    """The batch of which nothing came back."""
+    refused = Refused(kind="LimitExceeded", message=message)
+    return BatchDone(results=encode([failed(asked, refused) for asked in formulas]), succeeded=0)
+
+
+def _folded(context: Cells) -> Cells:
+    """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
+    return {key.replace("$", "").upper(): value for key, value in context.items()}
+
+
+# Both -----------------------------------------------------------------------------------------------------------------
+
+
+def _environment(context: Cells, order: BatchOrder) -> ContextEnvironment:
+    return ContextEnvironment(context, clock=_clock(order.now), random=_random, seconds=order.seconds)
+
+
+def _clock(now: datetime) -> Callable[[], datetime]:
+    return lambda: now.replace(tzinfo=None)
+
+
+def _with_options(
+    program: Any, environment: ContextEnvironment, options: Options, *, debug: bool = False
+) -> Evaluation:
+    found: Evaluation = program.evaluate(
+        environment=environment,
+        error_handling=options.error_handling,
+        precision=options.precision,
+        date_format=options.date_format,
+        debug=debug,
+    )
+    return found
+
+
+def _too_large() -> FormulaError:
+    return errors.LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
+
+
+def unlimited(_: float) -> AbstractContextManager[None]:
+    """No limit but the engine's own."""
+    return nullcontext()

@@ -1,0 +1,88 @@
+"""The child processes that evaluate what could take long: a formula there can harm neither us nor its neighbours."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import structlog
+
+from core.confined import ChildFailed, StandingChild
+from service.platform.compute import Compute
+
+log = structlog.get_logger()
+
+
+class Evaluators:
+    """A few children, each with a thread that waits for its answers; started when they are first needed.
+
+    One that dies or runs out of time is replaced by the next call. Bounded: past the queue's length load is shed.
+    """
+
+    def __init__(self, module: str, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int) -> None:
+        self._module = module
+        self._memory_bytes_max = memory_bytes_max
+        self._workbooks = workbooks
+        self._compute = Compute(threads=processes, queue=queue)
+        self._lock = Lock()
+        self._idle: list[StandingChild] = []
+        self._busy: set[StandingChild] = set()
+        self._closed = False
+
+    async def __call__(self, order: bytes, seconds_max: float) -> bytes:
+        """What a child answers to an order.
+
+        Raises:
+            Unavailable: too many orders wait already.
+            ChildOutOfTime: it took longer.
+            ChildFailed: the child ended without an answer.
+        """
+        return await self._compute(self._ask, order, seconds_max)
+
+    def _ask(self, order: bytes, seconds_max: float) -> bytes:
+        child = self._take()
+        try:
+            return child.ask(order, seconds_max)
+        except ChildFailed as error:
+            log.warning("evaluator.ended", error=type(error).__name__)
+            raise
+        finally:
+            self._give_back(child)
+
+    def _take(self) -> StandingChild:
+        with self._lock:
+            if self._closed:
+                raise ChildFailed
+            child = self._idle_child() or self._started()
+            self._busy.add(child)
+            return child
+
+    def _idle_child(self) -> StandingChild | None:
+        """One that did not end while nobody looked."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.is_alive():
+                return child
+            child.end()
+        return None
+
+    def _started(self) -> StandingChild:
+        return StandingChild(self._module, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max)
+
+    def _give_back(self, child: StandingChild) -> None:
+        with self._lock:
+            self._busy.discard(child)
+            if not child.ended and not self._closed:
+                self._idle.append(child)
+                return
+        child.end()
+
+    def close(self) -> None:
+        """End every child at once, whatever it does, and take nothing more."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.kill()
+        for child in idle:
+            child.end()
+        self._compute.close()
