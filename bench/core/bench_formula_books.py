@@ -215,7 +215,7 @@ class _Sums:
     def numpy(self) -> Numbers:
         codes_of: dict[str, int] = {}
         codes = np.array([codes_of.setdefault(name, len(codes_of)) for name in self.names])
-        sums: Numbers = np.bincount(codes, self.amounts)
+        sums: NDArray[Any] = np.bincount(codes, self.amounts)
         return sums[[codes_of[issuer] for issuer in self.issuers]]
 
 

@@ -59,7 +59,7 @@ _HINTS = {
     SLOTS: "The workbook's sheets span more cells than the limit of {slots:,}; {part} passes it.",
     TEXT_SIZE: f"{{part}} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.",
     PIECE_SIZE: f"{{part}} holds a cell or a string longer than the limit of {PIECE_BYTES_MAX:,} bytes.",
-    BAD_STRING: "{part} names a shared string that the workbook does not have.",
+    BAD_STRING: "{part} names a shared string by what is no number.",
     MERGES: f"{{part}} has more merged ranges than the limit of {MERGED_MAX:,}.",
     WRONG_ROOT: "{part} is not the kind of part that the workbook says it is.",
     TRUNCATED: "The XML of {part} ends too early.",

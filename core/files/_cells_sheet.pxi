@@ -406,10 +406,14 @@ cdef class SheetScanner(_Scanner):
             else:
                 as_kind = TEXT
         elif kind == TYPE_SHARED and value.size:
-            if not parse_index(value.data, value.size, &index) or self.shared is None or index >= self.shared.count:
+            if not parse_index(value.data, value.size, &index):
                 self.problem = BAD_STRING
                 return False
-            code = self.shared_code(index)
+            if self.shared is None or index >= self.shared.count:  # Excel's repair makes of it an empty text
+                value.size = 0
+                code = self.text_code(value)
+            else:
+                code = self.shared_code(index)
             if code < 0:
                 return False
             return self.put(row, column, TEXT, 0.0, code, self.format_of(style))

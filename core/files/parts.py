@@ -322,7 +322,7 @@ def parse_table(data: bytes) -> TablePart:
     table = TablePart()
 
     def start(name: str, attributes: Attributes) -> None:
-        if name == "table":
+        if name == "table" and not table.name:  # an extension has another element of this name
             table.name = attributes.get("displayName") or attributes.get("name", "")
             table.range = attributes.get("ref", "")
             table.header_rows = _number(attributes.get("headerRowCount", "1"))

@@ -190,6 +190,8 @@ def _worksheets(book: WorkbookPart, links: dict[str, Relationship]) -> list[tupl
     found = []
     for entry in book.sheets:
         link = links.get(entry.relationship)
+        if link is None and not entry.relationship:  # a module of old macros: Excel lists it without a part
+            continue
         if link is None:
             raise ParseFailed(f"The workbook lists the sheet {entry.name!r} but does not say where it is.")
         if link.kind == "worksheet":

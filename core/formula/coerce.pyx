@@ -16,6 +16,9 @@ cdef extern from "Python.h":
 DIGITS = 15
 """Significant digits that Excel shows, compares and converts by."""
 
+GENERAL_CHARACTERS_MAX = 20
+"""Of a number's text without an exponent, its sign not counted."""
+
 cdef enum:
     PLAIN_CHARACTERS_MAX = 40
 
@@ -148,10 +151,14 @@ cpdef str general(double number):
     mantissa, _, power_of_ten = text.partition("e")
     exponent = int(power_of_ten)
     sign = "-" if mantissa.startswith("-") else ""
-    digits = mantissa.lstrip("-").replace(".", "").rstrip("0")
+    digits = mantissa.lstrip("-").replace(".", "")
+    if not -99 < exponent < 99:
+        digits = str((int(digits) + 5) // 10)
+        exponent += len(digits) - (DIGITS - 1)
+    digits = digits.rstrip("0")
     if not digits:
         return "0"
-    if exponent >= 21 or exponent < -9 or (exponent < -4 and len(digits) - 1 - exponent > 9):
+    if exponent >= GENERAL_CHARACTERS_MAX or len(digits) + 1 - exponent > GENERAL_CHARACTERS_MAX:
         fraction = f".{digits[1:]}" if len(digits) > 1 else ""
         return f"{sign}{digits[0]}{fraction}E{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
     if exponent < 0:

@@ -15,7 +15,7 @@ cdef class Slots:
 cdef class ContextEnvironment(Environment):
     cdef readonly Environment behind
     cdef dict context
-    cdef dict given
+    cdef dict given                  # by sheet (None: the formula's own) the values by place; None while unread
     cdef dict names
     cdef dict sheets_given
     cdef object clock
@@ -26,6 +26,8 @@ cdef class ContextEnvironment(Environment):
     cdef int fill_at(self, Slots slots, Py_ssize_t row, Py_ssize_t column) except -1
     cdef int fill_absent(self, Slots slots, object places, Py_ssize_t row, Py_ssize_t column) except -1
     cdef object found(self, object place, Py_ssize_t row, Py_ssize_t column)
+    cdef object held(self, str sheet, Py_ssize_t row, Py_ssize_t column)
+    cdef dict inside(self, Reference reference)
     cdef int refuse_missing(self, Slots slots, set missing, Py_ssize_t row, Py_ssize_t column) except -1
     cdef int stand_behind(self) except -1
     cdef object own(self, object sheet)

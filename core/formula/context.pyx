@@ -30,6 +30,15 @@ KEY_LENGTH_MAX = 600
 
 cdef object _MISSING = object()
 
+cdef enum:
+    SHEET_ROWS = 1_048_576
+    SHEET_COLUMNS = 16_384
+
+
+cdef inline object _place(Py_ssize_t row, Py_ssize_t column):
+    """A cell of a sheet as one number: as a key cheaper to make and to find than a tuple."""
+    return row * SHEET_COLUMNS + column
+
 
 cdef object _value(object raw, object key):
     """One given value as a cell's."""
@@ -199,11 +208,20 @@ cdef class ContextEnvironment(Environment):
             column += cell.column
         else:
             column = cell.column
-        value = _MISSING if self.given is None else self.given.get((self.own(cell.sheet), row, column), _MISSING)
+        value = _MISSING if self.given is None else self.held(cell.sheet, row, column)
         if value is _MISSING and self.behind is not None:
             self.stand_behind()
             return self.behind.cell(cell.sheet if cell.sheet is not None else self.sheet, row, column)
         return value
+
+    cdef object held(self, str sheet, Py_ssize_t row, Py_ssize_t column):
+        """The value given for a cell; _MISSING where there is none."""
+        cdef PyObject *value
+        cells = self.given.get(self.own(sheet))
+        if cells is None or not (0 <= row < SHEET_ROWS and 0 <= column < SHEET_COLUMNS):
+            return _MISSING
+        value = PyDict_GetItemWithError(cells, _place(row, column))
+        return _MISSING if value == NULL else <object> value
 
     cdef int refuse_missing(self, Slots slots, set missing, Py_ssize_t row, Py_ssize_t column) except -1:
         """Raise MissingContext where a cell, a name or a whole range is missing."""
@@ -237,13 +255,14 @@ cdef class ContextEnvironment(Environment):
 
     cdef int normalise(self) except -1:
         cdef Py_ssize_t row, column
+        cdef dict own = {}
         if self.given is not None:
             return 0
-        self.given, self.names, self.sheets_given = {}, {}, {}
+        self.given, self.names, self.sheets_given = {None: own}, {}, {}
         try:
             for key, raw in self.context.items():
                 if isinstance(key, str) and _plain_cell(<str> key, &row, &column):
-                    self.given[None, row, column] = _value(raw, key)
+                    own[_place(row, column)] = _value(raw, key)
                 else:
                     self.enter(key, raw)
         except FormulaError:
@@ -258,11 +277,11 @@ cdef class ContextEnvironment(Environment):
             value = _grid(raw, key) if isinstance(raw, (list, tuple)) else _value(raw, key)
             self.names[node.name.casefold()] = value
             return
-        sheet = self.own(node.sheet)
+        cells = self.given.setdefault(self.own(node.sheet), {})
         if node.sheet is not None:
             self.sheets_given.setdefault(node.sheet.casefold(), node.sheet)
         if isinstance(node, Cell):
-            self.given[sheet, node.row, node.column] = _value(raw, key)
+            cells[_place(node.row, node.column)] = _value(raw, key)
             return
         first, last = node.first, node.last
         top, bottom = sorted((first.row, last.row))
@@ -276,13 +295,13 @@ cdef class ContextEnvironment(Environment):
         if grid.rows > rows or grid.columns > columns:
             raise ContextError(f"{key}: {grid.rows} x {grid.columns} values do not fit into the range")
         for place, value in enumerate(grid.cells()):
-            self.given.setdefault((sheet, top + place // grid.columns, left + place % grid.columns), value)
+            cells.setdefault(_place(top + place // grid.columns, left + place % grid.columns), value)
 
     # What programs ask.
 
     cpdef object cell(self, str sheet, Py_ssize_t row, Py_ssize_t column):
         self.normalise()
-        value = self.given.get((self.own(sheet), row, column), _MISSING)
+        value = self.held(sheet, row, column)
         if value is not _MISSING:
             return value
         if self.behind is None:
@@ -291,13 +310,8 @@ cdef class ContextEnvironment(Environment):
         return self.behind.cell(sheet if sheet is not None else self.sheet, row, column)
 
     cpdef Array array(self, Reference reference):
-        cdef Array array
         self.normalise()
-        sheet = self.own(reference.sheet)
-        inside = {
-            (row, column): value for (owner, row, column), value in self.given.items()
-            if owner == sheet and reference.top <= row <= reference.bottom and reference.left <= column <= reference.right
-        }
+        inside = self.inside(reference)
         if self.behind is not None:
             return self.overlaid(reference, inside)
         if not inside and not self.is_near(reference):
@@ -309,6 +323,24 @@ cdef class ContextEnvironment(Environment):
         for (row, column), value in inside.items():
             cells[(row - reference.top) * columns + column - reference.left] = value
         return Array(rows, columns, cells, reference=reference)
+
+    cdef dict inside(self, Reference reference):
+        """The given cells of an area by row and column, looked for from the smaller side."""
+        cdef Py_ssize_t row, column
+        cdef dict found = {}
+        cells = self.given.get(self.own(reference.sheet)) or {}
+        if reference.rows * reference.columns < len(cells):
+            for row in range(reference.top, reference.bottom + 1):
+                for column in range(reference.left, reference.right + 1):
+                    value = cells.get(_place(row, column), _MISSING)
+                    if value is not _MISSING:
+                        found[row, column] = value
+            return found
+        for place, value in cells.items():
+            row, column = place // SHEET_COLUMNS, place % SHEET_COLUMNS
+            if reference.top <= row <= reference.bottom and reference.left <= column <= reference.right:
+                found[row, column] = value
+        return found
 
     cdef bint is_near(self, Reference reference):
         """Whether a small range was meant by a formula that moves through given cells: one cell of an array, an OFFSET."""
@@ -371,11 +403,9 @@ cdef class ContextEnvironment(Environment):
 
     def used(self, sheet):
         self.normalise()
-        owner = self.own(sheet)
         rows, columns = (1, 1) if self.behind is None else self.behind.used(sheet or self.sheet)
-        for given, row, column in self.given:
-            if given == owner:
-                rows, columns = max(rows, row + 1), max(columns, column + 1)
+        for place in self.given.get(self.own(sheet), ()):
+            rows, columns = max(rows, place // SHEET_COLUMNS + 1), max(columns, place % SHEET_COLUMNS + 1)
         return rows, columns
 
     def hidden(self, sheet, row):
@@ -444,7 +474,7 @@ cdef bint _plain_cell(str key, Py_ssize_t *row, Py_ssize_t *column) noexcept:
         digits = digits * 10 + c - 48
         at += 1
     row[0], column[0] = digits - 1, letters - 1
-    return letters <= 16_384 and digits <= 1_048_576
+    return letters <= SHEET_COLUMNS and digits <= SHEET_ROWS
 
 
 cdef str _title(object place, Py_ssize_t row, Py_ssize_t column):

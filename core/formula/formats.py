@@ -205,7 +205,7 @@ def _date_tokens(tokens: list[Token]) -> list[Token]:
 
 
 def _fraction_tokens(tokens: list[Token]) -> list[Token]:
-    """The run of digits before the slash joined as the numerator, that behind it as the denominator (maybe a fixed one).
+    """The run of digits before the slash joined as the numerator, that behind it as the denominator (or a fixed one).
 
     Digits further left are the whole part.
     """
@@ -418,7 +418,8 @@ def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
         if len(whole) > max(width, 1) or (not width and whole):  # rounding made one more digit
             exponent = _engineering(exponent + len(whole) - (1 if width else 0), width)
             whole, decimals = fixed(abs(number), places, -exponent)
-    text = _fill(layout, whole, decimals) + tokens[mark][1][0] + _power(tokens[mark + 1 :], exponent, tokens[mark][1][1])
+    letter = tokens[mark][1]
+    text = _fill(layout, whole, decimals) + letter[0] + _power(tokens[mark + 1 :], exponent, letter[1])
     return "-" + text if number < 0 else text
 
 

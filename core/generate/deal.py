@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.limits import ROWS_MAX as SHEET_ROWS_MAX
 from core.files.write import Writable, write_workbook_rows
 from core.generate.book import Book, draw_book
 from core.generate.faults import FAULTS
@@ -31,6 +30,9 @@ from core.portfolio.ratings import SCALE_A, SCALE_B
 
 LOANS_MIN: Final = 200
 """Fewer loans than this do not make a book that keeps to the limits."""
+
+SHEET_ROWS_MAX: Final = 1_000_000
+"""Rows of a sheet that the service takes; what is drawn here is for it."""
 
 LOANS_MAX: Final = SHEET_ROWS_MAX - 1
 """One row of the sheet is the header."""

@@ -17,6 +17,9 @@ from core.confined import confine
 from core.grid.codec import Manifest, open_workbook, write_workbook
 from core.recalc.book import Book
 
+CYCLES_TOLD = 10
+CYCLE_CELLS_TOLD = 10
+
 
 def main(order: str, folder: str, *limits: str) -> None:
     """Recalculate under the limits and say what came of it."""
@@ -30,6 +33,7 @@ def main(order: str, folder: str, *limits: str) -> None:
             "manifest": json.loads(write_workbook(book, Path(folder)).to_json()),
             "cell_count": result.cell_count,
             "unsupported": sorted(result.unsupported),
+            "cycles": [list(cycle[:CYCLE_CELLS_TOLD]) for cycle in result.cycles[:CYCLES_TOLD]],
             "cycle_count": len(result.cycles),
             "fault_count": sum(len(fault.cells) for fault in result.faults),
         }

@@ -37,6 +37,9 @@ Cycle = list[tuple[int, int, int]]
 _HOLES_MAX: Final = 64
 """Cells that may be taken out of a region before it is cut into pieces."""
 
+_FILLED_MAX: Final = 50_000_000
+"""Cells that the array formulas of a file may fill, as many as a file may store; those beyond fill their own cell."""
+
 _PASSES_MAX: Final = 100
 """How often array formulas may change each other's extent in one calculation."""
 
@@ -61,6 +64,7 @@ class Engine:
         self.changed: list[Rectangle] = []
         self.volatile: set[Region] = set()
         self.edited: set[tuple[int, int, int]] = set()
+        self.filled = 0
         self.calculated = False
         self.formulas_changed = False
         self._ranges: list[dict[tuple[int, int], tuple[int, int]] | None] = [None] * len(self.cells)
@@ -83,6 +87,9 @@ class Engine:
             )
             if run.fills is not None:
                 _, _, bottom, right = run.fills
+                self.filled += (bottom - run.first + 1) * (right - run.column + 1)
+                if self.filled > _FILLED_MAX:
+                    bottom, right = run.first, run.column
                 for column in range(run.column, right + 1):
                     cells.grown(column, run.first, bottom).own(run.first, bottom, region.number)
                 region.cover(bottom, right, run.spills)

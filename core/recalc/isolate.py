@@ -30,6 +30,8 @@ class Recalculated:
     cell_count: int
     unsupported: tuple[str, ...]
     """Functions that the engine does not have."""
+    cycles: tuple[tuple[str, ...], ...]
+    """Cells that need each other, as `Sheet!A1`: the first ten of the first ten cycles."""
     cycle_count: int
     fault_count: int
     """Cells whose formula could not be read, or passed a limit."""
@@ -73,6 +75,7 @@ def recalculate_isolated(
             tuple(folder / path.name for path in made.paths),
             made.cell_count,
             made.unsupported,
+            made.cycles,
             made.cycle_count,
             made.fault_count,
         )
@@ -92,6 +95,7 @@ def _run(
             tuple(workplace / record.file for record in manifest.sheets),
             answer["cell_count"],
             tuple(answer["unsupported"]),
+            tuple(tuple(cycle) for cycle in answer["cycles"]),
             answer["cycle_count"],
             answer["fault_count"],
         )

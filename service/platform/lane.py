@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from redis import exceptions
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 TOGETHER_MOST = 128
 """Commands of one round trip."""
@@ -51,12 +51,12 @@ class Lane:
         """Round trips until nobody waits."""
         try:
             while self._waiting:
-                if self._gather_seconds:
-                    await asyncio.sleep(self._gather_seconds)
                 batch, self._waiting = self._waiting[:TOGETHER_MOST], self._waiting[TOGETHER_MOST:]
                 await self._send(batch)
         finally:
             self._travelling = False
+            for _, future in self._waiting:  # only where this task was cancelled: at the end of the process
+                future.cancel()
 
     async def _send(self, batch: list[tuple[tuple[Any, ...], asyncio.Future[Any]]]) -> None:
         answers: list[Any]
@@ -65,7 +65,10 @@ class Lane:
                 for command, _ in batch:
                     pipe.execute_command(*command)
                 answers = await pipe.execute(raise_on_error=False)
-        except RedisError as error:
+        except Exception as error:
+            if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError):  # who waits already would wait as long for the same
+                batch += self._waiting
+                self._waiting = []
             answers = [error] * len(batch)
         except BaseException:
             for _, future in batch:

@@ -101,6 +101,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "cells": made.cell_count,
         "unsupported_functions": list(made.unsupported),
         "circular_references": made.cycle_count,
+        "cycles": made.cycles,
         "faults": made.fault_count,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))

@@ -294,6 +294,10 @@ def _hyperbolic_cosine(real: float, imaginary: float) -> tuple[float, float]:
 # The quotients in double angles: the form whose last digits are those of Excel's help
 
 
+NEAR_ZERO: Final = 1e-3
+"""Below it a difference of two numbers near 1 has lost digits that count."""
+
+
 def _tangents(real: float, imaginary: float) -> float:
     """What the tangent and the secant divide by: 2 |cos|^2."""
     return _cos(2 * real) + math.cosh(2 * imaginary)
@@ -301,7 +305,8 @@ def _tangents(real: float, imaginary: float) -> float:
 
 def _cotangents(real: float, imaginary: float) -> float:
     """What the cotangent and the cosecant divide by: 2 |sin|^2."""
-    return 2 * (_sin(real) ** 2 + math.sinh(imaginary) ** 2)
+    size = math.cosh(2 * imaginary) - _cos(2 * real)
+    return size if size > NEAR_ZERO else 2 * (_sin(real) ** 2 + math.sinh(imaginary) ** 2)
 
 
 def _tangent(real: float, imaginary: float) -> tuple[float, float]:

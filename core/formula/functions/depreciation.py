@@ -70,7 +70,7 @@ def ddb(cost: float, salvage: float, life: float, period: float, factor: float =
     if period < 1:
         return max(min(cost * factor / life, cost - salvage), 0.0)
     kept = max(1 - factor / life, 0.0)
-    worth = cost * kept ** (period - 1)
+    worth = float(cost * kept ** (period - 1))
     return max(worth - max(worth * kept, salvage), 0.0)
 
 

@@ -432,7 +432,9 @@ def _halved(value: Callable[[float], float], guess: float, flowing: float) -> fl
         if (value(above / 2) > 0) != (value(above) > 0):
             return _bisect(value, above / 2, above, 1.2e-8 * (1 + above))
     if (value(low) > 0) != (value(high) > 0):
-        return _bisect(value, low, high, 1.4e-8, 2e-8 * flowing)
+        rate = _bisect(value, low, high, 1.4e-8, 2e-8 * flowing)
+        toolpak.need(rate > low)
+        return rate
     return _bisect(value, *_bracket(value))
 
 

@@ -222,13 +222,9 @@ def power(base: float, exponent: float) -> float | Error:
 def mod(value: float, divisor: float) -> float:
     if divisor == 0:
         raise Failure(DIV0)
-    quotient = value / divisor
-    if abs(quotient) >= _QUOTIENT_MAX:
+    if abs(value / divisor) >= _QUOTIENT_MAX:
         raise Failure(NUM)
-    whole = whole_below(quotient)
-    if abs(quotient - whole) <= 5e-15 * abs(quotient):  # a whole quotient as its 15 digits read
-        return 0.0
-    rest = math.fmod(value, divisor)  # exact, where value - divisor * whole would lose digits
+    rest = math.fmod(value, divisor)  # exact: MOD(10,0.1) is 0.1 since Excel 2010, the double 0.1 being too large
     return rest + divisor if rest and (rest < 0) != (divisor < 0) else rest
 
 

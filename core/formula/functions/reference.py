@@ -174,8 +174,10 @@ def _a1_reference(found: re.Match[str]) -> Reference | None:
 def _r1c1_reference(environment: Environment, text: str) -> Reference | None:
     """R1C1, R[-1]C, R2:R4, C3 and ranges of them; what has brackets counts from the own cell."""
     found = _R1C1.fullmatch(text)
-    if not found or not (found[1] or found[3]) or (":" in text and not (found[5] or found[7])):
+    if not found or not (found[1] or found[3]):
         return None
+    if ":" in text and (bool(found[1]), bool(found[3])) != (bool(found[5]), bool(found[7])):
+        return None  # a cell and a whole row make no range
     corners = [_corner(environment, *found.groups()[:4])]
     if ":" in text:
         corners.append(_corner(environment, *found.groups()[4:]))

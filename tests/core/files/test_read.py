@@ -291,6 +291,13 @@ def test_sheets_without_a_part(zipped: Zipped, parts_of: PartsOf) -> None:
     refused(zipped(parts), ParseFailed, "does not say where")
 
 
+def test_a_module_of_macros_is_listed_without_a_part(zipped: Zipped, parts_of: PartsOf) -> None:
+    parts = parts_of(["<worksheet/>"])
+    module = '<sheet name="Module" sheetId="2" r:id=""/></sheets>'
+    parts["xl/workbook.xml"] = str(parts["xl/workbook.xml"]).replace("</sheets>", module)
+    assert [sheet.name for sheet in read(zipped(parts)).sheets] == ["Sheet1"]
+
+
 def test_a_sheet_listed_twice(zipped: Zipped, parts_of: PartsOf) -> None:
     parts = parts_of(["<worksheet/>", "<worksheet/>"])
     parts["xl/_rels/workbook.xml.rels"] = str(parts["xl/_rels/workbook.xml.rels"]).replace("sheet2.xml", "sheet1.xml")

@@ -160,6 +160,70 @@ def test_features_of_a_real_workbook(tmp_path: Path) -> None:
     ]
 
 
+OFFICE_DRAFT = "http://schemas.microsoft.com/office/2017/06/relationships"
+RICH = {
+    "xl/metadata.xml": (
+        '<metadata xmlns="m"><metadataTypes><metadataType name="XLDAPR"/><metadataType name="XLRICHVALUE"/>'
+        '</metadataTypes><futureMetadata name="XLDAPR"><bk/></futureMetadata><futureMetadata name="XLRICHVALUE">'
+        + "".join(f'<bk><extLst><ext><rvb i="{at}"/></ext></extLst></bk>' for at in (0, 1, 2, 3, 99))
+        + '</futureMetadata><cellMetadata><bk><rc t="1" v="0"/></bk></cellMetadata><valueMetadata>'
+        + "".join(f'<bk><rc t="2" v="{at}"/></bk>' for at in (0, 1, 2, 3, 4, 5))
+        + '<bk><rc t="1" v="0"/></bk></valueMetadata></metadata>'
+    ),
+    "xl/richData/rdrichvalue.xml": (
+        '<rvData xmlns="r"><rv s="0"><v>13</v><v>0</v></rv><rv s="1"><v>2</v><v>8</v><v>0</v><v>1</v></rv>'
+        '<rv s="2"><v>13</v></rv><rv s="0"><v>77</v><v>0</v></rv></rvData>'
+    ),
+    "xl/richData/rdrichvaluestructure.xml": (
+        '<rvStructures xmlns="r"><s t="_error"><k n="errorType" t="i"/><k n="subType" t="i"/></s><s t="_error">'
+        '<k n="colOffset" t="i"/><k n="errorType" t="i"/><k n="rwOffset" t="i"/><k n="subType" t="i"/></s>'
+        '<s t="_entity"><k n="errorType" t="i"/></s></rvStructures>'
+    ),
+}
+
+
+@pytest.mark.parametrize("spoiled", [None, *RICH])
+def test_errors_that_are_younger_than_the_format(
+    zipped: Callable[..., Path],
+    parts_of: Callable[..., dict[str, str]],
+    xml_of: Callable[..., str],
+    spoiled: str | None,
+) -> None:
+    """Such a cell says #VALUE!, and its `vm` leads to the true error; parts that cannot be read leave it at that."""
+    cells = "".join(f'<c t="e" vm="{vm}"><v>#VALUE!</v></c>' for vm in (1, 2, 3, 4, 5, 6, 7, 8, 0, "x"))
+    parts = parts_of([xml_of(f'<row>{cells}<c vm="1"><v>5</v></c><c t="e"><v>#REF!</v></c></row>')]) | RICH
+    kinds = ("officeDocument/2006/relationships/sheetMetadata", "rdRichValue", "rdRichValueStructure")
+    links = "".join(
+        f'<Relationship Id="m{at}" Type="{OFFICE_DRAFT}/{kind}" Target="/{part}"/>'
+        for at, (kind, part) in enumerate(zip(kinds, RICH, strict=True))
+    )
+    name = "xl/_rels/workbook.xml.rels"
+    parts[name] = parts[name].replace("</Relationships>", links + "</Relationships>")
+    if spoiled is not None:
+        parts[spoiled] = "<broken"
+    sheet = read(zipped(parts)).sheets[0]
+    found = [sheet.value(0, column) for column in range(12)]
+    younger = ["#CALC!", "#SPILL!"] if spoiled is None else ["#VALUE!", "#VALUE!"]
+    assert found == [*younger, *["#VALUE!"] * 8, 5.0, "#REF!"]
+
+
+def test_a_table_with_an_extension(
+    zipped: Callable[..., Path], parts_of: Callable[..., dict[str, str]], xml_of: Callable[..., str]
+) -> None:
+    """Its alternative text stands in a second element that is called table."""
+    parts = parts_of([xml_of('<row><c t="str"><v>a</v></c></row><row><c><v>1</v></c></row>')])
+    rels = "http://schemas.openxmlformats.org/package/2006/relationships"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/table"
+    parts["xl/worksheets/_rels/sheet1.xml.rels"] = (
+        f'<Relationships xmlns="{rels}"><Relationship Id="t" Type="{kind}" Target="/xl/table.xml"/></Relationships>'
+    )
+    parts["xl/table.xml"] = (
+        '<table xmlns="m" displayName="Pool" ref="A1:A2"><tableColumns><tableColumn name="a"/></tableColumns>'
+        '<extLst><ext><x:table xmlns:x="n" altText="all loans"/></ext></extLst></table>'
+    )
+    assert read(zipped(parts)).tables == (Table("Pool", "Sheet1", 0, 0, 1, 0, ("a",)),)
+
+
 def test_what_formulas_may_refer_to_and_ask_for(tmp_path: Path) -> None:
     """Tables, names of one sheet, spilling formulas, hidden rows with and without a filter."""
     path = tmp_path / "a.xlsx"

@@ -77,6 +77,16 @@ def test_error_handling() -> None:
         evaluate("=TRUE", error_handling="loud")
 
 
+@pytest.mark.parametrize("others", [0, 1_000])
+def test_a_long_range_takes_the_given_cells_in_it_and_no_others(others: int) -> None:
+    context = {"A1": 1.0, "A300": 2.0, "B300": 4.0, "A301": 8.0, "XFD1": 16.0, "B1:C2": [[32.0, 64.0], [128.0, 256.0]]}
+    context |= {f"E{row}": 512.0 for row in range(1, others + 1)}
+    assert evaluate("=SUM(A1:A300)", context).value == 3.0
+    assert evaluate("=SUM(A1:B300)", context).value == 167.0
+    assert evaluate("=SUM(XFD:XFD)", context).value == 16.0
+    assert evaluate("=ROWS(C:C)", context).value == 1_048_576.0
+
+
 @pytest.mark.parametrize(
     ("formula", "precision", "value"),
     [

@@ -104,3 +104,12 @@ def test_two_columns_that_take_turns_are_done_in_one_walk(rows: int) -> None:
     book = Book.from_columns({"S": {"A": opening, "B": closing}})
     result = book.recalculate(seconds_max=60)
     assert (book.value("S", f"B{rows}"), result.cycles) == (2 * rows, ())
+
+
+def test_array_formulas_over_more_cells_than_a_file_holds_fill_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "wide.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        book.add_worksheet("S").write_array_formula("B2:XFD1000000", "{=7}")
+    wide = core.read(path)
+    wide.recalculate()
+    assert (wide.value("S", "B2"), wide.value("S", "B3")) == (7, None)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import ResponseError
 
 from service.platform.context import Resources
-from service.platform.lane import TOGETHER_MOST
+from service.platform.lane import TOGETHER_MOST, Lane
 from tests.service.platform.conftest import Apart
 
 
@@ -50,3 +54,45 @@ def test_a_cancelled_caller_does_not_stop_the_others(clean: Apart) -> None:
         return leaving.cancelled(), answer, await shared.lane("ECHO", "later")
 
     assert clean.run(calls) == (True, b"staying", b"later")
+
+
+def test_without_redis_every_caller_hears_so_at_once(tmp_path: Path) -> None:
+    async def calls() -> tuple[list[Any], list[Any]]:
+        redis = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
+        lane = Lane(redis)
+        first = await asyncio.gather(*(lane("PING") for _ in range(3 * TOGETHER_MOST)), return_exceptions=True)
+        later = await asyncio.gather(lane("PING"), return_exceptions=True)
+        await redis.aclose()
+        return first, later
+
+    begin = time.monotonic()
+    first, later = asyncio.run(calls())
+    assert {type(answer) for answer in (*first, *later)} == {NotConnected}
+    assert time.monotonic() - begin < 5
+
+
+def test_redis_that_was_gone_is_found_again(clean: Apart) -> None:
+    """Every connection is cut while callers wait; who comes afterwards is served."""
+
+    async def calls(shared: Resources) -> tuple[list[Any], Any]:
+        await shared.lane("PING")
+        blocked = asyncio.gather(
+            shared.lane("BLPOP", "nothing", 0), *(shared.lane("PING") for _ in range(5)), return_exceptions=True
+        )
+        await asyncio.sleep(0.2)
+        await shared.redis.client_kill_filter(_type="normal", skipme=True)
+        return await blocked, await shared.lane("PING")
+
+    waited, later = clean.run(calls)
+    assert {type(answer) for answer in waited} == {NotConnected}
+    assert later is True or later == b"PONG"
+
+
+def test_a_command_that_cannot_be_sent_is_no_cancellation(clean: Apart) -> None:
+    async def calls(shared: Resources) -> tuple[list[Any], Any]:
+        refused = await asyncio.gather(shared.lane("ECHO", object()), return_exceptions=True)
+        return refused, await shared.lane("ECHO", "later")
+
+    (refused,), later = clean.run(calls)
+    assert isinstance(refused, Exception)
+    assert later == b"later"

@@ -282,6 +282,14 @@ def test_limits_are_settings(
     assert f"limit is {limit}" in answer.json()["errors"][0]["message"]
 
 
+def test_more_rows_than_the_service_takes(shared_owner: Member, pack: PackFile) -> None:
+    """A spreadsheet may have 1,048,576 rows, a workbook of the service a million."""
+    answer = shared_owner.upload(pack([sheet_xml(FAR_ROW)]))
+    assert (answer.status_code, answer.json()["detail"]) == (422, "Parse error")
+    (error,) = answer.json()["errors"]
+    assert error["message"] == "Sheet 'S1' has 1,000,001 rows; the limit is 1,000,000."
+
+
 def test_a_body_far_over_the_limit_is_refused_by_its_length(tight: str) -> None:
     answer = register(tight).post(UPLOAD, files={"file": ("a.xlsx", bytes(3 * MEGABYTE))})
     assert (answer.status_code, answer.json()["detail"]) == (400, "File too large")

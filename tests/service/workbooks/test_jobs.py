@@ -13,7 +13,7 @@ from tests.service.workbooks.conftest import PackFile, scratch_files, sheet_xml,
 
 BROKEN_FOR_THE_PARSER = {
     # What the look at the upload does not read: shared strings and styles.
-    "a string that is not there": ('<row r="1"><c r="A1" t="s"><v>7</v></c></row>', {}),
+    "a string by no number": ('<row r="1"><c r="A1" t="s"><v>x</v></c></row>', {}),
     "broken shared strings": (
         '<row r="1"><c r="A1" t="s"><v>0</v></c></row>',
         {"xl/sharedStrings.xml": "<sst><si><t>"},

@@ -16,8 +16,8 @@ from core.grid.sheet import Workbook
 from service.platform import config
 from service.platform.context import Unit
 from service.platform.process import resources
+from service.platform.shelf import Shelf
 from service.workbooks import library, store
-from service.workbooks.library import Shelf
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 from tests.conftest import Member, Stack
 

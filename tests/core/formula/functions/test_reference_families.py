@@ -77,7 +77,7 @@ INDIRECT = (
     ('=INDIRECT("1+1")', "#REF!"), ('=INDIRECT("A1,B1")', "#REF!"), ('=INDIRECT("R2C1",FALSE)', 20),
     ('=INDIRECT("r[-1]c",FALSE)', 40), ('=INDIRECT("RC[1]",0)', "date"), ('=SUM(INDIRECT("R1C1:R3C1",FALSE))', 60),
     ('=SUM(INDIRECT("C1",FALSE))', 150), ('=SUM(INDIRECT("Other!R1",FALSE))', 101),
-    ('=INDIRECT("R[-9]C",FALSE)', "#REF!"), ('=INDIRECT("A1",FALSE)', "#REF!"), ('=INDIRECT("R0C1",FALSE)', "#REF!"),
+    ('=INDIRECT("R[-1048576]C",FALSE)', "#REF!"), ('=INDIRECT("A1",FALSE)', "#REF!"), ('=INDIRECT("R0C1",FALSE)', "#REF!"),
     ('=INDIRECT("rate")', 20), ('=INDIRECT("number")', "#REF!"), ('=INDIRECT("nothing")', "#REF!"),
     ('=SUM(INDIRECT("Fruit[Price]"))', 150), ('=SUM(INDIRECT("C1#"))', 15), ('=ROW(INDIRECT("A7"))', 7),
     ('=SUM(INDIRECT({"A1","A2"}))', 30), ("=INDIRECT(1/0)", "#DIV/0!"), ('=INDIRECT("[Book]Sheet1!A1")', "#REF!"),

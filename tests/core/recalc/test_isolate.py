@@ -1,0 +1,168 @@
+"""A stranger's workbook is recalculated in a child: its answer is a stored workbook or what stopped it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from core.files.isolate import parse_isolated
+from core.grid.codec import open_workbook
+from core.recalc.isolate import Recalculated, RecalculationFailed, recalculate_isolated, recalculate_isolated_async
+
+NOW = datetime(2024, 2, 29, 12, 0)  # noqa: DTZ001 - a workbook knows no zones
+LIMITS: dict[str, Any] = {"now": NOW, "memory_bytes_max": 1024**3, "seconds_max": 60.0}
+
+ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
+"""An hour's work."""
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, ...]]]:
+    """Stores a workbook of some numbers and the given formulas, which carry 0: its manifest and its sheets' files."""
+
+    def made(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
+        path, folder = tmp_path / "a.xlsx", tmp_path / "stored"
+        folder.mkdir()
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet("S")
+            sheet.write_column("A1", [1, 2, 3])
+            for ref, formula in formulas.items():
+                sheet.write_formula(ref, formula, None, 0)
+        parsed = parse_isolated(path, folder)
+        return parsed.manifest, parsed.paths
+
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "out"
+    made.mkdir()
+    return made
+
+
+def cells(made: Recalculated) -> dict[str, Any]:
+    sheet = open_workbook(made.manifest, made.paths).sheets[0]
+    return {f"B{row + 1}": sheet.value(row, 1) for row in range(sheet.row_count)}
+
+
+def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": "=SUM(A1:A3)", "B2": "=TODAY()", "B3": "=1/0", "B4": "=B1*2"})
+    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    found = cells(made)
+    assert (found["B1"], found["B3"], found["B4"]) == (6, "#DIV/0!", 12)
+    assert float(found["B2"]) == 45_351  # 29 February 2024
+    assert open_workbook(made.manifest, made.paths).sheets[0].formula(3, 1) == "B1*2"
+    assert (made.cell_count, made.unsupported, made.cycles, made.fault_count) == (4, (), (), 0)
+    assert sorted(path.name for path in made.paths) == sorted(found.name for found in folder.iterdir())
+
+
+def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": "=B2+1", "B2": "=B1+1", "B3": "=RTD(1)", "B4": "=SUM(A1:A3)"})
+    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    assert cells(made)["B4"] == 6
+    assert cells(made)["B3"] == "#NAME?"
+    assert made.unsupported == ("RTD",)
+    assert made.cycle_count == 1
+    assert [set(cycle) for cycle in made.cycles] == [{"S!B1", "S!B2"}]
+
+
+def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
+    with pytest.raises(RecalculationFailed, match=r"longer than the limit of 1 seconds"):
+        recalculate_isolated(*stored({"B1": ENDLESS}), folder, **{**LIMITS, "seconds_max": 1.0})
+    assert list(folder.iterdir()) == []
+
+
+def test_a_workbook_that_needs_too_much_memory(stored: Callable[..., Any], folder: Path) -> None:
+    """The limit leaves no room for the libraries themselves."""
+    with pytest.raises(RecalculationFailed, match=r"more memory than the limit of|stopped before its end"):
+        recalculate_isolated(*stored({"B1": "=SUM(A1:A3)"}), folder, **{**LIMITS, "memory_bytes_max": 64 * 1024**2})
+    assert list(folder.iterdir()) == []
+
+
+def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Callable[..., Any], folder: Path) -> None:
+    """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
+    manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
+    made = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
+    assert (cells(made)["B2"], made.fault_count) == (6, 1)
+
+
+def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": ENDLESS})
+
+    def crash() -> None:
+        while not (children := children_of(os.getpid())):
+            time.sleep(0.01)
+        os.kill(children[0], signal.SIGSEGV)
+
+    with ThreadPoolExecutor() as pool:
+        crashed = pool.submit(crash)
+        with pytest.raises(RecalculationFailed, match="stopped before its end"):
+            recalculate_isolated(manifest, paths, folder, **LIMITS)
+        crashed.result()
+    assert list(folder.iterdir()) == []
+
+
+def test_stored_columns_that_are_none(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": "=1"})
+    paths[0].write_bytes(b"\xff" * 64)
+    with pytest.raises(RecalculationFailed):
+        recalculate_isolated(manifest, paths, folder, **LIMITS)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_the_machines_fault_is_no_failure_of_the_workbook(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": "=1"})
+    with pytest.raises(FileNotFoundError):
+        recalculate_isolated(manifest, [paths[0].with_name("missing")], folder, **LIMITS)
+    with pytest.raises(FileNotFoundError):
+        recalculate_isolated(manifest, paths, folder / "missing", **LIMITS)
+
+
+def test_it_can_be_stopped(stored: Callable[..., Any], folder: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(InterruptedError):
+        recalculate_isolated(*stored({"B1": ENDLESS}), folder, **LIMITS, stop=stop)
+    assert list(folder.iterdir()) == []
+
+
+def test_cancelling_a_task_ends_the_child(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": ENDLESS})
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(recalculate_isolated_async(manifest, paths, folder, **LIMITS))
+        while not (folder / ".recalculating").exists():  # noqa: ASYNC110 - what it waits for is a folder
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+    assert list(folder.iterdir()) == []
+    assert children_of(os.getpid()) == []
+
+
+def children_of(process: int) -> list[int]:
+    """The recalculating children that this process's threads started."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    numbers = [int(number) for found in lists for number in found.read_text().split()]
+    return [number for number in numbers if is_recalculating(number)]
+
+
+def is_recalculating(number: int) -> bool:
+    try:
+        return b"core.recalc.child" in Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:  # it just ended
+        return False

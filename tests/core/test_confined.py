@@ -1,0 +1,229 @@
+"""Children with limits: one that does a piece of work and ends, and one that stays and answers order after order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.confined import ChildFailed, ChildOutOfMemory, ChildOutOfTime, StandingChild, run_confined
+
+ROOT = Path(__file__).parents[2]
+MEGABYTE = 1024**2
+
+WORKING = """
+import os, signal, sys, time
+from core.confined import confine
+
+def work():
+    match sys.argv[1]:
+        case "answer":
+            return {"environment": sorted(os.environ), "session": os.getsid(0) == os.getpid()}
+        case "memory":
+            return {"held": len(bytearray(2 * 1024**3))}
+        case "sleep":
+            time.sleep(60)
+        case "spin":
+            while True:
+                pass
+        case "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "missing":
+            open("/nowhere/at/all")
+        case "list":
+            return [1]
+    return {}
+
+confine(work, *sys.argv[2:])
+"""
+
+STANDING = """
+import os, sys, time
+from core.confined import serve
+
+def work(order):
+    match order.partition(b" "):
+        case (b"memory", _, _):
+            try:
+                held = bytearray(2 * 1024**3)
+            except MemoryError:
+                return b"no memory", True
+        case (b"sleep", _, _):
+            time.sleep(60)
+        case (b"crash", _, _):
+            os.abort()
+        case (b"last", _, _):
+            return b"last", False
+        case (b"print", _, _):
+            print("a library that prints")
+    return order[::-1], True
+
+serve(work, *sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Makes a program of a text; its name as a module."""
+
+    def made(text: str) -> str:
+        (tmp_path / "confined_program.py").write_text(text, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        return "confined_program"
+
+    return made
+
+
+@pytest.fixture
+def run(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
+    name = module(WORKING)
+
+    def ran(what: str, *, memory_bytes_max: int = 512 * MEGABYTE, seconds_max: float = 20.0, **more: Any) -> Any:
+        return run_confined(name, [what], memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, **more)
+
+    return ran
+
+
+# One piece of work ----------------------------------------------------------------------------------------------------
+
+
+def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
+    run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
+    answer = run("answer")
+    assert set(answer["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+    assert answer["session"] is True
+
+
+@pytest.mark.parametrize(
+    ("what", "raised"),
+    [("memory", ChildOutOfMemory), ("crash", ChildFailed), ("missing", FileNotFoundError), ("list", ChildFailed)],
+)
+def test_what_goes_wrong_in_the_child_is_told_by_class(
+    run: Callable[..., dict[str, Any]], what: str, raised: type[Exception]
+) -> None:
+    with pytest.raises(raised) as caught:
+        run(what)
+    assert type(caught.value) is raised
+
+
+@pytest.mark.parametrize("what", ["sleep", "spin"])
+def test_a_child_that_takes_too_long_is_ended(run: Callable[..., dict[str, Any]], what: str) -> None:
+    begin = time.monotonic()
+    with pytest.raises(ChildOutOfTime):
+        run(what, seconds_max=0.5)
+    assert time.monotonic() - begin < 10
+
+
+def test_it_can_be_stopped_from_another_thread(run: Callable[..., dict[str, Any]]) -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(InterruptedError):
+        run("sleep", stop=stop)
+
+
+# One that stays -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def child(module: Callable[[str], str]) -> Iterator[StandingChild]:
+    made = StandingChild(module(STANDING), memory_bytes_max=256 * MEGABYTE)
+    yield made
+    made.end()
+
+
+def test_orders_are_answered_one_after_another(child: StandingChild) -> None:
+    large = os.urandom(3 * MEGABYTE)
+    assert child.ask(b"abc", 20) == b"cba"
+    assert child.ask(b"", 20) == b""
+    assert child.ask(large, 20) == large[::-1]
+    assert child.ask(b"print", 20) == b"tnirp"
+    assert (child.is_alive(), child.ended) == (True, False)
+
+
+def test_an_order_past_the_memory_fails_alone(child: StandingChild) -> None:
+    assert child.ask(b"memory", 20) == b"no memory"
+    assert child.ask(b"abc", 20) == b"cba"
+
+
+def test_a_child_may_say_that_it_ends(child: StandingChild) -> None:
+    assert child.ask(b"last", 20) == b"last"
+    assert (child.is_alive(), child.ended) == (False, True)
+
+
+def test_an_order_that_takes_too_long_ends_the_child(child: StandingChild) -> None:
+    child.ask(b"ready", 20)
+    begin = time.monotonic()
+    with pytest.raises(ChildOutOfTime):
+        child.ask(b"sleep", 0.3)
+    assert time.monotonic() - begin < 5
+    assert child.ended
+
+
+def test_a_crash_is_a_failure(child: StandingChild) -> None:
+    with pytest.raises(ChildFailed) as caught:
+        child.ask(b"crash", 20)
+    assert type(caught.value) is ChildFailed
+    assert child.ended
+
+
+def test_a_child_can_be_killed_while_it_works(child: StandingChild) -> None:
+    child.ask(b"ready", 20)
+    threading.Timer(0.3, child.kill).start()
+    with pytest.raises(ChildFailed):
+        child.ask(b"sleep", 20)
+
+
+def test_one_that_ended_while_nobody_looked_is_not_alive(child: StandingChild) -> None:
+    child.ask(b"ready", 20)
+    child.kill()
+    end = time.monotonic() + 5
+    while child.is_alive():
+        assert time.monotonic() < end
+    with pytest.raises(ChildFailed):
+        child.ask(b"abc", 20)
+
+
+PARENT = """
+import sys, time
+from core.confined import StandingChild
+child = StandingChild("confined_program", memory_bytes_max=2**28)
+child.ask(b"ready", 20)
+print(child._child.pid, flush=True)
+child.ask(b"sleep", 60)
+"""
+
+
+def test_it_dies_with_its_parent(module: Callable[[str], str], tmp_path: Path) -> None:
+    module(STANDING)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    with subprocess.Popen([sys.executable, "-c", PARENT], env=environment, cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        parent.kill()
+    try:
+        end = time.monotonic() + 10
+        while is_alive(number):
+            assert time.monotonic() < end, "the child outlived its parent"
+            time.sleep(0.01)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process is there and more than an entry that nobody has collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

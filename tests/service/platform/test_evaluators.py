@@ -1,0 +1,146 @@
+"""The evaluating children: started on demand, replaced when they end, bounded, gone when the process closes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from core.confined import ChildFailed, ChildOutOfTime
+from service.calculations.schema import Options
+from service.calculations.work import EvaluateOrder
+from service.platform.evaluators import Evaluators
+from service.platform.problem import Unavailable
+from service.platform.process import EVALUATOR
+
+ENDLESS = "=SUM(SORT(RANDARRAY(5000000)))"
+
+
+def order(formula: str, *, seconds: float = 5.0) -> bytes:
+    return pickle.dumps(
+        EvaluateOrder(
+            formula=formula,
+            context={},
+            sheet_name=None,
+            options=Options(),
+            debug=False,
+            now=datetime(2024, 1, 1, tzinfo=UTC),
+            seconds=seconds,
+        )
+    )
+
+
+def told(answer: bytes) -> Any:
+    found = msgspec.msgpack.decode(answer)
+    return msgspec.json.decode(found["value"]) if found["of"] == "evaluated" else found["message"]
+
+
+def children() -> set[int]:
+    """The evaluating children of this process."""
+    lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    numbers = {int(number) for found in lists for number in found.read_text().split()}
+    return {number for number in numbers if is_evaluator(number)}
+
+
+def is_evaluator(number: int) -> bool:
+    try:
+        return EVALUATOR.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:  # it just ended
+        return False
+
+
+@pytest.fixture
+def evaluators() -> Iterator[Evaluators]:
+    made = Evaluators(EVALUATOR, processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1)
+    yield made
+    made.close()
+    assert children() == set()
+
+
+def test_none_is_there_before_it_is_needed_and_one_serves_many(evaluators: Evaluators) -> None:
+    async def calls() -> list[bytes]:
+        return [await evaluators(order(f"={number}+1"), 30) for number in range(20)]
+
+    assert children() == set()
+    assert [told(answer) for answer in asyncio.run(calls())] == list(range(1, 21))
+    assert len(children()) == 1
+
+
+def test_one_that_is_silent_too_long_is_replaced(evaluators: Evaluators) -> None:
+    async def calls() -> Any:
+        with pytest.raises(ChildOutOfTime):
+            await evaluators(order(ENDLESS, seconds=60), 2)
+        return told(await evaluators(order("=1+1"), 30))
+
+    assert asyncio.run(calls()) == 2
+
+
+def test_the_child_looks_at_the_time_itself(evaluators: Evaluators) -> None:
+    formula = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
+
+    async def calls() -> tuple[Any, Any]:
+        return told(await evaluators(order(formula, seconds=0.3), 30)), told(await evaluators(order("=1+1"), 30))
+
+    refusal, value = asyncio.run(calls())
+    assert "longer than it may" in refusal
+    assert value == 2
+
+
+def test_one_that_took_much_memory_is_replaced(evaluators: Evaluators) -> None:
+    """What it answers is right; it does not stay that large."""
+    before: set[int] = set()
+
+    async def calls() -> Any:
+        await evaluators(order("=1"), 30)
+        before.update(children())
+        answer = told(await evaluators(order('=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))'), 60))
+        await evaluators(order("=1"), 30)
+        return answer
+
+    assert "memory" in asyncio.run(calls())
+    assert len(children()) == 1
+
+
+def test_one_that_ended_meanwhile_is_not_asked(evaluators: Evaluators) -> None:
+    async def calls() -> Any:
+        await evaluators(order("=1"), 30)
+        (child,) = children()
+        os.kill(child, signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        return told(await evaluators(order("=1+1"), 30))
+
+    assert asyncio.run(calls()) == 2
+
+
+def test_past_the_queue_load_is_shed(evaluators: Evaluators) -> None:
+    async def calls() -> list[Any]:
+        await asyncio.gather(*(evaluators(order("=1"), 30) for _ in range(2)))
+        many = (evaluators(order("=SUM(SEQUENCE(10000))"), 30) for _ in range(6))
+        return await asyncio.gather(*many, return_exceptions=True)
+
+    answers = asyncio.run(calls())
+    assert [type(answer) for answer in answers].count(Unavailable) == 2
+    assert len(children()) == 2
+
+
+def test_closing_ends_what_runs(evaluators: Evaluators) -> None:
+    async def calls() -> Any:
+        await evaluators(order("=1"), 30)
+        running = asyncio.ensure_future(evaluators(order(ENDLESS, seconds=60), 60))
+        await asyncio.sleep(0.3)
+        began = time.monotonic()
+        await asyncio.to_thread(evaluators.close)
+        with pytest.raises(ChildFailed):
+            await running
+        return time.monotonic() - began
+
+    assert asyncio.run(calls()) < 5
