@@ -5,7 +5,7 @@ cdef class _Row:
 
     cdef str name
     cdef object function, body
-    cdef bint environment, volatile, refers
+    cdef bint environment, volatile, refers, spreads
     cdef list kinds, empties
     cdef Py_ssize_t fixed, period, minimum, maximum
 
@@ -20,12 +20,18 @@ cdef class _Row:
         self.minimum, self.maximum, self.period = function.minimum, function.maximum, function.period
         self.fixed = len(function.arguments) - self.period
         self.refers = self.environment or K_OPERAND in self.kinds or K_REFERENCE in self.kinds
+        self.spreads = self.name in _SPREADING
 
     cdef Py_ssize_t place(self, Py_ssize_t index):
         if index < len(self.kinds) or not self.period:
             return index
         return self.fixed + (index - self.fixed) % self.period
 
+
+# Functions that take ranges of cells only: given several references they answer for each of them.
+cdef set _SPREADING = {
+    "AVERAGEIF", "AVERAGEIFS", "COUNTBLANK", "COUNTIF", "COUNTIFS", "MAXIFS", "MINIFS", "SUMIF", "SUMIFS",
+}
 
 cdef dict _ROWS = {}
 
@@ -81,19 +87,31 @@ cdef class _Call(_Referring):
             value = _single(value)
             return value if isinstance(value, Array) else _coerced(kind, value, environment.date_1904)
         if kind == K_RANGE:
-            value = operation.supply(environment, frame)
+            if self.row.spreads and isinstance(operation, (_Call, _Trace)):
+                value = operation.places(environment, frame)
+                if isinstance(value, Reference):
+                    return _read_array(environment, <Reference> value)
+            else:
+                value = operation.supply(environment, frame)
             return ERROR_VALUE if isinstance(value, Lambda) else value
         if kind == K_ARRAY:
             value = operation.supply(environment, frame)
             return value if isinstance(value, Array) else _array(1, 1, [value])
+        if kind == K_REFERENCE:
+            value = operation.places(environment, frame)
+            return value if isinstance(value, (Reference, Error, _Places)) else ERROR_VALUE
         value = operation.refer(environment, frame)
         if kind == K_OPERAND:
             return value
-        if kind == K_REFERENCE:
-            return value if isinstance(value, (Reference, Error)) else ERROR_VALUE
         return value if isinstance(value, (Lambda, Error)) else ERROR_VALUE
 
     cdef object refer(self, Environment environment, Frame frame):
+        return self.answer(environment, frame, False)
+
+    cdef object places(self, Environment environment, Frame frame):
+        return self.answer(environment, frame, True)
+
+    cdef object answer(self, Environment environment, Frame frame, bint places):
         cdef list arguments = [environment] if self.row.environment else []
         cdef Py_ssize_t index
         cdef int kind
@@ -102,7 +120,7 @@ cdef class _Call(_Referring):
         for index in range(len(self.operations)):
             value = self.argument(index, environment, frame)
             kind = self.kinds[index]
-            if kind <= K_ANY and isinstance(value, Array):
+            if isinstance(value, Array) and (kind <= K_ANY or isinstance(value, _Places)):
                 lifts = True
             elif isinstance(value, Error) and (kind < K_ANY or kind == K_REFERENCE or kind == K_LAMBDA):
                 if not self.arrays:
@@ -111,7 +129,7 @@ cdef class _Call(_Referring):
                     error = <Error> value
             arguments.append(value)
         if lifts:
-            return self.lifted(environment, arguments)
+            return self.lifted(environment, arguments, places)
         if error is not None:
             return error
         return self.called(arguments)
@@ -123,28 +141,35 @@ cdef class _Call(_Referring):
             return failure.error
         except ZeroDivisionError:
             return ERROR_DIV0
-        except OverflowError:
+        except UnicodeError:  # half of a surrogate pair
+            return ERROR_VALUE
+        except (OverflowError, ValueError):  # a number that Python's own function has no answer for
             return ERROR_NUM
-        except TypeError:
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
             if _holds_lambda(arguments):  # HSTACK(SUM,COUNT) is an array of functions, which few functions can use
                 return ERROR_VALUE
-            raise
+            raise BodyFault(self.row.name, error) from error
 
-    cdef object lifted(self, Environment environment, list arguments):
-        """The call for every element of its array arguments."""
+    cdef object lifted(self, Environment environment, list arguments, bint keep):
+        """The call for every element of its array arguments; `keep`: as `_Places` where that gives references."""
         cdef Py_ssize_t rows = 1, columns = 1, row, column, place
         cdef Py_ssize_t first = 1 if self.row.environment else 0
         cdef list cells = [], places = []
+        cdef _Places kept
         for place in range(first, len(arguments)):
             value = arguments[place]
-            if <int> self.kinds[place - first] <= K_ANY and isinstance(value, Array):
+            if isinstance(value, Array) and (<int> self.kinds[place - first] <= K_ANY or isinstance(value, _Places)):
                 places.append(place)
                 rows, columns = max(rows, (<Array> value).rows), max(columns, (<Array> value).columns)
         environment.spend(rows * columns)
         for row in range(rows):
             for column in range(columns):
                 cells.append(self.element(environment, list(arguments), places, row, column, first))
-        return _array(rows, columns, cells)
+        if not keep or not any([isinstance(cell, Reference) for cell in cells]):
+            return _array(rows, columns, [_first(environment, cell) for cell in cells])
+        kept = _Places.__new__(_Places)
+        kept.rows, kept.columns, kept._cells = rows, columns, cells
+        return kept
 
     cdef object element(
         self, Environment environment, list arguments, list places, Py_ssize_t row, Py_ssize_t column, Py_ssize_t first
@@ -152,18 +177,19 @@ cdef class _Call(_Referring):
         cdef Py_ssize_t place
         cdef int kind
         for place in places:
-            arguments[place] = _coerced(
-                self.kinds[place - first], _at(arguments[place], row, column), environment.date_1904
-            )
+            kind = self.kinds[place - first]
+            value = _at(arguments[place], row, column)
+            if kind <= K_ANY:
+                value = _coerced(kind, value, environment.date_1904)
+            elif kind == K_RANGE and isinstance(value, Reference):
+                value = _read_array(environment, <Reference> value)
+            arguments[place] = value
         for place in range(first, len(arguments)):
             kind = self.kinds[place - first]
             if isinstance(arguments[place], Error) and (kind < K_ANY or kind == K_REFERENCE or kind == K_LAMBDA):
                 return arguments[place]
         environment.spend(1)
-        value = self.called(arguments)
-        if isinstance(value, Reference):
-            value = _read(environment, <Reference> value)
-        return (<Array> value).at(0, 0) if isinstance(value, Array) else value
+        return self.called(arguments)
 
 
 cdef bint _holds_lambda(list arguments):

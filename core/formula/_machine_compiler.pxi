@@ -27,6 +27,17 @@ cdef class _Trace(Operation):
         self.record.append((self.start, self.end, value))
         return value
 
+    cdef object places(self, Environment environment, Frame frame):
+        cdef Array array
+        value = seen = self.operand.places(environment, frame)
+        if isinstance(value, _Places):
+            array = <Array> value
+            seen = _array(array.rows, array.columns, [_first(environment, cell) for cell in array.cells()])
+        elif isinstance(value, Reference):
+            seen = _read(environment, <Reference> value)
+        self.record.append((self.start, self.end, seen))
+        return value
+
 
 cdef class Compiler:
     """One formula on its way from tree to operations."""

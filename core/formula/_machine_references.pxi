@@ -22,6 +22,10 @@ cdef class Operation:
         value = self.refer(environment, frame)
         return _read_array(environment, <Reference> value) if isinstance(value, Reference) else value
 
+    cdef object places(self, Environment environment, Frame frame):
+        """As `refer`; of a call lifted to several references, OFFSET(A1,{0,1},0), the references as `_Places`."""
+        return self.refer(environment, frame)
+
 
 @cython.no_gc
 cdef class _Constant(Operation):

@@ -17,6 +17,10 @@ cdef inline Reference _reference(str sheet, Py_ssize_t top, Py_ssize_t left, Py_
     return reference
 
 
+cdef class _Places(Array):
+    """An array of references, as a lifted call gives it; they are read where what takes them has been lifted too."""
+
+
 cdef inline object _at(object value, Py_ssize_t row, Py_ssize_t column):
     """A value's element in a broadcast: one row or column stretches, what is missing is #N/A."""
     cdef Array array
@@ -109,6 +113,13 @@ cdef object _read(Environment environment, Reference reference):
         return environment.array(reference)
     except Failure as failure:
         return failure.error
+
+
+cdef object _first(Environment environment, object value):
+    """What stands for a value in one place of an array: the first cell of a reference or an array."""
+    if isinstance(value, Reference):
+        value = _read(environment, <Reference> value)
+    return (<Array> value).at(0, 0) if isinstance(value, Array) else value
 
 
 cdef object _read_array(Environment environment, Reference reference):

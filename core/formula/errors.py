@@ -50,3 +50,12 @@ class EvaluationError(FormulaError):
     def __init__(self, error: str, expression: str, position: int) -> None:
         super().__init__(f"{error} in {expression}", position)
         self.error = error
+
+
+class BodyFault(FormulaError):
+    """A function broke down over arguments that it should have taken: the engine's fault, told as the formula's."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        super().__init__(f"{name} cannot be calculated with these arguments")
+        self.name = name
+        self.error = error

@@ -16,6 +16,7 @@ cdef class Operation:
     cdef object run(self, Environment environment, Frame frame)
     cdef object refer(self, Environment environment, Frame frame)
     cdef object supply(self, Environment environment, Frame frame)
+    cdef object places(self, Environment environment, Frame frame)
 
 
 cdef class Program:

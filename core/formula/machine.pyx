@@ -24,7 +24,7 @@ from core.formula.values cimport (
 )
 
 from core.formula.catalogue import FUNCTIONS, Kind
-from core.formula.errors import FormulaError, LimitExceeded, SyntaxFault, UnsupportedFunction
+from core.formula.errors import BodyFault, FormulaError, LimitExceeded, SyntaxFault, UnsupportedFunction
 from core.formula.values import Date as _DateClass
 from core.formula.values import Failure
 

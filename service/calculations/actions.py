@@ -23,6 +23,7 @@ from core.formula.translate import translate as to_source
 from core.formula.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Unary
 from core.recalc.book import Book
 from service.calculations import work
+from service.calculations.evaluators import evaluators_of
 from service.calculations.schema import (
     BatchItem,
     BatchRequest,
@@ -169,7 +170,7 @@ def _at_once(order: EvaluateOrder) -> Evaluated:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await ctx.resources.evaluators(pickle.dumps(order), seconds)
+        answer = await evaluators_of(ctx.resources)(pickle.dumps(order), seconds)
     except ChildOutOfTime:
         raise EvaluationError(Fault(FORMULA, work.TOO_LONG)) from None
     except ChildFailed:
@@ -208,7 +209,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
     seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
     try:
-        done: Any = _answer_of(await ctx.resources.evaluators(pickle.dumps(order), seconds))
+        done: Any = _answer_of(await evaluators_of(ctx.resources)(pickle.dumps(order), seconds))
     except ChildOutOfTime:
         done = work.all_failed(body.formulas, work.TOO_LONG)
     except ChildFailed:

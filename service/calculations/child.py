@@ -1,4 +1,4 @@
-"""The child process that evaluates formulas: a program, started by `service.platform.evaluators` only."""
+"""The child process that evaluates formulas: a program, started by `service.calculations.evaluators` only."""
 
 from __future__ import annotations
 

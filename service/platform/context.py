@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -20,7 +20,6 @@ from service.platform.clock import Clock
 from service.platform.compute import Compute
 from service.platform.config import Settings
 from service.platform.database import Database, Parameters, Transaction
-from service.platform.evaluators import Evaluators
 from service.platform.gate import Gate, Meter, Window
 from service.platform.lane import Lane
 from service.platform.problem import ConcurrentModification, Problem, RateLimited
@@ -44,11 +43,12 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     gate: Gate
     blobs: Blobs
     compute: Compute
-    evaluators: Evaluators
     tokens: Tokens
     clock: Clock
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
+    closing: ExitStack
+    """What an area opened for the whole process is closed from here, first of all."""
 
 
 class Subject(Struct, frozen=True):

@@ -51,6 +51,8 @@ class Lane:
         """Round trips until nobody waits."""
         try:
             while self._waiting:
+                if self._gather_seconds:
+                    await asyncio.sleep(self._gather_seconds)
                 batch, self._waiting = self._waiting[:TOGETHER_MOST], self._waiting[TOGETHER_MOST:]
                 await self._send(batch)
         finally:
@@ -66,8 +68,8 @@ class Lane:
                     pipe.execute_command(*command)
                 answers = await pipe.execute(raise_on_error=False)
         except Exception as error:
-            if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError):  # who waits already would wait as long for the same
-                batch += self._waiting
+            if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError):
+                batch += self._waiting  # who waits already would wait as long for the same
                 self._waiting = []
             answers = [error] * len(batch)
         except BaseException:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from redis.asyncio import Redis
@@ -19,7 +19,6 @@ from service.platform.compute import Compute
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources
 from service.platform.database import Database
-from service.platform.evaluators import Evaluators
 from service.platform.gate import Gate
 from service.platform.lane import Lane
 from service.platform.secrets import Tokens, kept_secret_key
@@ -28,8 +27,6 @@ EVENT_SECONDS = 0.005
 """How long a high-rate event waits for others on its way to the stream; its request was answered already."""
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
-EVALUATOR = "service.calculations.child"
-"""The program of the processes that evaluate formulas."""
 LEFT_SECONDS = 3600
 """Nothing of an upload or a run is on its way for so long: whoever made it is gone."""
 
@@ -53,13 +50,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
     lane = Lane(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
-    evaluators = Evaluators(
-        EVALUATOR,
-        processes=settings.evaluators,
-        queue=settings.compute_queue,
-        memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
-        workbooks=settings.calculating_workbooks,
-    )
+    closing = ExitStack()
     clock = SystemClock()
     await database.open()
     scratch = scratch_folder(settings)
@@ -73,13 +64,13 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,
-            evaluators=evaluators,
             tokens=Tokens(secret_key(settings)),
             clock=clock,
             scratch=scratch,
+            closing=closing,
         )
     finally:
-        evaluators.close()
+        closing.close()
         compute.close()
         await redis.aclose()
         await database.close()

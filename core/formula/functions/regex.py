@@ -59,7 +59,7 @@ def _matches(environment: Environment, text: str, pattern: regex.Pattern[str], m
 
 
 def has_match(environment: Environment, text: str, pattern: str, any_case: int = 0) -> bool:
-    """Whether a part of a text fits a regular expression. Raises Failure(VALUE) for none, or one that takes too long."""
+    """Whether a part of a text fits a regular expression. Raises Failure(VALUE) where it is none, or takes too long."""
     return bool(_matches(environment, text, _compiled(pattern, any_case), 1))
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import core.formula.functions  # noqa: F401 - fills the catalogue
 from core.formula import machine
 from core.formula.catalogue import EXAMPLE_CELLS, FUNCTIONS, Function, Kind
-from core.formula.errors import FormulaError
+from core.formula.errors import BodyFault, FormulaError
 from core.formula.evaluate import evaluate
 from core.formula.parser import parse
 from core.formula.values import Array, Error, Lambda
@@ -32,6 +32,8 @@ LITERALS = (
     "1E308",
     "-1E308",
     "99999999999",
+    "9007199254740993",
+    "-2958466",
     "TRUE",
     "FALSE",
     '""',
@@ -45,6 +47,10 @@ LITERALS = (
     '"#,##0.00"',
     '"yyyy-mm-dd"',
     '"é€\U0001f600"',
+    '"(a+)+$["',
+    'UNICHAR(55296)&"x"',
+    'REPT("x",32767)',
+    '"1+2i"',
     "#N/A",
     "#DIV/0!",
     "{1,2,3}",
@@ -130,6 +136,8 @@ def check(text: str, *, arrays: bool) -> None:
     try:
         tree = parse(text, place.row, place.column)
         found = machine.compile(tree, arrays=arrays, text=text, unknown_as_name=True).run(place)
+    except BodyFault as fault:
+        pytest.fail(f"{text}: {fault.error!r}")
     except FormulaError:
         return
     finally:

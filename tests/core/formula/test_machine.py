@@ -14,7 +14,7 @@ from core.formula import machine
 from core.formula.environment import CELLS_MAX
 from core.formula.errors import LimitExceeded, SyntaxFault, UnsupportedFunction
 from core.formula.parser import parse
-from core.formula.values import CALC, DIV0, NA, NAME, NULL, NUM, REF, VALUE, Array, Date, Lambda
+from core.formula.values import CALC, DIV0, NA, NAME, NULL, NUM, REF, VALUE, Array, Date, Lambda, Reference
 from tests.core.formula.places import Place, area, value
 
 OPERATORS: tuple[tuple[str, Any], ...] = (
@@ -245,6 +245,7 @@ PLAIN: tuple[tuple[str, Any], ...] = (
     ("=here+1", 31.0),
     ("=SUM(here)", 150.0),
     ("=CHOOSE(1,A1:A5)+0", 30.0),
+    ("=SUMPRODUCT(SUBTOTAL(9,OFFSET(A1,ROW(A1:A3)-1,0)))", 60.0),
 )
 
 DATES: tuple[tuple[str, Any], ...] = (
@@ -263,9 +264,22 @@ DATES: tuple[tuple[str, Any], ...] = (
 )
 
 
+# A function that gives references, lifted, and functions that take them: each is answered for.
+SEVERAL_REFERENCES: tuple[tuple[str, Any], ...] = (
+    ("=MAX(SUBTOTAL(9,OFFSET(A1,{0;2},0,2,1)))", 70.0),
+    ('=SUM(SUMIF(OFFSET(A1,{0,1,2},0,3,1),">20"))', 220.0),
+    ('=SUM(COUNTIF(INDIRECT({"Sheet1","Other"}&"!A1:A5"),">1"))', 6.0),
+    ('=SUM(SUMIFS(INDIRECT({"Sheet1","Other"}&"!A1:A2"),INDIRECT({"Sheet1","Other"}&"!A1:A2"),">1"))', 32.0),
+    ('=SUM(IFERROR(COUNTIF(INDIRECT({"Other","Nowhere"}&"!A1:A2"),">0"),5))', 7.0),
+    ("=SUM(COUNTBLANK(OFFSET(D1,{0,2},0,2,1)))", 1.0),
+    ("=SUM(N(OFFSET(A1,{0,1},0)))", 30.0),
+    ("=SUM(OFFSET(OFFSET(A1,{0,1},0),1,0))", 50.0),
+)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
-    OPERATORS + SNAPPING + COMPARISONS + BROADCASTING + REFERENCES + FORMS + LAMBDAS,
+    SEVERAL_REFERENCES + OPERATORS + SNAPPING + COMPARISONS + BROADCASTING + REFERENCES + FORMS + LAMBDAS,
 )
 def test_values(text: str, expected: Any) -> None:
     found = value(text)
@@ -283,6 +297,19 @@ def test_dates_stay_dates(text: str, expected: Any) -> None:
     found = value(text)
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("text", "expected"), SEVERAL_REFERENCES)
+def test_traced_formulas_read_several_references_too(text: str, expected: Any) -> None:
+    record: list[tuple[int, int, Any]] = []
+    found = machine.compile(parse(text), text=text, trace=record).run(Place())
+    assert found == expected
+    cells = [cell for _, _, step in record if isinstance(step, Array) for cell in step.cells()]
+    assert cells and not any(isinstance(cell, Reference) for cell in cells)
+
+
+def test_a_number_that_has_no_answer_is_num() -> None:
+    assert value("=IMPOWER(-1,1E308)") is NUM
 
 
 def test_arguments_left_to_right() -> None:

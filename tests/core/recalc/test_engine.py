@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import xlsxwriter
@@ -107,9 +108,12 @@ def test_two_columns_that_take_turns_are_done_in_one_walk(rows: int) -> None:
 
 
 def test_array_formulas_over_more_cells_than_a_file_holds_fill_their_own(tmp_path: Path) -> None:
-    path = tmp_path / "wide.xlsx"
-    with xlsxwriter.Workbook(str(path)) as book:
-        book.add_worksheet("S").write_array_formula("B2:XFD1000000", "{=7}")
-    wide = core.read(path)
-    wide.recalculate()
-    assert (wide.value("S", "B2"), wide.value("S", "B3")) == (7, None)
+    small, wide = tmp_path / "small.xlsx", tmp_path / "wide.xlsx"
+    with xlsxwriter.Workbook(str(small)) as book:
+        book.add_worksheet("S").write_array_formula("B2:B4", "{=7}")
+    with ZipFile(small) as source, ZipFile(wide, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b'ref="B2:B4"', b'ref="B2:XFD1000000"'))
+    found = core.read(wide)
+    found.recalculate()
+    assert (found.value("S", "B2"), found.formula("S", "B2"), found.formula("S", "B3")) == (7, "=7", None)

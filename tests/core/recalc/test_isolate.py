@@ -79,15 +79,17 @@ def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Call
 
 
 def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
+    manifest, paths = stored({"B1": ENDLESS})
     with pytest.raises(RecalculationFailed, match=r"longer than the limit of 1 seconds"):
-        recalculate_isolated(*stored({"B1": ENDLESS}), folder, **{**LIMITS, "seconds_max": 1.0})
+        recalculate_isolated(manifest, paths, folder, **{**LIMITS, "seconds_max": 1.0})
     assert list(folder.iterdir()) == []
 
 
 def test_a_workbook_that_needs_too_much_memory(stored: Callable[..., Any], folder: Path) -> None:
     """The limit leaves no room for the libraries themselves."""
+    manifest, paths = stored({"B1": "=SUM(A1:A3)"})
     with pytest.raises(RecalculationFailed, match=r"more memory than the limit of|stopped before its end"):
-        recalculate_isolated(*stored({"B1": "=SUM(A1:A3)"}), folder, **{**LIMITS, "memory_bytes_max": 64 * 1024**2})
+        recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 64 * 1024**2})
     assert list(folder.iterdir()) == []
 
 
@@ -133,8 +135,9 @@ def test_what_is_the_machines_fault_is_no_failure_of_the_workbook(stored: Callab
 def test_it_can_be_stopped(stored: Callable[..., Any], folder: Path) -> None:
     stop = threading.Event()
     stop.set()
+    manifest, paths = stored({"B1": ENDLESS})
     with pytest.raises(InterruptedError):
-        recalculate_isolated(*stored({"B1": ENDLESS}), folder, **LIMITS, stop=stop)
+        recalculate_isolated(manifest, paths, folder, **LIMITS, stop=stop)
     assert list(folder.iterdir()) == []
 
 

@@ -270,6 +270,14 @@ def test_what_cannot_be_calculated_is_told(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_whole_row_spills_to_the_end_of_the_sheet() -> None:
+    book = Book.from_columns({"S": {"A": ["a"], "B": [2.0]}})
+    book.set("S", "A3", "=S!1:1")
+    book.set("S", "B4", "=S!1:1")
+    book.recalculate()
+    assert [book.value("S", cell) for cell in ("A3", "B3", "C3", "XFD3", "B4")] == ["a", 2, 0, 0, "#SPILL!"]
+
+
 def test_edits_are_checked() -> None:
     book = Book.from_columns({"S": {"A": [1.0]}})
     wrong: list[tuple[str, str, Any, type[Exception]]] = [

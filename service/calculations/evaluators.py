@@ -8,6 +8,9 @@ import structlog
 
 from core.confined import ChildFailed, StandingChild
 from service.platform.compute import Compute
+from service.platform.context import Resources
+
+PROGRAM = "service.calculations.child"
 
 log = structlog.get_logger()
 
@@ -18,8 +21,7 @@ class Evaluators:
     One that dies or runs out of time is replaced by the next call. Bounded: past the queue's length load is shed.
     """
 
-    def __init__(self, module: str, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int) -> None:
-        self._module = module
+    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int) -> None:
         self._memory_bytes_max = memory_bytes_max
         self._workbooks = workbooks
         self._compute = Compute(threads=processes, queue=queue)
@@ -66,7 +68,7 @@ class Evaluators:
         return None
 
     def _started(self) -> StandingChild:
-        return StandingChild(self._module, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max)
+        return StandingChild(PROGRAM, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max)
 
     def _give_back(self, child: StandingChild) -> None:
         with self._lock:
@@ -86,3 +88,18 @@ class Evaluators:
         for child in idle:
             child.end()
         self._compute.close()
+
+
+def evaluators_of(resources: Resources) -> Evaluators:
+    """The evaluators of this process: there from the first call on, closed with the process."""
+    found: Evaluators | None = vars(resources).get("evaluators")
+    if found is None:
+        settings = resources.settings
+        found = vars(resources)["evaluators"] = Evaluators(
+            processes=settings.evaluators,
+            queue=settings.compute_queue,
+            memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
+            workbooks=settings.calculating_workbooks,
+        )
+        resources.closing.callback(found.close)
+    return found

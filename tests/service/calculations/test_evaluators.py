@@ -16,11 +16,10 @@ import msgspec
 import pytest
 
 from core.confined import ChildFailed, ChildOutOfTime
+from service.calculations.evaluators import PROGRAM, Evaluators
 from service.calculations.schema import Options
 from service.calculations.work import EvaluateOrder
-from service.platform.evaluators import Evaluators
 from service.platform.problem import Unavailable
-from service.platform.process import EVALUATOR
 
 ENDLESS = "=SUM(SORT(RANDARRAY(5000000)))"
 
@@ -53,14 +52,14 @@ def children() -> set[int]:
 
 def is_evaluator(number: int) -> bool:
     try:
-        return EVALUATOR.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
+        return PROGRAM.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:  # it just ended
         return False
 
 
 @pytest.fixture
 def evaluators() -> Iterator[Evaluators]:
-    made = Evaluators(EVALUATOR, processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1)
+    made = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1)
     yield made
     made.close()
     assert children() == set()
