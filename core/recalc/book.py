@@ -179,8 +179,8 @@ class Book(Workbook):
         """Calculate what the edits touched; the first time every formula.
 
         Args:
-            now: the moment of TODAY and NOW, without zone; without one their cells keep their values, as `faults` tells.
-            random: a source of numbers in [0, 1) for RAND and its family; without one likewise.
+            now: the moment of TODAY and NOW, without zone; without it their cells keep their values (see `faults`).
+            random: a source of numbers in [0, 1) for RAND and its family; without it theirs keep them too.
             seconds_max: the calculation is given up after so many seconds; what it did stays, the rest still waits.
 
         Raises:

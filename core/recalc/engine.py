@@ -156,9 +156,10 @@ class Engine:
             PartOfArray: it may not.
         """
         region = self.owner(cells.index, row, column)
-        if region is not None and region.fills and not region.spills:
-            if (region.first, region.left) != (region.bottom, region.right):
-                raise PartOfArray("the cell is part of an array formula that fills several cells")
+        if region is None or region.spills or (region.first, region.left) == (region.bottom, region.right):
+            return region
+        if region.fills:
+            raise PartOfArray("the cell is part of an array formula that fills several cells")
         return region
 
     def _release(self, cells: SheetCells, row: int, column: int) -> None:
@@ -337,7 +338,8 @@ class Engine:
             return
         unknown = [name for name, _ in program.unknown if not self.names.known(name, environment.sheet or "")]
         if unknown:
-            shape.unsupported = unknown[0]  # the call is #NAME?, which IFERROR may catch as in Excel
+            shape.unsupported = unknown[0]  # the whole cell is #NAME?: nothing may hide what could not be calculated
+            return
         shape.program = program
 
     def _plan(self, shape: Shape, environment: BookEnvironment) -> None:

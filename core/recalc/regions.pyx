@@ -80,8 +80,10 @@ cdef class Region:
         self.spills = spills
 
     def formula(self, Py_ssize_t row, Py_ssize_t column):
-        """The text of one cell's formula, with its '='."""
-        if self.fills or (row == self.origin_row and column == self.origin_column):
+        """The text of one cell's formula, with its '='; of a cell that an array formula fills that of its first."""
+        if self.fills:
+            row, column = self.first, self.left
+        if row == self.origin_row and column == self.origin_column:
             return self.text
         return "=" + move_formula(self.text[1:], row - self.origin_row, column - self.origin_column)
 

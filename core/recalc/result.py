@@ -133,6 +133,7 @@ class Recalculation:
         sheet = engine.workbook.sheets[cells.index]
         edited = (cells.index, region.first, region.left) in engine.edited
         bottom, right = region.bottom, region.right
+        formula = region.formula(region.first, region.left)
         if not edited:
             low, end = engine.carried_range(region)
             bottom, right = max(bottom, low), max(right, end)
@@ -143,7 +144,7 @@ class Recalculation:
                     continue
                 value = engine.plain(*key)
                 cached = None if edited or key in engine.edited else sheet.value(row, column)
-                yield Row(cells.name, cell_name(row, column), region.text, value, cached, same(value, cached))
+                yield Row(cells.name, cell_name(row, column), formula, value, cached, same(value, cached))
 
     def _runs(self) -> Iterator[tuple[Region, int, int]]:
         """What was calculated and still stands, as runs of rows without holes, each once, in the book's order."""

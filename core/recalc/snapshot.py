@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from core.grid.address import range_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet
+from core.recalc.arrays import lifts, may_be_array
 from core.recalc.regions import Region
 from core.recalc.store import CellColumn, SheetCells
 from core.values import Kind
@@ -85,20 +87,14 @@ def _formulas(regions: list[Region]) -> Formulas:
     areas: list[tuple[int, str, bool]] = []
     count = 0
     for region in regions:
-        pieces = region.pieces(region.first, region.last)
-        places = [np.arange(first, last + 1, dtype=np.int32) for first, last in pieces]
-        if not places:
-            continue
-        own = np.concatenate(places)
-        rows.append(own)
-        columns.append(np.full(len(own), region.left, np.int32))
-        heads.append(np.full(len(own), count, np.int32))
-        texts.append(region.formula(int(own[0]), region.left)[1:])
-        single = (region.bottom, region.right) == (region.first, region.left)
-        if region.fills and not (region.spills and single):
-            area = range_name(region.first, region.left, region.bottom, region.right)
-            areas.append((count, area, region.spills))
-        count += len(own)
+        for own, text, area in _parts(region):
+            rows.append(own)
+            columns.append(np.full(len(own), region.left, np.int32))
+            heads.append(np.full(len(own), count, np.int32))
+            texts.append(text[1:])
+            if area is not None:
+                areas.append((count, area, not region.fills or region.spills))
+            count += len(own)
     if not rows:
         nothing = np.zeros(0, np.int32)
         return Formulas(nothing, nothing, nothing, nothing, _text([]), {})
@@ -117,6 +113,26 @@ def _formulas(regions: list[Region]) -> Formulas:
         {int(place[at]): area for at, area, _ in areas},
         frozenset(int(place[at]) for at, _, spills in areas if spills),
     )
+
+
+def _parts(region: Region) -> Iterator[tuple[NDArray[np.int32], str, str | None]]:
+    """The rows of a region that share one text, the text in the first of them, and the range of an array formula."""
+    own = [np.arange(first, last + 1, dtype=np.int32) for first, last in region.pieces(region.first, region.last)]
+    if not own:
+        return
+    rows, tree = np.concatenate(own), region.shape.tree
+    fixed = region.fills and not region.spills
+    spread = region.fills and (region.bottom, region.right) != (region.first, region.left)
+    # A formula that spills over its own cell alone is a plain one, unless it would mean something else as such.
+    if not (fixed or spread or (region.shape.arrays and (tree is None or may_be_array(tree) or lifts(tree)))):
+        yield rows, region.formula(int(rows[0]), region.left), None
+    elif region.fills:
+        area = range_name(region.first, region.left, region.bottom, region.right)
+        yield rows, region.formula(region.first, region.left), area
+    else:
+        for row in rows.tolist():
+            area = range_name(row, region.left, row, region.left)
+            yield np.array([row], np.int32), region.formula(row, region.left), area
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import pickle
 import time
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast, get_args
+from typing import cast, get_args
 from uuid import UUID
 
 import msgspec
@@ -209,7 +209,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
     seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
     try:
-        done: Any = _answer_of(await evaluators_of(ctx.resources)(pickle.dumps(order), seconds))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(pickle.dumps(order), seconds)))
     except ChildOutOfTime:
         done = work.all_failed(body.formulas, work.TOO_LONG)
     except ChildFailed:
@@ -220,6 +220,13 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
         summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
         execution_time_ms=_milliseconds_since(started),
     )
+
+
+def _done(body: BatchRequest, answer: work.Answer) -> BatchDone:
+    if isinstance(answer, Refused):
+        return work.all_failed(body.formulas, answer.message)
+    assert isinstance(answer, BatchDone)
+    return answer
 
 
 def _milliseconds_since(started: float) -> int:

@@ -6,10 +6,9 @@ import pickle
 import resource
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +18,8 @@ from core.recalc.book import Book
 from service.calculations import work
 from service.calculations.work import BatchOrder, EvaluateOrder
 from service.platform.shelf import Shelf
+
+T = TypeVar("T")
 
 LATER_SECONDS = 0.25
 """What looks at the time by itself comes first, and says more."""
@@ -36,41 +37,53 @@ class Evaluating:
     def __init__(self, workbooks: int, memory_bytes_max: int) -> None:
         self.books: Shelf[Book] = Shelf(workbooks)
         self._memory_bytes_kept = _memory_bytes() + memory_bytes_max // 2
+        self._armed = False
         self.spoilt = False
         """Something was broken off in its midst, or memory ran out: this process answers, and ends."""
 
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
         """The answer to an order, and whether another can follow: not where much memory stayed taken."""
-        # Orders come from the service that started us; answers go back as plain data, which cannot run anything there.
-        asked: Any = pickle.loads(order)  # noqa: S301
-        answer: work.Answer
-        if isinstance(asked, BatchOrder):
-            answer = work.batch(asked, self.limit)
-        else:
-            assert isinstance(asked, EvaluateOrder)
-            try:
-                answer = work.answer(asked, self.books, self.limit)
-            except MemoryError:  # while a workbook was opened
-                self.spoilt = True
-                answer = work.Refused(kind="LimitExceeded", message=NO_MEMORY)
-        told = msgspec.msgpack.encode(answer)
+        try:
+            told = msgspec.msgpack.encode(self._answer(order))
+        except MemoryError:  # while a workbook was opened, or the answer put together
+            self.spoilt = True
+            told = msgspec.msgpack.encode(work.Refused(kind="LimitExceeded", message=NO_MEMORY))
         return told, not self.spoilt and _memory_bytes() <= self._memory_bytes_kept
 
-    @contextmanager
-    def limit(self, seconds: float) -> Iterator[None]:
-        """Turn what lasts longer, or needs more memory than there is, into a LimitExceeded."""
-        signal.setitimer(signal.ITIMER_REAL, seconds + LATER_SECONDS, AGAIN_SECONDS)
+    def _answer(self, order: bytes) -> work.Answer:
+        # Orders come from the service that started us; answers go back as plain data, which cannot run anything there.
+        asked: Any = pickle.loads(order)  # noqa: S301
+        if isinstance(asked, BatchOrder):
+            return work.batch(asked, self.limit)
+        assert isinstance(asked, EvaluateOrder)
+        return work.answer(asked, self.books, self.limit)
+
+    def limit(self, seconds: float, function: Callable[[], T]) -> T:
+        """Call a function; what lasts longer, or needs more memory than there is, becomes a LimitExceeded.
+
+        No context manager: the alarm may ring again at any step on the way out, and here that way is one frame.
+        """
         try:
             try:
-                yield
+                self._armed = True
+                signal.setitimer(signal.ITIMER_REAL, seconds + LATER_SECONDS, AGAIN_SECONDS)
+                return function()
             finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                self._armed = False
         except OutOfTime:
+            self._armed = False
             self.spoilt = True
             raise errors.LimitExceeded(work.TOO_LONG) from None
         except MemoryError:
             self.spoilt = True
             raise errors.LimitExceeded(NO_MEMORY) from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def ring(self, *_: object) -> None:
+        """The alarm clock's signal; one that comes late, while an answer is put together, means nothing."""
+        if self._armed:
+            raise OutOfTime
 
 
 NO_MEMORY = "the evaluation needed more memory than it may have"
@@ -85,15 +98,11 @@ def _memory_bytes() -> int:
     return (int(resident) - int(shared)) * resource.getpagesize()
 
 
-def ring(*_: object) -> None:
-    """The alarm clock's signal."""
-    raise OutOfTime
-
-
 def main(workbooks: str, memory_bytes_max: str, parent: str) -> None:
     """Evaluate until no more orders come."""
-    signal.signal(signal.SIGALRM, ring)
-    serve(Evaluating(int(workbooks), int(memory_bytes_max)), memory_bytes_max, parent)
+    evaluating = Evaluating(int(workbooks), int(memory_bytes_max))
+    signal.signal(signal.SIGALRM, evaluating.ring)
+    serve(evaluating, memory_bytes_max, parent)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class ItemError(Struct, frozen=True, kw_only=True):
 class BatchItem(Struct, frozen=True, kw_only=True):
     """One result of a batch."""
 
-    id: str | UnsetType = UNSET
+    id: str | None
     formula: str
     value: Any
     type: ValueType

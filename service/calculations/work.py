@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -33,8 +33,14 @@ CODES = {"EvaluationError": "CALCULATION_ERROR", "LimitExceeded": "CALCULATION_E
 """The code of a batch's failed item by the class of its fault; the others' is VALIDATION_ERROR."""
 TOO_LONG = "the evaluation took longer than it may"
 
-Limit = Callable[[float], AbstractContextManager[None]]
-"""A context that is left with LimitExceeded after so many seconds."""
+T = TypeVar("T")
+
+
+class Limit(Protocol):
+    """Calls a function, and raises LimitExceeded where that lasts longer."""
+
+    def __call__(self, seconds: float, function: Callable[[], T]) -> T: ...
+
 
 _random = SystemRandom().random
 
@@ -141,20 +147,23 @@ def answer(order: EvaluateOrder, books: Shelf[Book], limit: Limit) -> Evaluated 
             book = _opened(order.workbook, books)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
-        with limit(order.seconds):
-            found = evaluated(order, behind, sheet if order.sheet_name is not None else None)
-            told = Evaluated(
-                value=encode(found.value),
-                type=cast(ValueType, found.type),
-                cell_references=found.cell_references,
-                functions_used=found.functions_used,
-                trace=encode(found.trace) if order.debug else None,
-            )
+        told = limit(order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None))
     except FormulaError as fault:
         return Refused.of(fault)
     if len(told.value) + len(told.trace or b"") > ANSWER_BYTES_MAX:
         return Refused.of(_too_large())
     return told
+
+
+def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> Evaluated:
+    found = evaluated(order, behind, sheet)
+    return Evaluated(
+        value=encode(found.value),
+        type=cast(ValueType, found.type),
+        cell_references=found.cell_references,
+        functions_used=found.functions_used,
+        trace=encode(found.trace) if order.debug else None,
+    )
 
 
 def _opened(stored: Stored, books: Shelf[Book]) -> Book:
@@ -197,15 +206,14 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
             environment = shared
             if asked.context:
                 environment = _environment({**shared_cells, **_folded(asked.context)}, order)
-            with limit(min(left, order.seconds)):
-                found = _with_options(compile_formula(asked.formula), environment, order.options)
+            found = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
         except FormulaError as fault:
             if isinstance(fault, errors.LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
             yield failed(asked, Refused.of(fault))
         else:
             yield BatchItem(
-                id=UNSET if asked.id is None else asked.id,
+                id=asked.id,
                 formula=asked.formula,
                 value=found.value,
                 type=cast(ValueType, found.type),
@@ -213,10 +221,14 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
             )
 
 
+def _value(formula: str, environment: ContextEnvironment, options: Options) -> Evaluation:
+    return _with_options(compile_formula(formula), environment, options)
+
+
 def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
     """The item of a formula that has no value."""
     return BatchItem(
-        id=UNSET if asked.id is None else asked.id,
+        id=asked.id,
         formula=asked.formula,
         value=None,
         type="error",
@@ -268,6 +280,6 @@ def _too_large() -> FormulaError:
     return errors.LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
 
 
-def unlimited(_: float) -> AbstractContextManager[None]:
+def unlimited(seconds: float, function: Callable[[], T]) -> T:
     """No limit but the engine's own."""
-    return nullcontext()
+    return function()

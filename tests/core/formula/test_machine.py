@@ -305,7 +305,8 @@ def test_traced_formulas_read_several_references_too(text: str, expected: Any) -
     found = machine.compile(parse(text), text=text, trace=record).run(Place())
     assert found == expected
     cells = [cell for _, _, step in record if isinstance(step, Array) for cell in step.cells()]
-    assert cells and not any(isinstance(cell, Reference) for cell in cells)
+    assert cells
+    assert not any(isinstance(cell, Reference) for cell in cells)
 
 
 def test_a_number_that_has_no_answer_is_num() -> None:

@@ -10,6 +10,7 @@ import pytest
 import xlsxwriter
 
 import core
+from core.grid.sheet import Workbook
 from core.recalc.book import Book
 from core.recalc.errors import BadValue, PartOfArray
 
@@ -117,3 +118,24 @@ def test_array_formulas_over_more_cells_than_a_file_holds_fill_their_own(tmp_pat
     found = core.read(wide)
     found.recalculate()
     assert (found.value("S", "B2"), found.formula("S", "B2"), found.formula("S", "B3")) == (7, "=7", None)
+
+
+def test_each_formula_of_a_column_that_spills_has_its_own_text() -> None:
+    columns = {"A": [1.0, 2.0, 3.0], "B": [f"=LET(x,A{row},x+x)" for row in (1, 2, 3)]}
+    book = Book.from_columns({"S": columns | {"C": ["=FORMULATEXT(B3)"]}})
+    rows = {row.cell: (row.formula, row.value) for row in book.recalculate()}
+    assert rows["B3"] == ("=LET(x,A3,x+x)", 6)
+    assert rows["C1"][1] == book.formula("S", "B3") == "=LET(x,A3,x+x)"
+    assert book["S"].formula(2, 1) == "LET(x,A3,x+x)"
+
+
+def test_what_works_through_arrays_does_so_after_it_was_stored() -> None:
+    columns = {"A": [1.0, 2.0, 3.0], "B": ["=SUM(A$1:A$3*2)"] * 9, "C": ["=A1+1"], "D": ["=SORT(A1:A3)"]}
+    book = Book.from_columns({"S": columns})
+    book.set("S", "C9", "=SUM(LEN(A1:A3))")
+    book.recalculate()
+    again = Book(Workbook(book.sheets))
+    again.recalculate()
+    cells = ("B1", "B9", "C1", "C9", "D3")
+    assert [again.value("S", cell) for cell in cells] == [12, 12, 2, 3, 3]
+    assert [again.formula("S", cell) for cell in cells] == [book.formula("S", cell) for cell in cells]

@@ -266,7 +266,7 @@ def test_what_cannot_be_calculated_is_told(tmp_path: Path) -> None:
     assert {cell for fault in result.faults for cell in fault.cells} >= {"S!A4", "S!A9"}
     found = values(result)
     assert [found[f"S!A{row}"] for row in range(1, 9)] == [
-        "#NAME?", 0, 42, "#NAME?", 43, "#NAME?", "#REF!", "#VALUE!",
+        "#NAME?", "#NAME?", 42, "#NAME?", 43, "#NAME?", "#REF!", "#VALUE!",
     ]  # fmt: skip
 
 

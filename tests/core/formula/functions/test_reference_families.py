@@ -78,8 +78,9 @@ INDIRECT = (
     ('=INDIRECT("r[-1]c",FALSE)', 40), ('=INDIRECT("RC[1]",0)', "date"), ('=SUM(INDIRECT("R1C1:R3C1",FALSE))', 60),
     ('=SUM(INDIRECT("C1",FALSE))', 150), ('=SUM(INDIRECT("Other!R1",FALSE))', 101),
     ('=ROW(INDIRECT("R[-9]C",FALSE))', 1_048_572), ('=COLUMN(INDIRECT("RC[-5]",FALSE))', 16_380),
-    ('=INDIRECT("R[-1048576]C",FALSE)', "#REF!"), ('=INDIRECT("A1",FALSE)', "#REF!"), ('=INDIRECT("R0C1",FALSE)', "#REF!"),
-    ('=INDIRECT("rate")', 20), ('=INDIRECT("number")', "#REF!"), ('=INDIRECT("nothing")', "#REF!"),
+    ('=INDIRECT("R[-1048576]C",FALSE)', "#REF!"), ('=INDIRECT("A1",FALSE)', "#REF!"),
+    ('=INDIRECT("R0C1",FALSE)', "#REF!"), ('=INDIRECT("rate")', 20), ('=INDIRECT("number")', "#REF!"),
+    ('=INDIRECT("nothing")', "#REF!"),
     ('=SUM(INDIRECT("Fruit[Price]"))', 150), ('=SUM(INDIRECT("C1#"))', 15), ('=ROW(INDIRECT("A7"))', 7),
     ('=SUM(INDIRECT({"A1","A2"}))', 30), ("=INDIRECT(1/0)", "#DIV/0!"), ('=INDIRECT("[Book]Sheet1!A1")', "#REF!"),
 )  # fmt: skip
