@@ -111,8 +111,19 @@ EXAMPLE_CELLS: Final[dict[str, Any]] = {
 """The cells that the examples of the catalogue refer to."""
 
 OUTSIDE_WORLD: Final = frozenset(
-    "CALL CUBEKPIMEMBER CUBEMEMBER CUBEMEMBERPROPERTY CUBERANKEDMEMBER CUBESET CUBESETCOUNT CUBEVALUE COPILOT DETECTLANGUAGE "
-    "FILTERXML IMAGE PY REGISTER.ID RTD SQL.REQUEST STOCKHISTORY TRANSLATE WEBSERVICE".split()
+    {
+        *(
+            "CUBEKPIMEMBER",
+            "CUBEMEMBER",
+            "CUBEMEMBERPROPERTY",
+            "CUBERANKEDMEMBER",
+            "CUBESET",
+            "CUBESETCOUNT",
+            "CUBEVALUE",
+        ),
+        *("CALL", "COPILOT", "DETECTLANGUAGE", "FILTERXML", "IMAGE", "PY", "REGISTER.ID", "RTD", "SQL.REQUEST"),
+        *("STOCKHISTORY", "TRANSLATE", "WEBSERVICE"),
+    }
 )
 """Excel's functions that reach outside the workbook: never supported."""
 
@@ -142,12 +153,23 @@ def function(
     return enter
 
 
-def form(name: str, category: str, description: str, *arguments: Argument, examples: tuple[tuple[str, Any], ...]) -> None:
+def form(
+    name: str, category: str, description: str, *arguments: Argument, examples: tuple[tuple[str, Any], ...]
+) -> None:
     """Enter a function that evaluates its own arguments."""
     assert name not in FUNCTIONS, f"{name} is in the catalogue already"
     FUNCTIONS[name] = Function(name, category, description, arguments, examples, False, False, None)
 
 
 __all__ = [
-    "ARGUMENTS_MAX", "EXAMPLE_CELLS", "FUNCTIONS", "OMITTED", "OUTSIDE_WORLD", "Argument", "Function", "Kind", "form", "function",
-]  # fmt: skip
+    "ARGUMENTS_MAX",
+    "EXAMPLE_CELLS",
+    "FUNCTIONS",
+    "OMITTED",
+    "OUTSIDE_WORLD",
+    "Argument",
+    "Function",
+    "Kind",
+    "form",
+    "function",
+]

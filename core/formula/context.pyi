@@ -11,7 +11,7 @@ KEY_LENGTH_MAX: int
 
 class Slots:
     program: Final[Program]
-    def __init__(self, program: Program) -> None: ...
+    def __new__(cls, program: Program) -> Slots: ...
 
 class ContextEnvironment(Environment):
     behind: Final[Environment | None]

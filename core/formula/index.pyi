@@ -1,4 +1,4 @@
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ INDEX_ROWS_MIN: int
 INDEX_AFTER: int
 LOOKUP_CHARACTERS_MAX: int
 
+@final
 class Vector:
     size: Final[int]
     pool: Final[Pool]
@@ -24,6 +25,7 @@ class Vector:
     def span(self) -> Span: ...
     def halving(self, value: Any, mode: int, falling: bool) -> int: ...
 
+@final
 class Groups:
     vector: Final[Vector]
     count: Final[int]

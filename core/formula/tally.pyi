@@ -1,4 +1,4 @@
-from typing import Final
+from typing import Final, final
 
 from core.formula.criteria import Criterion
 from core.formula.environment import Environment
@@ -9,6 +9,7 @@ ORDER_ROWS_MIN: int
 ORDER_AFTER: int
 ORDERED_ROWS_MAX: int
 
+@final
 class Tally:
     rows: Final[int]
     numbers: Final[int]

@@ -157,14 +157,14 @@ AGGREGATES: Final = {
 }
 
 HELPERS: Final = {
-    "is_blank": '''\
+    "is_blank": """\
 def is_blank(value):
     return value is None or value != value
-''',
-    "is_number": '''\
+""",
+    "is_number": """\
 def is_number(value):
     return hasattr(value, "__float__") and not isinstance(value, str) and str(value) not in ("True", "False", "nan")
-''',
+""",
     "flat": '''\
 def flat(*values):
     """All values inside nested lists and arrays."""
@@ -243,22 +243,22 @@ def multiple(number, step, way):
     count = Decimal(format(number / step, ".15g")).to_integral_value(way)
     return float(count * Decimal(format(step, ".15g")))
 ''',
-    "sign": '''\
+    "sign": """\
 def sign(number):
     return (number > 0) - (number < 0)
-''',
-    "right": '''\
+""",
+    "right": """\
 def right(word, count):
     return word[max(len(word) - count, 0):]
-''',
-    "middle": '''\
+""",
+    "middle": """\
 def middle(word, start, count):
     return word[start - 1:start - 1 + count]
-''',
-    "replaced": '''\
+""",
+    "replaced": """\
 def replaced(word, start, count, new):
     return word[:start - 1] + new + word[start - 1 + count:]
-''',
+""",
     "substituted": '''\
 def substituted(word, old, new, place):
     """A text with only the occurrence at a place, counted from 1, replaced."""
@@ -278,18 +278,18 @@ def day(serial):
     """The date of a serial number after February 1900."""
     return date(1899, 12, 30) + timedelta(days=int(serial))
 ''',
-    "months_later": '''\
+    "months_later": """\
 def months_later(start, months):
     first = day(start)
     year, month = divmod(first.year * 12 + first.month - 1 + months, 12)
     return serial(year, month + 1, min(first.day, calendar.monthrange(year, month + 1)[1]))
-''',
-    "month_end": '''\
+""",
+    "month_end": """\
 def month_end(start, months):
     first = day(start)
     return serial(first.year, first.month + months + 1, 1) - 1
-''',
-    "date_difference": '''\
+""",
+    "date_difference": """\
 def date_difference(start, end, unit):
     first, last, unit = day(start), day(end), unit.upper()
     if unit == "D":
@@ -301,7 +301,7 @@ def date_difference(start, end, unit):
         return (last - day(serial(last.year, last.month - (last.day < first.day), first.day))).days
     year = last.year - ((last.month, last.day) < (first.month, first.day))
     return (last - day(serial(year, first.month, first.day))).days
-''',
+""",
     "position": '''\
 def position(value, keys, mode):
     """The place of a value among keys, counted from 1: equal for mode 0, the last not above it among ascending keys
@@ -344,39 +344,39 @@ def growth(rate, count, when):
     factor = (1 + rate) ** count
     return factor, (1 + rate * when) * (factor - 1) / rate
 ''',
-    "payment": '''\
+    "payment": """\
 def payment(rate, count, present, future, when):
     factor, annuity = growth(rate, count, when)
     return -(present * factor + future) / annuity
-''',
-    "present_value": '''\
+""",
+    "present_value": """\
 def present_value(rate, count, amount, future, when):
     factor, annuity = growth(rate, count, when)
     return -(future + amount * annuity) / factor
-''',
-    "future_value": '''\
+""",
+    "future_value": """\
 def future_value(rate, count, amount, present, when):
     factor, annuity = growth(rate, count, when)
     return -(present * factor + amount * annuity)
-''',
-    "periods": '''\
+""",
+    "periods": """\
 def periods(rate, amount, present, future, when):
     if not rate:
         return -(present + future) / amount
     due = amount * (1 + rate * when)
     return math.log((due - future * rate) / (due + present * rate)) / math.log(1 + rate)
-''',
-    "effective": '''\
+""",
+    "effective": """\
 def effective(rate, count):
     return (1 + rate / count) ** count - 1
-''',
-    "net_present_value": '''\
+""",
+    "net_present_value": """\
 def net_present_value(rate, values):
     return sum(value / (1 + rate) ** place for place, value in enumerate(values, 1))
-''',
-    "rank": '''\
+""",
+    "rank": """\
 def rank(value, values, ascending):
     return 1 + sum((other < value) if ascending else (other > value) for other in values)
-''',
+""",
 }
 """Functions that full_code brings along, in an order in which each may use those before it."""

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, final
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,6 +21,7 @@ class Source(Protocol):
     def environment(self) -> Environment: ...
     def span(self, sheet: str | None, column: int, first_row: int, rows: int, /) -> Span: ...
 
+@final
 class Plan:
     inputs: Final[tuple[tuple[str | None, int, bool, int, int, int | None], ...]]
     def run(self, source: Source, row: int, column: int, rows: int) -> Span | None: ...

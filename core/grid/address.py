@@ -79,6 +79,12 @@ def range_name(first_row: int, first_column: int, last_row: int, last_column: in
     return first if first == last else f"{first}:{last}"
 
 
+def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
+    """Rows of one column as a formula names them, with the sheet in front."""
+    quoted = sheet if sheet.replace("_", "").isalnum() else "'" + sheet.replace("'", "''") + "'"
+    return f"{quoted}!{range_name(first_row, column, last_row, column)}"
+
+
 def parse_range(name: str) -> tuple[int, int, int, int]:
     """The inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
 

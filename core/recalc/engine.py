@@ -14,7 +14,7 @@ from core.formula.parser import parse, read
 from core.formula.tree import Node, Structured
 from core.formula.values import NAME, Date, Error, Pool
 from core.formula.vector import plan
-from core.grid.address import parse_range
+from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
 from core.recalc.arrays import lifts, may_be_array
 from core.recalc.environment import BookEnvironment
@@ -24,7 +24,6 @@ from core.recalc.graph import Graph
 from core.recalc.names import BookNames
 from core.recalc.reads import Range, Reads, reads_of, resolved
 from core.recalc.regions import Read, Region, Shape
-from core.recalc.result import place_name
 from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
 from core.recalc.store import SheetCells, read_list, span_of_list
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core.grid.address import cell_name, column_name, fill_down, range_name
+from core.grid.address import cell_name, column_name, fill_down, place_name
 from core.grid.sheet import Value
 from core.recalc.regions import Region
 
@@ -188,12 +188,6 @@ def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((low, high))
     return found
-
-
-def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
-    """Rows of one column as a formula names them, with the sheet in front."""
-    quoted = sheet if sheet.replace("_", "").isalnum() else "'" + sheet.replace("'", "''") + "'"
-    return f"{quoted}!{range_name(first_row, column, last_row, column)}"
 
 
 def _place(region: Region, low: int, high: int) -> str:

@@ -5,7 +5,7 @@ from core.formula.functions import amounts as amounts
 from core.formula.functions import arrays as arrays
 from core.formula.functions import bonds as bonds
 from core.formula.functions import characters as characters
-from core.formula.functions import complex as complex
+from core.formula.functions import complex as complex  # noqa: A004 - the family is called so
 from core.formula.functions import conditional as conditional
 from core.formula.functions import counting as counting
 from core.formula.functions import database as database
