@@ -1,6 +1,8 @@
-"""The machine: every kind of node, both modes, errors, lambdas and limits. Expected values are Excel's, from its
-documentation or by hand over the example cells: A1:A5 10 to 50, B1:B5 fruit, C1:C5 1 to 5, D1:D5 TRUE, FALSE, blank,
-text and a number."""
+"""The machine: every kind of node, both modes, errors, lambdas and limits.
+
+Expected values are Excel's, from its documentation or by hand over the example cells: A1:A5 10 to 50, B1:B5 fruit,
+C1:C5 1 to 5, D1:D5 TRUE, FALSE, blank, text and a number.
+"""
 
 from __future__ import annotations
 

@@ -521,7 +521,7 @@ def test_a_workbook_that_a_record_needs_stays(stack: Stack, owner: Member, loans
 
 
 def test_a_workbook_in_error_can_be_deleted(owner: Member, pack: PackFile) -> None:
-    found = owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1" t="s"><v>7</v></c></row>')]))
+    found = owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1" t="s"><v>x</v></c></row>')]))
     assert found["status"] == "error"
     assert owner.delete(f"/api/v1/workbooks/{found['id']}").status_code == 204
 
