@@ -164,19 +164,10 @@ class Unit:
         )
         return job_id
 
-    async def audit(
-        self,
-        action: str,
-        subject: Subject | None,
-        *,
-        event_id: UUID | None = None,
-        occurred_at: datetime | None = None,
-        **who: Any,
-    ) -> None:
+    async def audit(self, action: str, subject: Subject | None, **who: Any) -> None:
         """Write an audit row in this transaction.
 
-        `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id. With an `event_id` the row is
-        written once, however often it is handed in.
+        `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
         """
         row = {
             "user_id": None,
@@ -187,8 +178,8 @@ class Unit:
             "request_id": self.request_id,
             **who,
             "tenant_id": self.tenant,
-            "id": event_id or new_id(),
-            "occurred_at": occurred_at or self.now(),
+            "id": new_id(),
+            "occurred_at": self.now(),
             "action": action,
             "resource_type": subject.type if subject else None,
             "resource_id": subject.id if subject else None,
@@ -205,7 +196,6 @@ INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_
 VALUES (%(tenant_id)s, %(id)s, %(occurred_at)s, %(user_id)s, %(user_email)s, %(api_key_id)s,
         %(action)s, %(resource_type)s, %(resource_id)s, %(resource_name)s,
         %(ip_address)s, %(user_agent)s, %(request_id)s, %(details)s)
-ON CONFLICT (tenant_id, id) DO NOTHING
 """
 
 

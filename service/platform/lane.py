@@ -11,15 +11,20 @@ from typing import Any
 
 from redis import exceptions
 from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
 
 TOGETHER_MOST = 128
 """Commands of one round trip."""
+ROUND_TRIP_SECONDS = 5.0
+"""After which Redis counts as gone."""
 
 
 class Lane:
     """One way to Redis; of one event loop, so nothing is locked.
 
     With `gather_seconds` a round trip waits for so long for company: for commands that nobody is in a hurry for.
+    It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
+    for each command take as long again as the commands.
     """
 
     def __init__(self, redis: Redis, *, gather_seconds: float = 0.0) -> None:
@@ -28,6 +33,7 @@ class Lane:
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._travelling = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._connection: AbstractConnection | None = None
 
     async def __call__(self, *command: Any) -> Any:
         """What Redis answers to one command.
@@ -63,10 +69,7 @@ class Lane:
     async def _send(self, batch: list[tuple[tuple[Any, ...], asyncio.Future[Any]]]) -> None:
         answers: list[Any]
         try:
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for command, _ in batch:
-                    pipe.execute_command(*command)
-                answers = await pipe.execute(raise_on_error=False)
+            answers = await self._exchange([command for command, _ in batch])
         except Exception as error:
             if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError):
                 batch += self._waiting  # who waits already would wait as long for the same
@@ -83,3 +86,42 @@ class Lane:
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
+
+    async def _exchange(self, commands: list[tuple[Any, ...]]) -> list[Any]:
+        """The answers to these commands, a refusal of one in its place."""
+        try:
+            async with asyncio.timeout(ROUND_TRIP_SECONDS):
+                connection = await self._connected()
+                await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+                return [await _answer(connection) for _ in commands]
+        except TimeoutError:
+            await self.close()
+            raise exceptions.TimeoutError("Redis did not answer in time") from None
+        except BaseException:
+            await self.close()  # what was half sent or half read is no use to anybody else
+            raise
+
+    async def _connected(self) -> AbstractConnection:
+        """The connection; a new one where Redis closed it since."""
+        if self._connection is not None and (self._connection._reader is None or self._connection._reader.at_eof()):
+            await self.close()
+        if self._connection is None:
+            pool = self._redis.connection_pool
+            self._connection = pool.connection_class(
+                **{**pool.connection_kwargs, "socket_timeout": None, "health_check_interval": 0}
+            )
+            await self._connection.connect()  # type: ignore[no-untyped-call]
+        return self._connection
+
+    async def close(self) -> None:
+        """Give the connection up; the next command makes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+
+async def _answer(connection: AbstractConnection) -> Any:
+    try:
+        return await connection.read_response()
+    except exceptions.ResponseError as refusal:
+        return refusal

@@ -48,7 +48,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
     )
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
-    lane = Lane(redis)
+    lane, events = Lane(redis), Lane(redis, gather_seconds=EVENT_SECONDS)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     closing = ExitStack()
     clock = SystemClock()
@@ -60,7 +60,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             database=database,
             redis=redis,
             lane=lane,
-            events=Lane(redis, gather_seconds=EVENT_SECONDS),
+            events=events,
             gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,
@@ -72,6 +72,8 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     finally:
         closing.close()
         compute.close()
+        await lane.close()
+        await events.close()
         await redis.aclose()
         await database.close()
 

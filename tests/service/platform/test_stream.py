@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -141,20 +141,4 @@ def test_entries_that_were_trimmed_while_taken_are_passed_over(clean: Apart, mon
         return await drain(shared, "two", block_milliseconds=1)
 
     assert clean.run(walk) == 2
-    assert len(rows(clean, tenant)) == 2
-
-
-def test_the_audit_row_of_an_entry_has_one_identity(clean: Apart) -> None:
-    """What makes the above hold: the same entry makes the same row, another one another."""
-    tenant, user = clean.tenant(), uuid4()
-
-    async def twice(shared: Resources) -> None:
-        ctx = Context(shared, request_id="r", ip_address="-", headers={})
-        ctx.admit(caller(tenant, user))
-        for _ in range(2):
-            await ctx.audit("calculation.completed", None, event_id=UUID(int=77))
-        await ctx.audit("calculation.completed", None)
-        await ctx.commit()
-
-    clean.run(twice)
     assert len(rows(clean, tenant)) == 2
