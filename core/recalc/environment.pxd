@@ -12,7 +12,6 @@ cdef class BookEnvironment(Environment):
     cdef readonly Pool pool
     cdef readonly object book
     cdef dict by_name
-    cdef dict scalars
     cdef SheetCells here
     cdef readonly object now
     cdef readonly object chance

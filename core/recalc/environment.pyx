@@ -9,7 +9,6 @@ from core.recalc.store cimport CellColumn, SheetCells
 
 cdef enum:
     CELLS_AS_LIST = 16
-    SCALARS_KEPT = 4096
     ARRAY_CELLS_MAX = 20_000_000  # values read from cells into one array; they are views, mostly
 
 
@@ -34,7 +33,6 @@ cdef class BookEnvironment(Environment):
         self.regions = regions
         self.pool = pool
         self.by_name = {cells.name.casefold(): cells for cells in cells_of}
-        self.scalars = {}
         self.indexes = {}
         self.now = None
         self.chance = None
@@ -181,17 +179,6 @@ cdef class BookEnvironment(Environment):
             raise Failure(REF)
         self.require(cells, first_row, column, first_row + rows - 1, column)
         return self.span_of(cells, column, first_row, rows)
-
-    def scalar(self, node):
-        """The value of a part of a formula that is the same in all rows."""
-        program = self.scalars.get(node)
-        if program is None:
-            from core.formula.machine import compile as compile_tree
-
-            if len(self.scalars) >= SCALARS_KEPT:
-                self.scalars.clear()
-            program = self.scalars[node] = compile_tree(node, arrays=True)
-        return program.run(self)
 
     cpdef object name(self, str sheet, str name):
         return self.book.name_value(self, sheet, name)
