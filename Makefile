@@ -16,7 +16,7 @@ help: ## list the targets
 setup: .venv/.ready ## the virtual environment: dependencies, compiled kernels, the command
 
 .venv/.ready: $(SOURCES)
-	@echo "Setting up .venv: dependencies, then the kernels; two minutes the first time"
+	@echo "Setting up .venv: dependencies, then the kernels; some minutes the first time"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev]'
 	@$(BIN)/python -m core.warm
@@ -42,7 +42,8 @@ format: setup ## let ruff put the code in order
 	$(BIN)/ruff format .
 
 bench: setup ## measure against the peers: make bench NAME="compliance --check"
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev,bench]'
+	@$(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['bench'], sep='\n')" >.venv/peers.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --requirement .venv/peers.txt
 	$(BIN)/python -m bench $(NAME)
 
 clean: ## remove what was built

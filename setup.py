@@ -42,4 +42,5 @@ setup(
         compiler_directives=DIRECTIVES,
         nthreads=os.cpu_count() or 1,
     ),
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
 )
