@@ -24,7 +24,7 @@ from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
 from service.platform.secrets import new_id
 from service.workbooks import reading, store
-from service.workbooks.schema import WorkbookNotFound
+from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
 from service.workbooks.store import NewSheet
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
@@ -42,11 +42,8 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn an uploaded file into stored columns: the workbook becomes ready, or carries what is wrong with its file."""
     workbook_id = UUID(arguments["workbook_id"])
-    try:
-        row = await store.get(unit, workbook_id)
-    except WorkbookNotFound:
-        return
-    if row.status != "processing":
+    row = await _waiting(unit, workbook_id, "processing")
+    if row is None:
         return
     await unit.commit()  # no connection is held while the file is read
     with _folder(unit.resources.scratch, workbook_id) as folder:
@@ -73,11 +70,8 @@ async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], _: st
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
     workbook_id = UUID(arguments["workbook_id"])
-    try:
-        row = await store.get(unit, workbook_id)
-    except WorkbookNotFound:
-        return
-    if row.status != "recalculating":
+    row = await _waiting(unit, workbook_id, "recalculating")
+    if row is None:
         return
     manifest = Manifest.from_json(await store.book(unit, workbook_id))
     await unit.commit()  # no connection is held while it calculates
@@ -105,6 +99,15 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "faults": made.fault_count,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
+
+
+async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow | None:
+    """The workbook while it still waits in that state; None once it was deleted, or an earlier run finished it."""
+    try:
+        row = await store.get(unit, workbook_id)
+    except WorkbookNotFound:
+        return None
+    return row if row.status == status else None
 
 
 @contextmanager
