@@ -49,7 +49,7 @@ DAYS_BETWEEN_SYSTEMS: Final = 1_462
 def from_serial(serial: float, *, date_1904: bool = False) -> datetime | None:
     """The moment that a date serial stands for, to the millisecond as Excel shows it; None where Excel shows none.
 
-    In the 1900 system serial 60 is the 29 February 1900 that never was: it comes back as 1 March, and the serials
+    In the 1900 system serial 60 is the 29 February 1900 that never was: it comes back as 28 February, and the serials
     below it one day later than plain counting would give.
     """
     if not 0 <= serial < 2_958_466:

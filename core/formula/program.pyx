@@ -109,6 +109,8 @@ def date_text(double serial, str date_format=DATE_FORMAT, bint date_1904=False):
     if moment is None:
         return None
     if date_format == "ISO8601":
+        if 60 <= serial < 61 and not date_1904:  # the day that Excel has and the calendar has not
+            return "1900-02-29" + date_text(serial + 1, date_format)[10:]
         if 0 <= serial < 1:
             return moment.strftime("%H:%M:%S")
         return moment.strftime("%Y-%m-%d" if moment.time().replace(microsecond=0) == _MIDNIGHT else "%Y-%m-%dT%H:%M:%S")

@@ -359,3 +359,10 @@ def test_arrays_are_raw_too() -> None:
     found = evaluate("={1,2}*A1", {"A1": 2})
     assert isinstance(found.raw, Array)
     assert found.raw.cells() == [2.0, 4.0]
+
+
+def test_the_day_that_never_was_is_told_as_excel_shows_it() -> None:
+    assert evaluate("=DATE(1900,2,29)").value == "1900-02-29"
+    assert evaluate("=DATE(1900,2,29)+0.5").value == "1900-02-29T12:00:00"
+    assert evaluate("=DATE(1900,2,28)").value == "1900-02-28"
+    assert evaluate("=DATE(1900,3,1)").value == "1900-03-01"
