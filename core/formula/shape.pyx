@@ -93,6 +93,18 @@ cdef inline void _emit_column(Form* form, int32_t column, bint absolute) noexcep
     form.size += 4
 
 
+cdef inline Py_ssize_t _past_colon(const Character* text, Py_ssize_t size, Py_ssize_t at) noexcept:
+    """Past a colon and the blanks around it; 0 where there is none."""
+    while _blank(_look(text, size, at)):
+        at += 1
+    if _look(text, size, at) != u":":
+        return 0
+    at += 1
+    while _blank(_look(text, size, at)):
+        at += 1
+    return at
+
+
 cdef Py_ssize_t _rows(const Character* text, Py_ssize_t size, Py_ssize_t at, Form* form) noexcept:
     """Take a run of rows, 1:3 or $1:$3, as the parser does; its end, or 0 where there is none."""
     cdef int32_t[2] rows
@@ -113,13 +125,9 @@ cdef Py_ssize_t _rows(const Character* text, Py_ssize_t size, Py_ssize_t at, For
         if at == begin or not 1 <= rows[part] <= _ROWS:
             return 0
         if part == 0:
-            while _blank(_look(text, size, at)):
-                at += 1
-            if _look(text, size, at) != u":":
+            at = _past_colon(text, size, at)
+            if at == 0:
                 return 0
-            at += 1
-            while _blank(_look(text, size, at)):
-                at += 1
         elif not _ends_reference(c):
             return 0
     form.bytes[form.size] = _RUN_OF_ROWS + 2 * absolute[0] + absolute[1]
@@ -149,13 +157,9 @@ cdef Py_ssize_t _columns(const Character* text, Py_ssize_t size, Py_ssize_t at, 
         if not 1 <= at - begin <= 3 or columns[part] > _COLUMNS:
             return 0
         if part == 0:
-            while _blank(_look(text, size, at)):
-                at += 1
-            if _look(text, size, at) != u":":
+            at = _past_colon(text, size, at)
+            if at == 0:
                 return 0
-            at += 1
-            while _blank(_look(text, size, at)):
-                at += 1
         elif not _ends_reference(c):
             return 0
     form.bytes[form.size] = _RUN_OF_COLUMNS + 2 * absolute[0] + absolute[1]
