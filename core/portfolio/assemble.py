@@ -44,6 +44,8 @@ class Loans:
     sheet_name: str = "Holdings"
     notes: dict[str, Any] = field(default_factory=dict)
     source_cells: dict[str, str] = field(default_factory=dict)
+    lots: NDArray[np.int32] | None = None
+    conflicting: NDArray[np.bool_] | None = None
 
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
@@ -78,6 +80,8 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         sheet_name=loans.sheet_name,
         notes=loans.notes,
         source_cells=loans.source_cells,
+        lots=loans.lots,
+        conflicting=loans.conflicting,
     )
 
 
@@ -189,7 +193,10 @@ def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
 
 
 def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
-    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one."""
+    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one.
+
+    A row without a CUSIP whose LoanX id stands beside one CUSIP on other rows is a lot of that position.
+    """
     keys: NDArray[np.int64] | None = None
     base = 0
     for target in IDENTIFIERS:
@@ -197,9 +204,20 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
         if column is None:
             continue
         own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
-        keys = own if keys is None else np.where(keys >= 0, keys, own)
+        keys = own if keys is None else np.where(keys >= 0, keys, _linked(keys, column, own))
         base += len(column.text)
     return keys
+
+
+def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each row's own key, or the one key that its string has on other rows."""
+    both = (keys >= 0) & (column.codes >= 0)
+    codes, known = column.codes[both], keys[both]
+    key_of = np.full(len(column.text) + 1, -1, np.int64)
+    key_of[codes] = known
+    key_of[codes[key_of[codes] != known]] = -1
+    linked = key_of[column.codes]
+    return np.where((linked >= 0) & (column.codes >= 0), linked, own)
 
 
 def _lots(loans: Loans) -> None:
@@ -219,7 +237,8 @@ def _lots(loans: Loans) -> None:
     order = np.lexsort((members, -weight, group))
     leads = members[order[np.searchsorted(group[order], np.arange(len(first)))]]
     loans.notes["lots"] = len(members)
-    loans.notes["conflicting_lots"] = _conflicts(loans, members, group, len(first))
+    conflicts = _conflicts(loans, members, group, len(first))
+    loans.notes["conflicting_lots"] = int(np.count_nonzero(conflicts))
     # Every row but the later lots stays, and shows the position's largest lot.
     keep = np.ones(loans.row_count, np.bool_)
     keep[members] = False
@@ -238,6 +257,10 @@ def _lots(loans: Loans) -> None:
         loans.numbers[weighted][place] = np.where(np.isnan(mean), loans.numbers[weighted][place], mean)
     for flag, any_lot in raised.items():
         loans.flags[flag][place] = any_lot
+    loans.lots = np.ones(loans.row_count, np.int32)
+    loans.lots[place] = np.bincount(group)
+    loans.conflicting = np.zeros(loans.row_count, np.bool_)
+    loans.conflicting[place] = conflicts
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -256,8 +279,8 @@ def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArr
         return np.where(total > 0, summed / total, np.nan)
 
 
-def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> int:
-    """Positions whose lots differ in a rating or in the maturity."""
+def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
+    """Which positions' lots differ in a rating or in the maturity."""
     differs = np.zeros(groups, np.bool_)
     columns = [ranks[members].astype(np.float64) for ranks in loans.ranks.values()]
     if "maturity_date" in loans.numbers:
@@ -268,7 +291,7 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
         np.minimum.at(low, group[known], values[known])
         np.maximum.at(high, group[known], values[known])
         differs |= low < high
-    return int(np.count_nonzero(differs))
+    return differs
 
 
 def take(loans: Loans, rows: NDArray[np.intp]) -> None:

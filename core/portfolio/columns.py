@@ -107,7 +107,7 @@ def _read(loans: Loans, name: str, values: Any) -> None:
     if name == "base_rate" and not _is_pair(values) and _is_numeric(values):
         loans.numbers["base_rate_level"] = _numbers(name, values)
     elif name in _AGENCIES:
-        loans.ranks[name] = _ranks(name, values)
+        loans.ranks[name] = _ranks(loans, name, values)
     elif name == "lien_type":
         loans.lien = _liens(name, values)
     elif name == "coupon_type":
@@ -212,13 +212,13 @@ def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
     return parsing.merged_pool(codes, text, Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)), upper=upper)
 
 
-def _ranks(name: str, values: Any) -> NDArray[np.uint8]:
+def _ranks(loans: Loans, name: str, values: Any) -> NDArray[np.uint8]:
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.dtype.kind in "iu":
         if len(array) and (array.min() < 0 or array.max() > ratings.DEFAULTED):
             raise MappingError(f"column {name} has a rank outside 0 to {ratings.DEFAULTED}")
         return array.astype(np.uint8)
-    text = _text(name, values)
+    text = loans.texts[name] = _text(name, values)
     return np.array([*(ratings.rank(one, _AGENCIES[name]) for one in text.text.strings()), 0], np.uint8)[text.codes]
 
 

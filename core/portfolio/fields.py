@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping as Dict
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+SourceType = Literal["clo_holdings", "servicer_snapshot", "custom"]
 FieldType = Literal["string", "number", "date", "boolean"]
 
 
@@ -34,20 +36,47 @@ class Field:
     required: bool = False
     aliases: tuple[str, ...] = ()
     """Headers in order of preference, compared by `core.portfolio.parsing.key`; the target's own name is the last."""
+    default: str | float | bool | None = None
+    """What stands in for a blank cell, in the field's type (a date as ISO text); None leaves it blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A change of one field's values, made before they are checked."""
+
+    field: str
+    operation: str
+    """One of `core.portfolio.transforms.OPERATIONS`."""
+    parameters: Dict[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one field's values must be."""
+
+    field: str
+    rule: str
+    """One of `core.portfolio.rules.RULES`."""
+    parameters: Dict[str, Any] = field(default_factory=dict, hash=False)
+    message: str | None = None
+    """In place of the rule's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Which columns of a source feed which fields."""
+    """Which columns of a source feed which fields, how their values change, and what they must be."""
 
     id: str
     name: str
-    source_type: Literal["clo_holdings", "servicer_snapshot", "custom"]
+    source_type: SourceType
     fields: tuple[Field, ...]
     auxiliary: tuple[Field, ...] = ()
     """Fields that the loader takes along when their header is there; they do not count as fields of the mapping."""
     anchors: tuple[str, ...] = ("par_value", "cusip", "loanx_id", "isin")
     """A header row must name one of these targets."""
+    transforms: tuple[Transform, ...] = ()
+    """In the order in which they are applied."""
+    rules: tuple[Rule, ...] = ()
 
 
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
@@ -232,9 +261,9 @@ PROFILES: Final = {
     "standard_clo": Mapping(
         "standard_clo", "Standard CLO holdings", "clo_holdings", STANDARD_CLO_FIELDS, AUXILIARY_FIELDS
     ),
-    "servicer_snapshot": Mapping(
-        "servicer_snapshot",
-        "Servicer snapshot",
+    "standard_servicer": Mapping(
+        "standard_servicer",
+        "Standard servicer snapshot",
         "servicer_snapshot",
         SERVICER_FIELDS,
         anchors=("loan_id", "principal_balance"),

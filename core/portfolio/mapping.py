@@ -196,7 +196,7 @@ class _Reader:
         """One column into the place that its target has in a portfolio."""
         cells = self._loans_at(column)
         if target in _AGENCIES:
-            loans.ranks[target] = self._ranks(cells, target)
+            loans.ranks[target] = self._ranks(loans, cells, target)
         elif target == "lien_type":
             loans.lien = self._liens(loans, cells, column)
         elif target == "base_rate":
@@ -245,9 +245,9 @@ class _Reader:
                 columns["price"] = column
                 return
 
-    def _ranks(self, cells: Cells, target: str) -> NDArray[np.uint8]:
+    def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
         agency = _AGENCIES[target]
-        column = parsing.read_text(cells)
+        column = loans.texts[target] = parsing.read_text(cells)
         strings = column.text.strings()
         read = [ratings.rank(text, agency) for text in strings]
         bad = [rank == 0 and not ratings.is_not_rated(text) for rank, text in zip(read, strings, strict=True)]

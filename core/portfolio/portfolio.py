@@ -137,7 +137,8 @@ class Portfolio:
     names: dict[str, Names]
     """obligor (issuer_id, else the normalised borrower name: the key of the obligor tests), borrower_name,
     facility_name, industry (canonical, as in `fields.INDUSTRIES`), country ("US" for the United States), currency,
-    base_rate (index family and tenor), cusip, loanx_id, isin, issuer_id, payment_frequency."""
+    base_rate (index family and tenor), cusip, loanx_id, isin, issuer_id, payment_frequency; the ratings as written,
+    under the names of `ranks`, where they came as symbols."""
     flags: dict[str, NDArray[np.uint8]]
     """0 or 1; a blank in an existing column is 0. is_defaulted, cov_lite, is_dip, is_current_pay, is_pik,
     is_long_dated, participation; is_fixed (by coupon type, else a base rate "Fixed", else a coupon without spread and
@@ -163,6 +164,11 @@ class Portfolio:
     source_cells: dict[str, str] = field(default_factory=dict)
     """Field -> the A1 range of its source column with the sheet's name, for the explanation of a result; fields of the
     notes and the deal as tranches.current_balance, deal.principal_cash."""
+
+    lots: NDArray[np.int32] | None = None
+    """Rows of the source that each position adds up; None where each is one row."""
+    conflicting: NDArray[np.bool_] | None = None
+    """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
 
     @classmethod
     def from_workbook(cls, book: Workbook, mapping: Mapping | None = None, *, as_of: float | None = None) -> Portfolio:

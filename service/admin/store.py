@@ -32,7 +32,7 @@ async def tenant(ctx: Context) -> TenantRow:
                (SELECT count(*) FROM workbooks WHERE deleted_at IS NULL) AS workbooks,
                (SELECT count(*) FROM api_keys
                 WHERE status <> 'revoked' AND (expires_at IS NULL OR expires_at > now())) AS api_keys,
-               (SELECT coalesce(sum(file_size), 0)::bigint FROM workbooks WHERE deleted_at IS NULL) AS storage_bytes
+               stored_bytes() AS storage_bytes
         FROM tenants t
         WHERE t.id = %s
         """,

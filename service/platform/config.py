@@ -35,6 +35,10 @@ LIMITED = {"least": 1}
 """Of a figure by tier that may not be lifted: the token bucket divides by it."""
 
 
+TOLERANCE_MAX = 1e15
+"""More than any figure of a loan, and finite."""
+
+
 class ConfigError(ValueError):
     """A setting cannot be used; the message names the variable, the value and what would do."""
 
@@ -132,6 +136,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=256, description="memory of the process that recalculates a workbook")
     ] = 4_096
     max_batch_bytes: Annotated[int, Meta(ge=1024, description="size of the body of a batch of formulas")] = 8_388_608
+    max_mappings: Annotated[int, Meta(ge=1, description="mappings of a tenant")] = 1_000
+    max_sample_bytes: Annotated[
+        int, Meta(ge=1024, description="size of the body with sample rows to try a mapping on")
+    ] = 8_388_608
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0
@@ -149,6 +157,22 @@ class Settings(Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=1, description="recently used workbooks that each of these keeps ready for formulas over their cells"),
     ] = 4
+
+    reconciliation_tolerance_par: Annotated[
+        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of par that is none, in currency")
+    ] = 0.01
+    reconciliation_tolerance_price: Annotated[
+        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of prices that is none, in percent of par")
+    ] = 0.125
+    reconciliation_tolerance_spread_bps: Annotated[
+        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of spreads that is none, in basis points")
+    ] = 10.0
+    reconciliation_tolerance_maturity_days: Annotated[
+        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of maturities that is none, in days")
+    ] = 0.0
+    reconciliation_tolerance_all_in_bps: Annotated[
+        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of all-in rates that is none, in basis points")
+    ] = 5.0
 
     database_connections: Annotated[
         int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 from typing import Any, TypeVar, cast
@@ -14,6 +14,7 @@ import psycopg
 import structlog
 from psycopg import AsyncConnection, AsyncPipeline, Connection
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -81,7 +82,7 @@ def named_refusals() -> Iterator[None]:
 class Transaction:
     """One transaction of one tenant, in pipeline mode: BEGIN, the tenant and the first statement go out together."""
 
-    def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline) -> None:
+    def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
         self._connection = connection
         self._pipeline = pipeline
 
@@ -89,7 +90,8 @@ class Transaction:
         """Run a statement; the number of rows it touched."""
         with named_refusals():
             cursor = await self._connection.execute(cast(Any, sql), parameters)
-            await self._pipeline.sync()
+            if self._pipeline is not None:
+                await self._pipeline.sync()
         return cursor.rowcount
 
     async def post(self, sql: str, parameters: Parameters | None = None) -> None:
@@ -127,6 +129,21 @@ class Transaction:
             cursor = await self._connection.execute(cast(Any, sql), parameters)
             row = await cursor.fetchone()
         return row[0] if row else None
+
+
+class BulkTransaction(Transaction):
+    """One transaction of one tenant that moves many rows; outside pipeline mode, which knows no COPY."""
+
+    async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
+        """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
+
+        Row security binds COPY into a tenant's table only in one direction, so PostgreSQL refuses it there: the target
+        is a temporary table.
+        """
+        with named_refusals():
+            async with self._connection.cursor().copy(cast(Any, sql)) as copy:
+                for block in blocks:
+                    await copy.write(block)
 
 
 class Database:
@@ -191,6 +208,23 @@ class Database:
                     if not connection.closed and connection.info.transaction_status:
                         await connection.execute("ROLLBACK")
                     raise
+
+    @asynccontextmanager
+    async def bulk(self, tenant_id: UUID, *, seconds_max: int) -> AsyncIterator[BulkTransaction]:
+        """A transaction as `transaction` gives, for many rows: each of its statements may take `seconds_max`.
+
+        Raises:
+            Problem: as `named_refusals` says.
+        """
+        with named_refusals():
+            async with self._pool.connection() as connection, connection.transaction():
+                await connection.execute(
+                    "SELECT set_config('cushion.tenant', %s, true), set_config('statement_timeout', %s, true)",
+                    [str(tenant_id), f"{seconds_max}s"],
+                )
+                yield BulkTransaction(connection, None)
+                if connection.info.transaction_status is TransactionStatus.INERROR:  # its COMMIT would roll back
+                    raise psycopg.errors.InFailedSqlTransaction("a statement failed, and somebody caught that")
 
     async def check(self) -> None:
         """Ask the server for a sign of life.

@@ -103,9 +103,8 @@ async def room(ctx: Context) -> Room:
         Room,
         """
         SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
-               w.workbooks, w.storage_bytes
-        FROM tenants t, (SELECT count(*) AS workbooks, coalesce(sum(file_size), 0)::bigint AS storage_bytes
-                         FROM workbooks WHERE deleted_at IS NULL) AS w
+               (SELECT count(*) FROM workbooks WHERE deleted_at IS NULL) AS workbooks, stored_bytes() AS storage_bytes
+        FROM tenants t
         WHERE t.id = %s
         """,
         [ctx.tenant],

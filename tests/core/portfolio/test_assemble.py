@@ -196,6 +196,31 @@ def test_lots_of_one_identifier_are_one_position(map_rows: MapRows) -> None:
         1,
         1,
     )
+    assert portfolio.lots is not None
+    assert portfolio.conflicting is not None
+    assert portfolio.lots.tolist() == [3, 1, 1]
+    assert portfolio.conflicting.tolist() == [True, False, False]
+
+
+def test_a_lot_without_its_cusip_is_known_by_its_loanx_id(map_rows: MapRows) -> None:
+    portfolio = map_rows(
+        [
+            ["LoanX ID", "CUSIP", "Issuer", "Par"],
+            ["LX100001", None, "Acme", 1.0],
+            ["LX100001", "037833100", "Acme", 2.0],
+            ["LX100002", "594918104", "Bolt", 4.0],
+            ["LX100002", "037833100", "Bolt", 8.0],
+            ["LX100002", None, "Bolt", 16.0],
+        ]
+    )
+    assert named(portfolio, "cusip") == ["037833100", "594918104", None], "LX100002 stands beside two CUSIPs"
+    assert portfolio.numbers["par_value"].tolist() == [11, 4, 16]
+
+
+def test_ratings_stay_as_they_are_written(map_rows: MapRows) -> None:
+    portfolio = map_rows([["LoanX ID", "Issuer", "Par", "Moody's CFR"], ["LX100001", "Acme", 1.0, "B2 *-"]])
+    assert named(portfolio, "rating_agency_a") == ["B2 *-"]
+    assert portfolio.lots is portfolio.conflicting is None, "no position has lots"
 
 
 def test_two_facilities_of_one_borrower_stay_two(map_rows: MapRows) -> None:

@@ -51,7 +51,7 @@ def test_standard_clo_has_its_25_fields_and_two_are_required() -> None:
 
 
 def test_servicer_snapshot() -> None:
-    profile = PROFILES["servicer_snapshot"]
+    profile = PROFILES["standard_servicer"]
     assert [(one.target, one.required) for one in profile.fields] == [
         ("loan_id", True),
         ("principal_balance", True),

@@ -154,7 +154,7 @@ def test_many_equal_names_stay_distinct_and_cheap(make_sheet: MakeSheet) -> None
 
 def test_other_mappings_have_their_own_anchors(make_sheet: MakeSheet) -> None:
     rows: list[list[Any]] = [["Loan ID", "Principal Balance", "Interest Rate", "Days Open"], ["1", 2, 3, 4]]
-    found = header.find(make_sheet(rows), PROFILES["servicer_snapshot"])
+    found = header.find(make_sheet(rows), PROFILES["standard_servicer"])
     assert found is not None
     assert found.columns.keys() == {"loan_id", "principal_balance", "interest_rate", "days_open"}
 

@@ -463,7 +463,7 @@ def test_a_refused_run_leaves_nothing(stack: Any, owner: Any) -> None:
 def test_a_changed_mapping_is_used_at_once(owner: Any, own_g1: dict[str, Any]) -> None:
     """The kept portfolio is one of a mapping, not of a workbook alone."""
     first = run(owner, own_g1)
-    changed = owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"mapping_id": "servicer_snapshot"})
+    changed = owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"mapping_id": "standard_servicer"})
     assert changed.status_code == 200, changed.text
     second = run(owner, own_g1)
     assert first["summary"]["skipped"] < second["summary"]["skipped"]

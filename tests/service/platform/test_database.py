@@ -46,6 +46,40 @@ def test_what_was_done_is_committed_together(apart: Apart) -> None:
     assert stored(apart, tenant)
 
 
+def test_many_rows_are_copied_and_committed_together(apart: Apart) -> None:
+    tenant = uuid4()
+
+    async def copied(shared: Resources) -> Named:
+        async with shared.database.bulk(tenant, seconds_max=7) as tx:
+            assert await tx.value("SHOW statement_timeout") == "7s"
+            await tx.execute("CREATE TEMPORARY TABLE arrived (id uuid, name text) ON COMMIT DROP")
+            await tx.copy("COPY arrived FROM STDIN", iter([f"{tenant}\tCop".encode(), b"ied\n"]))
+            moved = await tx.execute(
+                "INSERT INTO tenants (id, name, slug, subscription_tier) SELECT id, name, id::text, 'free' FROM arrived"
+            )
+            assert moved == 1
+            assert not stored(apart, tenant)
+        async with shared.database.transaction(tenant) as tx:
+            return await tx.one(Named, "SELECT id, name FROM tenants", missing=NotFound)
+
+    assert apart.run(copied) == Named(tenant, "Copied")
+
+
+def test_a_bulk_transaction_is_bound_to_its_tenant_and_leaves_nothing_after_an_error(apart: Apart) -> None:
+    tenant, other = uuid4(), uuid4()
+
+    async def fails(shared: Resources) -> None:
+        async with shared.database.bulk(tenant, seconds_max=5) as tx:
+            await tx.execute(NEW_TENANT, [tenant, tenant.hex])
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await tx.execute(NEW_TENANT, [other, other.hex])
+
+    with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+        apart.run(fails)
+    assert not stored(apart, tenant)
+    assert not stored(apart, other)
+
+
 def test_an_error_rolls_back_and_the_connection_lives_on(apart: Apart) -> None:
     tenant = uuid4()
 

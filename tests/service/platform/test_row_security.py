@@ -177,7 +177,8 @@ def test_no_row_can_be_put_into_another_tenant(
     for name, column in names:
         copied = apart.sql(
             "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute"
-            " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s",
+            " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s"
+            " AND attgenerated = ''",
             [name, column],
         )[0][0]
         with (
@@ -250,7 +251,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     writing = {name: held for name, held in rights if held != "SELECT"}
     assert writing == {"jobs": "SELECT UPDATE", "revocations": "DELETE SELECT"}
     reading = {name for name, _ in rights} - set(writing)
-    assert reading == {"tenants", "users", "invitations", "api_keys", "workbooks", "sheets"}
+    assert reading == {"tenants", "users", "invitations", "api_keys", "workbooks", "sheets", "tapes"}
     assert apart.sql("SELECT has_schema_privilege('cushion_definer', 'public', 'CREATE')") == [(False,)]
 
 

@@ -57,11 +57,11 @@ def test_an_upload_answers_at_once(owner: Member, loans: Path) -> None:
 
 def test_the_fields_of_an_upload(owner: Member, loans: Path) -> None:
     answer = owner.upload(
-        loans, name=" March ", description="holdings", mapping_id="servicer_snapshot", stream_key="deal:internal:MAG-17"
+        loans, name=" March ", description="holdings", mapping_id="standard_servicer", stream_key="deal:internal:MAG-17"
     )
     found = owner.parsed(answer.json()["id"])
     named = (found["name"], found["description"], found["mapping_id"], found["stream_key"])
-    assert named == ("March", "holdings", "servicer_snapshot", "deal:internal:MAG-17")
+    assert named == ("March", "holdings", "standard_servicer", "deal:internal:MAG-17")
 
 
 def test_fields_left_empty_count_as_not_given(owner: Member, loans: Path) -> None:
