@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Dict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from enum import IntEnum
 from typing import Any, Final, Literal
 
@@ -47,7 +48,7 @@ class Transform:
     field: str
     operation: str
     """One of `core.portfolio.transforms.OPERATIONS`."""
-    parameters: Dict[str, Any] = field(default_factory=dict, hash=False)
+    parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Rule:
     field: str
     rule: str
     """One of `core.portfolio.rules.RULES`."""
-    parameters: Dict[str, Any] = field(default_factory=dict, hash=False)
+    parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
     message: str | None = None
     """In place of the rule's own."""
 

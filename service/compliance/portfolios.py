@@ -78,8 +78,7 @@ def _arrays(portfolio: Portfolio) -> Iterator[NDArray[Any]]:
     yield from portfolio.numbers.values()
     yield from portfolio.flags.values()
     yield from portfolio.ranks.values()
-    if portfolio.lien is not None:
-        yield portfolio.lien
+    yield from (array for array in (portfolio.lien, portfolio.lots, portfolio.conflicting) if array is not None)
     if portfolio.amortization is not None:
         yield from (portfolio.amortization.row, portfolio.amortization.days, portfolio.amortization.amount)
     for names in portfolio.names.values():
