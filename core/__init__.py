@@ -5,6 +5,8 @@
     for result in core.run_suite(portfolio, "enhanced"):
         print(result.test_name, result.current_value, result.threshold_value, result.status)
 
+    print(core.reconcile(tape, portfolio).summary)
+
     core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
 
 Names are loaded when they are first used, so that `import core` costs nothing.
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
     from core.recalc.book import Book, read
+    from core.reconcile.run import Reconciliation, reconcile
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "Portfolio", "Program", "Results", "Sheet", "TestResult", "Tranches", "Workbook",
-    "compile", "evaluate", "evaluate_batch", "read", "run_suite",
+    "Book", "Deal", "Evaluation", "Portfolio", "Program", "Reconciliation", "Results", "Sheet", "TestResult",
+    "Tranches", "Workbook", "compile", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -37,6 +40,7 @@ _HOMES = {
     "Evaluation": "core.formula.program",
     "Portfolio": "core.portfolio.portfolio",
     "Program": "core.formula.program",
+    "Reconciliation": "core.reconcile.run",
     "Results": "core.compliance.result",
     "Sheet": "core.grid.sheet",
     "TestResult": "core.compliance.result",
@@ -46,6 +50,7 @@ _HOMES = {
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",
+    "reconcile": "core.reconcile",
     "run_suite": "core.compliance.run",
 }
 
@@ -53,6 +58,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'core' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    # reconcile is a package that can be called: importing any part of it puts it in this place as well.
+    value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
     globals()[name] = value
     return value

@@ -26,9 +26,10 @@ def areas() -> list[Area]:
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.health.routes import area as health
+    from service.mappings.routes import area as mappings
     from service.workbooks.routes import area as workbooks
 
-    return [calculations, compliance, workbooks, auth, admin, health]
+    return [calculations, compliance, workbooks, mappings, auth, admin, health]
 
 
 def routes() -> list[Route]:

@@ -9,7 +9,8 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from service.commands import demo, offline, recalc, server
+import service.commands.map as map_command
+from service.commands import compliance, demo, generate, recalc, reconcile, server
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -31,7 +32,10 @@ app = App(
 )
 server.register(app)
 demo.register(app)
-offline.register(app)
+compliance.register(app)
+map_command.register(app)
+generate.register(app)
+reconcile.register(app)
 recalc.register(app)
 
 

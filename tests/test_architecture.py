@@ -37,7 +37,8 @@ CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files")}
 
 AREA_ORDER = [
     "auth activity dlq health",
-    "workbooks mappings",
+    "mappings",
+    "workbooks",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
     "scenarios reports alerts ai",
 ]

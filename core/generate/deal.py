@@ -142,7 +142,7 @@ class GeneratedDeal:
         write_workbook_rows(
             path,
             {
-                "Holdings": sheet.rows() if progress is None else _counted(sheet.rows(), progress),
+                "Holdings": sheet.rows() if progress is None else counted(sheet.rows(), progress),
                 "Tranches": tranche_rows(self.book),
                 "Deal": deal_rows(self.book),
             },
@@ -168,10 +168,10 @@ def generate(
     Raises:
         GenerateError: a number outside its range, an unknown fault or habit, or more rows than a sheet has.
     """
-    _check_number("loans", loans, LOANS_MIN, LOANS_MAX)
-    _check_number("seed", seed, 0, SEED_MAX)
-    _check_words("fault", faults, FAULTS)
-    _check_words("messy", messy, MESSY)
+    check_number("loans", loans, LOANS_MIN, LOANS_MAX)
+    check_number("seed", seed, 0, SEED_MAX)
+    check_words("fault", faults, FAULTS)
+    check_words("messy", messy, MESSY)
     rows = rows_at_most(loans, frozenset(messy))
     if rows > SHEET_ROWS_MAX:
         raise GenerateError(
@@ -184,12 +184,22 @@ def generate(
     return GeneratedDeal(book, draw_texts(book), frozenset(messy))
 
 
-def _check_number(name: str, value: int, low: int, high: int) -> None:
+def check_number(name: str, value: int, low: int, high: int) -> None:
+    """Refuse a number outside its range.
+
+    Raises:
+        GenerateError: it is.
+    """
     if not low <= value <= high:
         raise GenerateError(f"{name} must be between {low:,} and {high:,}, not {value:,}")
 
 
-def _check_words(name: str, words: Collection[str], known: Collection[str]) -> None:
+def check_words(name: str, words: Collection[str], known: Collection[str]) -> None:
+    """Refuse a word that is none of the known ones.
+
+    Raises:
+        GenerateError: there is one.
+    """
     for word in words:
         if word not in known:
             raise GenerateError(f"unknown {name} {word!r}: choose from {', '.join(known)}")
@@ -199,7 +209,7 @@ def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) 
     return codes.astype(np.int32), tuple(values)
 
 
-def _counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:
+def counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:
     """The rows, with word of every 2,000 of them."""
     for number, row in enumerate(rows, 1):
         if number % _PROGRESS_EVERY == 0:

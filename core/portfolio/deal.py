@@ -90,7 +90,7 @@ class _Table:
 
     def unit(self, label: str) -> str:
         places = self.found.columns.get(label)
-        return header.unit(self.found.texts[places[0]]) if places else ""
+        return self.found.unit(places[0]) if places else ""
 
 
 def read_tranches(book: Workbook) -> tuple[Tranches | None, dict[str, str]]:

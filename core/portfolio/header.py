@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from core.grid.address import column_name
+from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.fields import PROFILES, Field, Mapping
-from core.portfolio.parsing import BLANK, DATE, NUMBER, TEXT, decoded, key, plain
+from core.portfolio.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key, plain
 
 ROWS_MAX: Final = 40
 """Rows from the top in which a header is looked for."""
@@ -27,7 +28,51 @@ HEADER_BYTES_MAX: Final = 400
 MEMORY_MAX: Final = 20_000
 """Texts whose targets a matcher remembers: the words of one workbook come again with the next request."""
 
-_UNIT_WORDS: Final = re.compile(r" (?:in )?(?:bps|bp|basis points|percent|pct)$")
+STACK_MAX: Final = 3
+"""Rows that may make up the names of one header: a group, and words that are wrapped below it."""
+
+SAMPLE_ROWS: Final = 1_000
+"""Rows below a header that tell whether a column shows one value only."""
+
+CONSTANT_ROWS: Final = 3
+"""Cells of one text from which a column may be the deal's and not the loans'."""
+
+CONSTANT_SHARE: Final = 0.75
+"""Share of one text in a column's cells from which it is the same on every row: totals and footers have others."""
+
+BESIDE_SHARE: Final = 0.75
+"""Share of the loans' rows that a table beside them must not reach to be another one."""
+
+JOINS_MAX: Final = 100_000
+"""Stacked cells whose words are put together: a sheet of thousands of text columns costs no more than that."""
+
+COUNTED_MIN: Final = 5
+"""Columns that a row must number (1, 2, 3, ...) to be no loan."""
+
+COUNTER_LENGTH_MAX: Final = 20
+"""Characters of a cell that can number a column."""
+
+_NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "isin"))
+"""Targets that tell loans apart: a column with one value for all of them tells of the deal."""
+
+_SIGNS: Final = str.maketrans({"$": " usd ", "€": " eur ", "£": " gbp ", "¥": " jpy ", "%": " percent "})
+_CURRENCY: Final = r"(?:us )?dollars?|euros?|deal currency|us usd|usd|eur|gbp|jpy|chf|cad|aud|sek|nok|dkk"
+_THOUSANDS: Final = r"0?00 ?s?|thousands?"
+_MILLIONS: Final = r"mm|mn|mln|millions?"
+_UNIT: Final = (
+    rf"(?:in )?(?:(?:{_CURRENCY})(?: in)?(?: (?:(?P<thousands_a>{_THOUSANDS}|k)|(?P<millions_a>{_MILLIONS}|m)))?"
+    rf"|(?:(?P<thousands_b>{_THOUSANDS})|(?P<millions_b>{_MILLIONS}))(?: (?:of )?(?:{_CURRENCY}))?"
+    r"|bps?|basis points?|(?:percent|percentage|pct)(?: of (?:par|face))?|of (?:par|face)"
+    r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
+)
+_UNIT_WORDS: Final = re.compile(rf" {_UNIT}$")
+_UNIT_CELL: Final = re.compile(_UNIT)
+_NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
+"""Keys of cells that may stand in a row of units without being one."""
+
+_GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
+
+_COUNTER: Final = re.compile(r"\s*[(\[]?\s*(\d{1,5})(?:\.0)?\s*[)\].]?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +94,76 @@ class Found:
     """A header row that names the targets of a mapping."""
 
     row: int
-    """0-based; the lower one of two."""
+    """0-based; the lowest one of several: the data starts below it."""
     top: int
-    """The upper one of two, else `row`."""
+    """The highest one of several, else `row`."""
     score: int
+    """Distinct targets of the mapping that it names."""
     columns: dict[str, list[int]] = field(default_factory=dict)
     """Target -> the columns that could feed it, the preferred one first."""
     texts: dict[int, str] = field(default_factory=dict)
-    """Column -> its header as written, the two rows joined."""
+    """Column -> its header as written, the rows of names joined; columns whose header is no text are not in it."""
+    units: dict[int, str] = field(default_factory=dict)
+    """Column -> what a row of units below the names says of it."""
+    below: tuple[Literal["units", "numbers"], ...] = ()
+    """What the header's rows below the names hold: units, or numbers of the columns (1, 2, 3, ...)."""
+    demoted: dict[int, Literal["blank", "constant"]] = field(default_factory=dict)
+    """Columns that gave way to another one for the same target: without a value, or with the same on every row."""
+    beside: frozenset[int] = frozenset()
+    """Columns whose header names a target, but of another table to the side."""
+
+    @property
+    def named_row(self) -> int:
+        """The lowest row of names."""
+        return self.row - len(self.below)
+
+    def unit(self, column: int) -> str:
+        """The unit that a column's header states, by itself or in a row of units: "bps", "%" or ""."""
+        return unit(self.texts.get(column, "")) or unit(self.units.get(column, ""))
+
+    def magnitude(self, column: int) -> float:
+        """What the header says a figure is to be multiplied by: 1,000 for thousands, 1,000,000 for millions, else 1."""
+        said = magnitude(self.texts.get(column, ""))
+        return said if said != 1.0 else magnitude(self.units.get(column, ""))
 
 
 def unit(header: str) -> str:
     """The unit that a header states: "bps", "%" or ""."""
     words = key(header).split()
-    if "bps" in words or "bp" in words:
+    if "bps" in words or "bp" in words or "basis points" in key(header):
         return "bps"
     return "%" if "%" in header or "percent" in words or "pct" in words else ""
 
 
+def magnitude(header: str) -> float:
+    """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
+    found = _UNIT_WORDS.search(f" {_spelt(header)}")
+    if found is None:
+        return 1.0
+    if found["thousands_a"] or found["thousands_b"]:
+        return 1_000.0
+    return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+
+
 def without_unit(words: str) -> str:
-    """A key less the word for its unit at the end."""
+    """A key less the words for its unit at the end."""
     return _UNIT_WORDS.sub("", words)
+
+
+def _spelt(text: str) -> str:
+    """The key of a text with its signs for currencies and percent as words."""
+    return key(text.translate(_SIGNS))
 
 
 class Matcher:
     """Headers to targets by the aliases of some fields."""
 
-    def __init__(self, fields: Iterable[Field], auxiliary: Iterable[Field] = ()) -> None:
+    def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
         self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
+        self.has_numbers = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
+        """Whether an alias reads like a name that is given to a column without one of its own."""
 
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
         """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
@@ -90,8 +175,7 @@ class Matcher:
         return known
 
     def _options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
-        words = key(header)
-        for candidate in (words, without_unit(words)):
+        for candidate in dict.fromkeys((key(header), without_unit(key(header)), without_unit(_spelt(header)))):
             options = [(*found, False) for found in self._main.get(candidate, ())]
             options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
             if options:
@@ -109,10 +193,14 @@ def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
     return table
 
 
-@lru_cache(maxsize=64)
 def matcher(mapping: Mapping) -> Matcher:
-    """The matcher of a mapping, made once."""
-    return Matcher(mapping.fields, mapping.auxiliary)
+    """The matcher of a mapping, made once for its fields."""
+    return _matcher(mapping.fields, mapping.auxiliary)
+
+
+@lru_cache(maxsize=64)
+def _matcher(fields: tuple[Field, ...], auxiliary: tuple[Field, ...]) -> Matcher:
+    return Matcher(fields, auxiliary)
 
 
 def detect(sheet: Sheet) -> Header:
@@ -122,50 +210,86 @@ def detect(sheet: Sheet) -> Header:
     """
     found = find(sheet, PROFILES["standard_clo"])
     if found is not None:
-        return Header(found.row, _names(sheet, found.row, found.texts), found.row + 1, sheet.row_count)
+        return Header(found.row, names(sheet, found), found.row + 1, sheet.row_count)
     row = _first_row(sheet)
     if row is not None and _is_all_text(sheet, row):
-        return Header(row, _names(sheet, row, {}), row + 1, sheet.row_count)
+        return Header(row, names(sheet, Found(row, row, 0)), row + 1, sheet.row_count)
     return Header(None, [column_name(column) for column in range(sheet.column_count)], 0, sheet.row_count)
 
 
 def find(sheet: Sheet, mapping: Mapping) -> Found | None:
-    """The best header row for a mapping: most distinct targets among the first rows, then the topmost; None without."""
+    """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
+
+    Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
+    numbers below belongs to the header.
+    """
     scan = _Scan(sheet, matcher(mapping))
-    least = min(SCORE_MIN, len(mapping.fields))
-    best: Found | None = None
+    best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+    if best is None:
+        return None
+    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+
+
+def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
+    """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
+    scan = _Scan(sheet, matcher(mapping))
+    best = _best(scan, 1, None)
+    return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
+
+
+def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate | None:
+    """The candidate with the highest score, then the topmost, then, within its rows, the one of fewest rows."""
+    best: _Candidate | None = None
     for row in scan.rows:
-        found = scan.single(row)
-        double = scan.double(row)
-        if double is not None and double.score > max(found.score, scan.single(row + 1).score):
-            found = double
-        if (
-            found.score >= least
-            and found.columns.keys() & set(mapping.anchors)
-            and (best is None or found.score > best.score)
-        ):
-            best = found
+        for height in range(1, STACK_MAX + 1):
+            one = scan.stack(row, height)
+            if one is None:
+                break
+            if one.score < least or (anchors is not None and not one.targets & anchors):
+                continue
+            if best is None or one.score > best.score or (one.score == best.score and one.is_within(best)):
+                best = one
     return best
+
+
+Options = tuple[tuple[str, int, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """One to three rows read as a header."""
+
+    row: int
+    top: int
+    feeds: dict[int, Options]
+    """Column -> what it could feed."""
+    texts: dict[int, str]
+    score: int
+    targets: frozenset[str]
+
+    def is_within(self, other: _Candidate) -> bool:
+        return other.top < self.top and self.row <= other.row
 
 
 class _Scan:
     """The text cells of a sheet's first rows, and what each could be the header of."""
 
     def __init__(self, sheet: Sheet, aliases: Matcher) -> None:
-        self._sheet = sheet
+        self.sheet = sheet
         self._aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
         found: list[tuple[int, int, int]] = []
+        height_max = ROWS_MAX + STACK_MAX + 1
         for column, stored in enumerate(sheet.columns):
-            if stored is None or stored.start > ROWS_MAX:
+            if stored is None or stored.start >= height_max:
                 continue
-            height = ROWS_MAX + 1 - stored.start
+            height = height_max - stored.start
             kinds, codes = stored.kinds[:height].tolist(), stored.codes[:height].tolist()
             for row, kind in enumerate(kinds, stored.start):
                 if kind == TEXT:
                     found.append((row, column, codes[row - stored.start]))
-                elif kind in (NUMBER, DATE):
+                elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
         distinct = np.array(sorted({code for _, _, code in found}), np.int64)
         distinct = distinct[np.diff(sheet.text.offsets)[distinct] <= HEADER_BYTES_MAX] if len(distinct) else distinct
@@ -173,85 +297,248 @@ class _Scan:
         self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
         for row, column, code in found:
             self._cells.setdefault(row, {})[column] = code
-        self._singles: dict[int, Found] = {}
+        self._merged: dict[int, list[tuple[int, int]]] = {}
+        for first_row, first_column, last_row, last_column in sorted(sheet.merged, key=lambda one: one[1]):
+            for row in range(first_row, min(last_row + 1, height_max) if last_column > first_column else first_row):
+                self._merged.setdefault(row, []).append((first_column, min(last_column + 1, sheet.column_count)))
+        self._joins_left = JOINS_MAX
 
     @property
     def rows(self) -> list[int]:
         """Rows with text, from the top."""
         return sorted(row for row in self._cells if row < ROWS_MAX)
 
-    def single(self, row: int) -> Found:
-        known = self._singles.get(row)
-        if known is None:
-            cells = self._cells.get(row, {})
-            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            texts = {column: self._texts[cells[column]] for column in feeds}
-            known = self._singles[row] = _assign(row, row, feeds, texts)
-        return known
-
-    def double(self, row: int) -> Found | None:
-        """Row and the next one read as one header: groups over fields, or wrapped words."""
-        upper, lower = self._cells.get(row, {}), self._cells.get(row + 1)
-        if lower is None or row + 1 in self._numeric or not (self.single(row).columns or self.single(row + 1).columns):
+    def stack(self, top: int, height: int) -> _Candidate | None:
+        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""
+        rows = range(top, top + height)
+        if any(row not in self._cells or row in self._numeric for row in rows[1:]):
             return None
-        upper = dict(upper)
-        for first_row, first_column, last_row, last_column in self._sheet.merged:
-            if first_row <= row <= last_row and (code := upper.get(first_column)) is not None:
-                for column in range(first_column + 1, min(last_column + 1, self._sheet.column_count)):
-                    upper.setdefault(column, code)
+        if height == 1:
+            cells = self._cells[top]
+            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
+            return _candidate(top, top, feeds, {column: self._texts.get(code, "") for column, code in cells.items()})
+        if not any(code in self._options for row in rows for code in self._cells[row].values()):
+            return None
+        layers = [*(self._filled(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
-        for column in upper.keys() | lower.keys():
-            parts = [self._texts.get(cells[column], "") for cells in (upper, lower) if column in cells]
-            joined = " ".join(part for part in parts if part.strip())
-            options = self._aliases.options(joined)
-            if not options and len(parts) == 2:
-                options = self._options.get(lower[column], ())
-            texts[column] = joined
-            if options:
+        for column in set[int]().union(*layers):
+            parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
+            texts[column] = " ".join(parts)
+            if options := self._joined(parts):
                 feeds[column] = options
-        return _assign(row + 1, row, feeds, texts)
+        return _candidate(rows[-1], top, feeds, texts)
+
+    def _filled(self, row: int) -> dict[int, int]:
+        """A row's text cells, those of merged cells over all their columns."""
+        cells = dict(self._cells[row])
+        reach = 0
+        for first, stop in self._merged.get(row, ()):
+            # Merged cells that overlap, as only a broken file has them, do not make this quadratic.
+            if (code := self._cells[row].get(first)) is not None:
+                for column in range(max(first + 1, reach), stop):
+                    cells.setdefault(column, code)
+                reach = max(reach, stop)
+        return cells
+
+    def _joined(self, parts: list[str]) -> Options:
+        """What stacked words may feed: all of them, else those from below, else a field before its group."""
+        if self._joins_left <= 0:
+            return ()
+        self._joins_left -= 1
+        for start in range(len(parts)):
+            if options := self._aliases.options(" ".join(parts[start:])):
+                return options
+        if len(parts) == 1:
+            return ()
+        group, rest = parts[0].strip(), " ".join(parts[1:])
+        return self._aliases.options(f"{rest} {group}") or self._aliases.options(f"{rest} {group.rstrip('sS')}")
+
+    def numbered(self, best: _Candidate) -> dict[int, Options]:
+        """What columns may feed by the names that only `names` gives: "Column 3" to an empty header, "Rating (2)".
+
+        A mapping may use them, since that is how a sheet's columns are listed.
+        """
+        if not self._aliases.has_numbers:
+            return {}
+        found = {}
+        for column, name in enumerate(names(self.sheet, Found(best.row, best.top, 0, texts=best.texts))):
+            if _GIVEN_NAME.search(name) and name != " ".join(best.texts.get(column, "").split()):
+                options = self._aliases.options(name)
+                if options:
+                    found[column] = options
+        return found
+
+    def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
+        """The cells of a row that holds units and nothing else; {} for another row.
+
+        One unit alone above a column of text is a label: "USD" over the loans in dollars.
+        """
+        if row in self._numeric:
+            return {}
+        said: dict[int, str] = {}
+        for column, code in self._cells.get(row, {}).items():
+            words = _spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
+            if _UNIT_CELL.fullmatch(words):
+                said[column] = self._texts[code].strip()
+            elif words not in _NO_UNIT:
+                return {}
+        measured = [column for column in said if any(one not in strings for one, _, _ in over.feeds.get(column, ()))]
+        return said if measured or len(said) > 1 else {}
+
+    def numbers(self, row: int, over: _Candidate) -> bool:
+        """Whether a row only counts the columns of a header: 1, 2, 3, ..., as figures or as text in brackets."""
+        counted = []
+        for column in range(self.sheet.column_count):
+            value = self.sheet.value(row, column)
+            if isinstance(value, str) and (found := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
+                value = float(found[1])
+            if value is not None:
+                counted.append((column, value))
+            if value is not None and value != len(counted):
+                return False
+        return len(counted) >= COUNTED_MIN and over.feeds.keys() <= {column for column, _ in counted}
 
 
-def _assign(row: int, top: int, feeds: dict[int, tuple[tuple[str, int, bool], ...]], texts: dict[int, str]) -> Found:
-    """Which columns could feed which target; a column feeds one: its target of the mapping, else its auxiliary one."""
-    wanted: dict[str, list[tuple[int, int]]] = {}
+def _candidate(row: int, top: int, feeds: dict[int, Options], texts: dict[int, str]) -> _Candidate:
+    main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
+    every = frozenset(target for options in feeds.values() for target, _, _ in options)
+    return _Candidate(row, top, feeds, texts, len(main), every)
+
+
+def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
+    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
+
+    Args:
+        strings: targets that hold text.
+    """
+    row = best.row
+    units: dict[int, str] = {}
+    below: list[Literal["units", "numbers"]] = []
+    for _ in range(2):
+        if not units and (units := scan.units(row + 1, best, strings)):
+            below.append("units")
+        elif "numbers" not in below and scan.numbers(row + 1, best):
+            below.append("numbers")
+        else:
+            break
+        row += 1
+    beside = _beside(scan.sheet, best, row + 1)
+    feeds = {column: options for column, options in best.feeds.items() if column not in beside} | scan.numbered(best)
+    columns = _assigned(feeds)
+    demoted = _demoted(scan.sheet, columns, row + 1)
+    if demoted:
+        columns = _assigned(feeds, demoted)
+    return Found(row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside)
+
+
+def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
+    """Columns of a shorter table beside that of the loans: behind a blank column, with a field that the loans have too.
+
+    Blank columns within a table are common; a second list of the same things that ends earlier is another table.
+    """
+    blocks: list[list[int]] = []
+    for column in sorted(best.feeds):
+        gap = range(blocks[-1][-1] + 1, column) if blocks else range(0)
+        if not blocks or any(not has_cells(sheet.columns[between], best.top) for between in gap):
+            blocks.append([])
+        blocks[-1].append(column)
+    targets = [{one for column in block for one, _, _ in best.feeds[column]} for block in blocks]
+    if len(blocks) == 1:
+        return frozenset()
+    main = max(range(len(blocks)), key=lambda at: len(targets[at]))
+    ends = [max(_end(sheet.columns[column]) for column in block) for block in blocks]
+    return frozenset(
+        column
+        for at, block in enumerate(blocks)
+        if at != main and targets[at] & targets[main] and ends[at] - first < BESIDE_SHARE * (ends[main] - first)
+        for column in block
+    )
+
+
+def _end(column: Column | None) -> int:
+    """One past the last row of a column with a cell that is not blank."""
+    if column is None:
+        return 0
+    filled = np.flatnonzero(column.kinds)
+    return column.start + int(filled[-1]) + 1 if len(filled) else 0
+
+
+def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
+    """Columns that give way to another for the same target: blank ones, and of those for names the deal's own."""
+    demoted: dict[int, Literal["blank", "constant"]] = {}
+    for target, places in columns.items():
+        if len(places) == 1:
+            continue
+        filled = [place for place in places if has_cells(sheet.columns[place], first)]
+        blank = set(places) - set(filled) if filled else set()
+        demoted.update(dict.fromkeys(blank, "blank"))
+        constant = [place for place in filled if target in _NAMING and _is_constant(sheet.columns[place], first)]
+        if len(constant) < len(filled):
+            demoted.update(dict.fromkeys(constant, "constant"))
+    return demoted
+
+
+def has_cells(column: Column | None, first: int) -> bool:
+    """Whether a column has a cell that is not blank from row `first` (0-based) on."""
+    return column is not None and bool(column.kinds[max(0, first - column.start) :].any())
+
+
+def _is_constant(column: Column | None, first: int) -> bool:
+    """Whether one text fills most of a column's cells below the header, as the deal's name on every row does."""
+    if column is None:
+        return False
+    low = max(0, first - column.start)
+    codes = column.codes[low : low + SAMPLE_ROWS]
+    codes = codes[codes >= 0]
+    if len(codes) < CONSTANT_ROWS:
+        return False
+    most = int(np.unique(codes, return_counts=True)[1].max())
+    return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
+
+
+def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[str, list[int]]:
+    """Which columns could feed which target, the best first; a column feeds one target.
+
+    That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
+    """
+    wanted: dict[str, list[tuple[bool, int, int]]] = {}
     for column, options in feeds.items():
-        for target, preference, auxiliary in options:
-            if not auxiliary:
-                wanted.setdefault(target, []).append((preference, column))
-    columns = {target: [column for _, column in sorted(places)] for target, places in wanted.items()}
-    score = len(columns)
+        own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
+        if own:
+            preference, _, target = min(own)
+            wanted.setdefault(target, []).append((column in demoted, preference, column))
+    columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[int, int]]] = {}
+    spare: dict[str, list[tuple[bool, int, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and column not in claimed:
-                spare.setdefault(target, []).append((preference, column))
+                spare.setdefault(target, []).append((column in demoted, preference, column))
     for target, places in spare.items():
-        free = [column for _, column in sorted(places) if column not in claimed]
+        free = [column for *_, column in sorted(places) if column not in claimed]
         if free:
             columns[target] = free
             claimed.add(free[0])
-    return Found(row, top, score, columns, texts)
+    return columns
 
 
-def _names(sheet: Sheet, row: int, joined: dict[int, str]) -> list[str]:
-    """Distinct names: "Column N" for an empty header, " (2)" after the second of a kind."""
-    names: list[str] = []
+def names(sheet: Sheet, found: Found) -> list[str]:
+    """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
+    made: list[str] = []
     used: set[str] = set()
     count: dict[str, int] = {}
     for column in range(sheet.column_count):
-        value = joined.get(column)
+        value = found.texts.get(column)
         if value is None:
-            cell = sheet.value(row, column)
+            cell = sheet.value(found.named_row, column)
             value = "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
         name = base = " ".join(value.split()) or f"Column {column + 1}"
         while name in used:
             count[base] = count.get(base, 1) + 1
             name = f"{base} ({count[base]})"
         used.add(name)
-        names.append(name)
-    return names
+        made.append(name)
+    return made
 
 
 def _first_row(sheet: Sheet) -> int | None:

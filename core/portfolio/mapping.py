@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header, parsing, ratings, table
+from core.portfolio import header, parsing, pipeline, ratings, table, typed
 from core.portfolio.assemble import Loans, assemble
 from core.portfolio.deal import is_named, read_amortization, read_deal, read_tranches
 from core.portfolio.fields import (
@@ -24,15 +25,12 @@ from core.portfolio.fields import (
 )
 from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.portfolio import Deal, Portfolio
-
-CURRENCY_PRICE: Final = 200.0
-"""A price column with a greater median holds amounts of currency, not percent of par."""
+from core.portfolio.typed import NormalColumn
 
 _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
-_RATES: Final = {"all_in_rate": 0.25, "recovery_rate": 1.0}
 _AGENCIES: Final[dict[str, ratings.Agency | None]] = {
     "rating": None,
     "rating_agency_a": "a",
@@ -50,24 +48,60 @@ class Holdings:
     found: header.Found
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What makes a sheet the one with the loans, or not."""
+
+    sheet: Sheet
+    found: header.Found | None
+    """Its best header; None without one."""
+    has_rows: bool
+    """Whether a column that makes the header one of loans has a cell below it."""
+    refused: str
+    """Why it cannot be the one in spite of its header; "" where it can."""
+
+    @property
+    def rank(self) -> tuple[bool, int, bool]:
+        """Rows below the header, then fields named by it, then whether the sheet is shown."""
+        score = 0 if self.found is None else self.found.score
+        return self.has_rows, score, self.sheet.state == "visible"
+
+
+def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
+    """Every sheet of a book, with its best header for a mapping."""
+    rated = []
+    for sheet in book.sheets:
+        found = header.find(sheet, mapping)
+        refused = "" if found is None else _refused(sheet, found)
+        rated.append(Candidate(sheet, found, found is not None and _has_rows(sheet, found, mapping), refused))
+    return rated
+
+
+def _refused(sheet: Sheet, found: header.Found) -> str:
+    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
+        return "its name is that of a sheet for notes or accounts, and no header names borrowers"
+    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
+        return "its name is that of a sheet for scheduled payments, and no header names par"
+    return ""
+
+
 def find_holdings(book: Workbook, mapping: Mapping) -> Holdings | None:
     """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
     A header with nothing below it counts only where no sheet has more. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    best: Holdings | None = None
-    best_rank = (False, 0, False)
-    for sheet in book.sheets:
-        found = header.find(sheet, mapping)
-        if found is None or (is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns):
-            continue
-        if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
-            continue
-        rank = (_has_rows(sheet, found, mapping), found.score, sheet.state == "visible")
-        if best is None or rank > best_rank:
-            best, best_rank = Holdings(sheet, found), rank
-    return best
+    return chosen(candidates(book, mapping))
+
+
+def chosen(rated: Iterable[Candidate]) -> Holdings | None:
+    """The best of some sheets, of equals the first; None where none has a header."""
+    best = max((one for one in rated if one.found is not None and not one.refused), key=_rank, default=None)
+    return None if best is None or best.found is None else Holdings(best.sheet, best.found)
+
+
+def _rank(one: Candidate) -> tuple[bool, int, bool]:
+    return one.rank
 
 
 def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
@@ -92,7 +126,7 @@ def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: floa
             "message": "no sheet has a header that names par and two more fields of a loan",
         }
         return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
-    reader = _Reader(book, holdings, mapping)
+    reader = Reader(book, holdings, mapping)
     loans = reader.loans()
     loans.tranches, loans.deal = tranches, _dated(deal, reader.as_of, as_of)
     loans.source_cells = cells | loans.source_cells
@@ -110,28 +144,39 @@ def _dated(deal: Deal, column: float | None, fallback: float | None) -> Deal:
     )  # fmt: skip
 
 
-class _Reader:
+class Reader:
     """Reads the columns of one holdings sheet."""
 
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping) -> None:
-        self._sheet, self._found = holdings.sheet, holdings.found
+        self._sheet, self.found = holdings.sheet, holdings.found
         self._pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._types = {one.target: one.type for one in (*mapping.fields, *mapping.auxiliary)}
+        self._mapping = mapping
+        self._works = pipeline.works(mapping)
         self._required = [one.target for one in mapping.fields if one.required]
-        self._first = self._found.row + 1
+        self._first = self.found.row + 1
         self._last = max(self._first, self._sheet.row_count)
         self._cells: dict[int, Cells] = {}
         self._loan_cells: dict[int, Cells] = {}
         self._rows: NDArray[np.int64] | slice = slice(0, 0)
         self._counts: dict[str, int] = {}
-        self._unreadable: dict[str, int] = {}
+        self.unreadable: dict[str, int] = {}
+        """Target -> cells with something in them that is no value of it."""
+        self.columns = {target: places[0] for target, places in self.found.columns.items()}
+        """Target -> the column that feeds it."""
+        self.passed_over: dict[int, str] = {}
+        """Columns whose values are not what their header promises, with what they are."""
         self.as_of: float | None = None
+        self.scales: dict[str, parsing.Scale] = {}
+        """Target -> the unit its column was found to be in."""
+        self.rows = table.Loans(slice(0, 0), 0, None, {})
+        """Which rows below the header are loans."""
 
     def loans(self) -> Loans:
         """All mapped columns of the rows that are loans, in their units."""
-        columns = {target: places[0] for target, places in self._found.columns.items()}
-        par = self._numbers(columns.get("par_value"))
-        rows = self._pick_rows(columns, par)
+        columns = self.columns
+        par = self._par(columns)
+        rows = self.rows = table.pick(self._sheet, self._pool, self.found, self._mapping, self._at, par)
+        self._rows, self._counts = rows.rows, rows.counts
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
         loans.sheet_name = self._sheet.name
@@ -143,6 +188,7 @@ class _Reader:
         if "borrower_name" in columns:
             self._read_borrower(loans, columns["borrower_name"], rows.borrower)
         self._commitments(loans)
+        self._check(loans)
         self._note(loans, columns)
         return loans
 
@@ -154,7 +200,7 @@ class _Reader:
             cells = self._cells[column] = Cells.of(stored, self._first, self._last, self._pool)
         return cells
 
-    def _loans_at(self, column: int) -> Cells:
+    def cells(self, column: int) -> Cells:
         """A column's cells of the rows that are loans."""
         cells = self._loan_cells.get(column)
         if cells is None:
@@ -164,86 +210,79 @@ class _Reader:
             self._loan_cells[column] = cells
         return cells
 
-    def _numbers(self, column: int | None) -> NDArray[np.float64] | None:
-        return None if column is None else parsing.read_numbers(self._at(column)).values
+    def _par(self, columns: dict[str, int]) -> NDArray[np.float64] | None:
+        """The par of all rows below the header, in units of currency; its default where a row names a loan."""
+        if "par_value" not in columns:
+            return None
+        values = self._in_unit("par_value", self._prepared("par_value", self._at(columns["par_value"])), None)
+        default = self._works["par_value"].field.default
+        if default is None:
+            return values
+        names = [self._at(columns[target]).present() for target in ("borrower_name", *IDENTIFIERS) if target in columns]
+        return np.where(np.isnan(values) & np.any(names, axis=0), float(default), values) if names else values
 
-    def _pick_rows(self, columns: dict[str, int], par: NDArray[np.float64] | None) -> table.Loans:
-        named = {target: self._at(column) for target, column in columns.items()}
-        row = self._found.row
-        headers = [(named[target], self._header_code(row, column)) for target, column in columns.items()]
-        rows = table.loans(
-            self._sheet,
-            self._pool,
-            table.Columns(
-                par,
-                named.get("borrower_name"),
-                [named[target] for target in IDENTIFIERS if target in named],
-                named.get("facility_name"),
-                named.get("maturity_date"),
-                [(cells, code) for cells, code in headers if code >= 0],
-            ),
-            self._first,
-            self._last,
-        )
-        self._rows, self._counts = rows.rows, rows.counts
-        return rows
-
-    def _header_code(self, row: int, column: int) -> int:
-        stored = self._sheet.columns[column]
-        return -1 if stored is None or not stored.start <= row < stored.stop else int(stored.codes[row - stored.start])
+    def _prepared(self, target: str, cells: Cells) -> Cells:
+        """The cells of a target with the mapping's own transforms made, and its default in the blanks."""
+        work = self._works[target]
+        if not work.transforms and work.field.default is None:
+            return cells
+        cells, lost = pipeline.prepared(work, cells)
+        if lost:
+            self.unreadable[target] = lost
+        return cells
 
     def _read(self, loans: Loans, target: str, column: int) -> None:
         """One column into the place that its target has in a portfolio."""
-        cells = self._loans_at(column)
+        cells = self._prepared(target, self.cells(column))
+        kind = self._works[target].field.type
         if target in _AGENCIES:
             loans.ranks[target] = self._ranks(loans, cells, target)
         elif target == "lien_type":
             loans.lien = self._liens(loans, cells, column)
         elif target == "base_rate":
-            for place in self._found.columns[target]:
+            for place in self.found.columns[target]:
                 self._base_rate(loans, place)
         elif target == "coupon_type":
             loans.coupon_fixed = _coupon_types(cells)
         elif target == "as_of":
             days = parsing.read_dates(cells)
             self.as_of = float(np.nanmax(days)) if np.isfinite(days).any() else None
-        elif target in _TEXTS:
+        elif target in _TEXTS or kind == "string":
             loans.texts[target] = parsing.read_text(cells, upper=target in IDENTIFIERS)
-        elif self._types.get(target) == "date":
+        elif kind == "date":
             loans.numbers[target] = parsing.read_dates(cells)
-        elif self._types.get(target) == "boolean":
+        elif kind == "boolean":
             loans.flags[target] = parsing.read_flags(cells, target)
         else:
-            loans.numbers[target] = self._in_unit(loans, target, cells, column)
+            values = self._in_unit(target, cells, loans.numbers.get("par_value"))
+            default = self._works[target].field.default
+            loans.numbers[target] = values if default is None else np.where(np.isnan(values), float(default), values)
 
-    def _in_unit(self, loans: Loans, target: str, cells: Cells, column: int) -> NDArray[np.float64]:
+    def _in_unit(self, target: str, cells: Cells, par: NDArray[np.float64] | None) -> NDArray[np.float64]:
         numbers = parsing.read_numbers(cells, is_spread=target == "spread")
         if numbers.unreadable:
-            self._unreadable[target] = numbers.unreadable
-        unit = header.unit(self._found.texts[column])
-        if target == "spread":
-            return parsing.spread_bps(numbers, unit)
-        if target in ("price", "purchase_price"):
-            return self._price(loans, numbers)
-        if target in _RATES:
-            return parsing.rate_percent(numbers, _RATES[target], unit)
-        return parsing.small_rate_percent(numbers, unit) if target == "floor" else numbers.values
+            self.unreadable[target] = numbers.unreadable
+        return self._scaled(target, numbers, self.columns[target], par)
 
-    def _price(self, loans: Loans, numbers: parsing.Numbers) -> NDArray[np.float64]:
-        par = loans.numbers.get("par_value")
-        if par is None or parsing.median_at_most(numbers.values, CURRENCY_PRICE) or not np.any(numbers.values):
-            return parsing.price_percent(numbers)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(par != 0, numbers.values / par * 100.0, np.nan)
+    def _scaled(
+        self, target: str, numbers: parsing.Numbers, column: int, par: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """A column in its target's unit; how that was told is kept. One with a numeric transform is in it already."""
+        if target in self._works and self._works[target].says_unit:
+            self.scales[target] = parsing.Scale("as written", "nothing")
+            return numbers.values
+        unit, magnitude = self.found.unit(column), self.found.magnitude(column)
+        scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=par is not None)
+        return parsing.scaled(numbers, scale, par)
 
     def _choose_price(self, columns: dict[str, int]) -> None:
         """A column of market values in currency gives way to a later one of prices."""
-        places = self._found.columns.get("price", [])
-        for column in places if len(places) > 1 else ():
-            values = parsing.read_numbers(self._loans_at(column)).values
-            if parsing.median_at_most(values, CURRENCY_PRICE):
-                columns["price"] = column
-                return
+        places = self.found.columns.get("price", [])
+        if len(places) < 2 or self._works["price"].says_unit:
+            return
+        at = price_place(places, self.cells)
+        columns["price"] = places[at]
+        self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
         agency = _AGENCIES[target]
@@ -252,13 +291,13 @@ class _Reader:
         read = [ratings.rank(text, agency) for text in strings]
         bad = [rank == 0 and not ratings.is_not_rated(text) for rank, text in zip(read, strings, strict=True)]
         if any(bad):
-            self._unreadable[target] = int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))
+            self.unreadable[target] = int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))
         return spread_out(np.array(read, np.uint8), 0, column.codes)
 
     def _liens(self, loans: Loans, cells: Cells, column: int) -> NDArray[np.uint8]:
         present = cells.present()
         loans.notes["lien_blank_rows"] = int(np.count_nonzero(~present))
-        if parsing.is_second_lien_flag(self._found.texts[column]):
+        if parsing.is_second_lien_flag(self.found.texts[column]):
             flags = parsing.read_flags(cells, "lien_type")
             said = np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
             return np.where(present, said, np.uint8(Lien.BLANK))
@@ -270,13 +309,11 @@ class _Reader:
 
     def _base_rate(self, loans: Loans, place: int) -> None:
         """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
-        cells = self._loans_at(place)
+        cells = self._prepared("base_rate", self.cells(place))
         numbers = parsing.read_numbers(cells)
         is_level = ~np.isnan(numbers.values)
         if is_level.any() and "base_rate_level" not in loans.numbers:
-            loans.numbers["base_rate_level"] = parsing.small_rate_percent(
-                numbers, header.unit(self._found.texts[place])
-            )
+            loans.numbers["base_rate_level"] = self._scaled("base_rate_level", numbers, place)
         if "base_rate" not in loans.categories and (not is_level.any() or cells.seen & bit(TEXT)):
             column = parsing.read_text(cells)
             codes = np.where(is_level, np.int32(-1), column.codes) if is_level.any() else column.codes
@@ -285,16 +322,16 @@ class _Reader:
             )
 
     def _read_borrower(self, loans: Loans, column: int, source: NDArray[np.int64] | None) -> None:
-        cells = self._loans_at(column) if source is None else self._at(column).take(source)
-        loans.texts["borrower_name"] = parsing.read_text(cells)
+        cells = self.cells(column) if source is None else self._at(column).take(source)
+        loans.texts["borrower_name"] = parsing.read_text(self._prepared("borrower_name", cells))
 
     def _commitments(self, loans: Loans) -> None:
         """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so).
 
         A bond is what the lien says, or what has an ISIN and no LoanX id beside loans that have one.
         """
-        others = self._found.columns.get("par_value", [])[1:]
-        other = next((place for place in others if parsing.key(self._found.texts[place]) == "commitment"), None)
+        others = self.found.columns.get("par_value", [])[1:]
+        other = next((place for place in others if self._is_commitment(place)), None)
         par = loans.numbers.get("par_value")
         if other is None or par is None:
             return
@@ -304,21 +341,43 @@ class _Reader:
             bonds |= (loanx.codes < 0) & (isin.codes >= 0)
         unfunded = (par == 0) & bonds
         if unfunded.any():
-            commitment = parsing.read_numbers(self._loans_at(other)).values
+            commitment = parsing.read_numbers(self.cells(other)).values * self.found.magnitude(other)
             loans.numbers["par_value"] = np.where(unfunded, commitment, par)
+
+    def _is_commitment(self, column: int) -> bool:
+        return header.without_unit(parsing.key(self.found.texts[column])) == "commitment"
+
+    def _check(self, loans: Loans) -> None:
+        """Count the rows that break the mapping's own rules, lots not yet added up."""
+        failed: dict[str, dict[str, int]] = {}
+        for target, work in self._works.items():
+            if work.rules and target in self.columns and (counts := pipeline.failures(work, self._typed(loans, work))):
+                failed[target] = counts
+        if failed:
+            loans.notes["rule_failures"] = failed
+
+    def _typed(self, loans: Loans, work: pipeline.Work) -> NormalColumn:
+        """A field's values as its rules see them."""
+        target, kind = work.field.target, work.field.type
+        if target in loans.numbers and kind in ("number", "date"):
+            return NormalColumn(kind, loans.numbers[target])
+        cells = self._prepared(target, self.cells(self.columns[target]))
+        if kind == "string":
+            return typed.read_text(cells).column
+        return (typed.read_dates(cells, None) if kind == "date" else typed.read_booleans(cells, target)).column
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
         notes: dict[str, Any] = loans.notes
-        texts = self._found.texts
+        texts = self.found.texts
         notes["holdings_found"] = True
-        notes["header_row"] = self._found.row
+        notes["header_row"] = self.found.row
         notes["matched_columns"] = {
             target: " ".join(texts[column].split()) for target, column in sorted(columns.items())
         }
         notes["missing_required"] = [target for target in self._required if target not in columns]
-        notes["error_cells"] = sum(self._loans_at(column).error_count() for column in columns.values())
-        if self._unreadable:
-            notes["unreadable_cells"] = self._unreadable
+        notes["error_cells"] = sum(self.cells(column).error_count() for column in columns.values())
+        if self.unreadable:
+            notes["unreadable_cells"] = self.unreadable
         notes.update(self._counts)
         notes.setdefault("ignored_blank_par", 0)
         name = self._sheet.name.replace("'", "''")
@@ -331,6 +390,14 @@ class _Reader:
             loans.source_cells = {
                 target: f"'{name}'!{range_name(low, column, high, column)}" for target, column in columns.items()
             }
+
+
+def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
+    """Which of some price columns is the first that holds prices and no amounts of currency; 0 where none does."""
+    for at, place in enumerate(places):
+        if parsing.median_at_most(parsing.read_numbers(cells(place)).values, parsing.CURRENCY_PRICE):
+            return at
+    return 0
 
 
 def _coupon_types(cells: Cells) -> NDArray[np.int8]:

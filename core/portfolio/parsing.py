@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,62 +244,168 @@ def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
     return counted > 0 and float(np.median(size[size > 0])) <= limit
 
 
-def _unmarked(numbers: Numbers) -> NDArray[np.float64]:
+def unmarked(numbers: Numbers) -> NDArray[np.float64]:
     """The values whose unit the column has to tell."""
     return numbers.values if numbers.marks is None else numbers.values[numbers.marks == 0]
 
 
-def _scaled(numbers: Numbers, unmarked: float, percent: float = 1.0, basis_points: float = 0.01) -> NDArray[np.float64]:
-    """The values times a factor that depends on each cell's mark."""
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The unit of a column's figures, and what told it: cells that say their own unit keep that."""
+
+    unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
+    """The unit of the cells that say none."""
+    because: Literal["header", "median", "largest", "cells", "nothing"]
+    """The header's words, the median of the absolute values, the largest of them, every cell itself, or no value."""
+    factor: float = 1.0
+    """What a cell that says no unit is multiplied by."""
+    percent: float = 1.0
+    """The same for a cell marked with a %."""
+    basis_points: float = 0.01
+    """The same for a cell marked with bps."""
+    limit: float | None = None
+    """What the median or the largest value was held against."""
+
+
+PRICES: Final = frozenset(("price", "purchase_price"))
+"""Targets in percent of par."""
+
+RATES: Final = {"all_in_rate": 0.25, "recovery_rate": 1.0}
+"""Targets in percent with the median up to which their column holds fractions."""
+
+SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
+"""Targets in percent that are often below 1 %."""
+
+AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded"))
+"""Targets in units of currency."""
+
+CURRENCY_PRICE: Final = 200.0
+"""A price column with a greater median holds amounts of currency, not percent of par."""
+
+
+def scale(target: str, numbers: Numbers, unit: str = "", magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
+    """The unit of a column that feeds `target`, whose own is basis points, percent or currency.
+
+    Args:
+        unit: what the header says: "bps", "%" or nothing.
+        magnitude: what the header multiplies amounts by: 1,000 or 1,000,000.
+        has_par: whether amounts of currency can be told as a price.
+    """
+    if target == "spread":
+        return spread_scale(numbers, unit)
+    if target in PRICES:
+        return price_scale(numbers, magnitude, has_par=has_par)
+    if target in RATES:
+        return rate_scale(numbers, RATES[target], unit)
+    if target in SMALL_RATES:
+        return small_rate_scale(numbers, unit)
+    if target in AMOUNTS and magnitude != 1.0:
+        return Scale(_MAGNITUDES[magnitude], "header", magnitude)
+    return Scale("as written", "nothing")
+
+
+_MAGNITUDES: Final[dict[float, Literal["thousands", "millions"]]] = {1_000.0: "thousands", 1_000_000.0: "millions"}
+
+
+def scaled(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """The values in the target's unit; `par` turns prices in currency to percent of it."""
+    if scale.unit == "currency":
+        assert par is not None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(par != 0, numbers.values * scale.factor / par * 100.0, np.nan)
+    if scale.unit in ("as written", "thousands", "millions"):
+        return numbers.values if scale.factor == 1.0 else numbers.values * scale.factor
     if numbers.marks is None:
         # To the ninth decimal, so that 0.57 is 57 and not a hair below a limit.
-        return numbers.values if unmarked == 1.0 else np.round(numbers.values * unmarked, 9)
-    return np.round(numbers.values * np.array([unmarked, percent, basis_points], np.float64)[numbers.marks], 9)
+        return numbers.values if scale.factor == 1.0 else np.round(numbers.values * scale.factor, 9)
+    by_mark = np.array([scale.factor, scale.percent, scale.basis_points], np.float64)
+    return np.round(numbers.values * by_mark[numbers.marks], 9)
 
 
-def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
-    """Spreads in basis points. `unit` is what the header says: "bps", "%" or nothing.
+def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
+    """The unit of a column of spreads; to basis points.
 
     Cells with their own unit keep it; the unit of all others is one for the column: the header's, else by the median
     (at most 0.25 a fraction, at most 25 percent, above basis points). Fractions stay such under a header with a %.
     """
-    rest = _unmarked(numbers)
+    rest = unmarked(numbers)
     if unit == "bps":
-        factor = 1.0
-    elif median_at_most(rest, 0.25):
-        factor = 10_000.0
-    elif unit == "%" or median_at_most(rest, 25.0):
-        factor = 100.0
-    else:
-        factor = 1.0
-    return _scaled(numbers, factor, percent=100.0, basis_points=1.0)
+        return Scale("bps", "header", 1.0, 100.0, 1.0)
+    if median_at_most(rest, 0.25):
+        return Scale("fraction", "median", 10_000.0, 100.0, 1.0, 0.25)
+    if unit == "%":
+        return Scale("percent", "header", 100.0, 100.0, 1.0)
+    if median_at_most(rest, 25.0):
+        return Scale("percent", "median", 100.0, 100.0, 1.0, 25.0)
+    return Scale("bps", _told(numbers, rest), 1.0, 100.0, 1.0, 25.0)
 
 
-def price_percent(numbers: Numbers) -> NDArray[np.float64]:
-    """Prices in percent of par: a column with a median of at most 2 holds fractions."""
-    return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), 2.0) else 1.0)
+def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
+    """The unit of a column of prices; to percent of par.
+
+    A column with a median of at most 2 holds fractions; one above `CURRENCY_PRICE`, or whose header says thousands or
+    millions, market values in currency, where there is a par to divide them by.
+    """
+    rest = unmarked(numbers)
+    if has_par and magnitude != 1.0:
+        return Scale("currency", "header", magnitude)
+    if has_par and not median_at_most(numbers.values, CURRENCY_PRICE) and bool(np.any(numbers.values)):
+        return Scale("currency", "median", limit=CURRENCY_PRICE)
+    if median_at_most(rest, 2.0):
+        return Scale("fraction", "median", 100.0, limit=2.0)
+    return Scale("percent", _told(numbers, rest), limit=2.0)
+
+
+def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> Scale:
+    """The unit of a column of rates; to percent. With a median of at most `fraction_max` it holds fractions.
+
+    `unit` is what the header says: "bps" is believed.
+    """
+    if unit == "bps":
+        return Scale("bps", "header", 0.01)
+    rest = unmarked(numbers)
+    if median_at_most(rest, fraction_max):
+        return Scale("fraction", "median", 100.0, limit=fraction_max)
+    return Scale("percent", _told(numbers, rest), limit=fraction_max)
+
+
+def small_rate_scale(numbers: Numbers, unit: str = "") -> Scale:
+    """The unit of a column of floors or base rates; to percent.
+
+    Fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %).
+
+    `unit` is what the header says: "bps" is believed.
+    """
+    if unit == "bps":
+        return Scale("bps", "header", 0.01)
+    rest = np.abs(unmarked(numbers))
+    if bool((rest > 0).any()) and not bool((rest > 0.05).any()):
+        return Scale("fraction", "largest", 100.0, limit=0.05)
+    return Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+
+
+def _told(
+    numbers: Numbers, rest: NDArray[np.float64], figure: Literal["median", "largest"] = "median"
+) -> Literal["median", "largest", "cells", "nothing"]:
+    """What told the unit where the header does not: the values that say none themselves, else the cells."""
+    if bool((np.abs(rest) > 0).any()):
+        return figure
+    return "nothing" if numbers.marks is None else "cells"
+
+
+def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
+    """Spreads in basis points; see `spread_scale`."""
+    return scaled(numbers, spread_scale(numbers, unit))
 
 
 def rate_percent(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> NDArray[np.float64]:
-    """Rates in percent: a column whose median is at most `fraction_max` holds fractions (recovery rates: 1).
-
-    `unit` is what the header says: "bps" is believed.
-    """
-    if unit == "bps":
-        return _scaled(numbers, 0.01)
-    return _scaled(numbers, 100.0 if median_at_most(_unmarked(numbers), fraction_max) else 1.0)
+    """Rates in percent; see `rate_scale`."""
+    return scaled(numbers, rate_scale(numbers, fraction_max, unit))
 
 
 def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
-    """Floors and base rates in percent: fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %).
-
-    `unit` is what the header says: "bps" is believed.
-    """
-    if unit == "bps":
-        return _scaled(numbers, 0.01)
-    rest = np.abs(_unmarked(numbers))
-    is_fraction = bool((rest > 0).any()) and not bool((rest > 0.05).any())
-    return _scaled(numbers, 100.0 if is_fraction else 1.0)
+    """Floors and base rates in percent; see `small_rate_scale`."""
+    return scaled(numbers, small_rate_scale(numbers, unit))
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
@@ -393,11 +499,12 @@ def read_flags(cells: Cells, target: str) -> NDArray[np.uint8]:
         flags = ((cells.kinds == BOOLEAN) | (cells.kinds == NUMBER)) & (cells.numbers != 0)
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
-        flags |= spread_out(np.array([_says_yes(text, own) for text in strings], np.bool_), False, local)
+        flags |= spread_out(np.array([says_yes(text, own) for text in strings], np.bool_), False, local)
     return flags.view(np.uint8)
 
 
-def _says_yes(text: str, own: frozenset[str]) -> bool:
+def says_yes(text: str, own: frozenset[str]) -> bool:
+    """Whether a word says yes in any column, or in one with words of its own (as `key` gives them)."""
     return len(text) <= CATEGORY_LENGTH_MAX and (text.strip().lower() in YES or key(text) in own)
 
 
@@ -444,8 +551,8 @@ def _with_numbers(
     return merged_pool(merged, text, extra, upper=upper)
 
 
-def pool_of(strings: list[str]) -> tuple[NDArray[np.int32], Text]:
-    """Strings as codes and their pool."""
+def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
+    """Strings as codes and their pool; None has the code -1."""
     codes, offsets, data = intern(strings)
     return codes, Text(offsets, data)
 

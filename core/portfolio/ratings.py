@@ -94,6 +94,15 @@ _SHAPE: Final = re.compile(
     r"\s*(?:/?\s*\*\s*[+-]?)?"
     rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)*+-]*+"  # possessive: a stranger's text must not make it backtrack
 )
+AGENCY_OF: Final[dict[str, Agency | None]] = {
+    "rating": None,
+    "rating_agency_a": "a",
+    "rating_agency_b": "b",
+    "rating_agency_c": "c",
+    "facility_rating_agency_a": "a",
+}
+"""On whose scale a field's symbols are read; None tries each."""
+
 LENGTH_MAX: Final = 64
 """Characters of a rating's text; a longer one is not read."""
 

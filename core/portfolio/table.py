@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,13 +13,21 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.grid.sheet import Sheet
 from core.portfolio import _parse
-from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
+from core.portfolio.fields import IDENTIFIERS, Mapping
+from core.portfolio.header import SCORE_MIN, Found, Matcher, matcher
+from core.portfolio.parsing import TEXT, Cells, Pool, bit, key, read_numbers, spread_out
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
 
 NAMED_TOTAL_LOANS: Final = 3
 """Loans above a row with a name and their sum from which it is a total: a loan may be as large as one or two others."""
+
+GROUP_TOTALS_MIN: Final = 2
+"""Rows with a name and their group's sum from which these are subtotals; every such row of the sheet must be one."""
+
+HEADERS_MAX: Final = 1_000
+"""Rows of text that are looked at for another header."""
 
 BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table."""
@@ -34,6 +43,26 @@ _MARKER: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
+_CASH: Final = re.compile(rb"cash|acc(?:oun)?t", re.IGNORECASE)
+_CASH_NAME: Final = frozenset(("cash", "account", "accounts", "acct", "accts"))
+_CASH_WORDS: Final = _CASH_NAME | frozenset(
+    (
+        "a", "and", "at", "balance", "balances", "bank", "clo", "closing", "collateral", "collection", "collections",
+        "currency", "custodial", "custody", "date", "deposit", "deposits", "discretionary", "dollar", "dollars",
+        "equivalents", "eur", "euro", "euros", "expense", "expenses", "fund", "funding", "funds", "fx", "gbp", "hand",
+        "held", "hedge", "in", "interest", "investment", "investments", "issuer", "margin", "market", "money", "note",
+        "of", "on", "or", "other", "payment", "pounds", "principal", "proceeds", "ramp", "reinvestment", "reserve",
+        "revolver", "revolving", "sterling", "sub", "sundry", "supplemental", "suspense", "sweep", "the", "to", "total",
+        "trade", "trustee", "uninvested", "unsettled", "unused", "up", "us", "usd",
+    )
+)  # fmt: skip
+"""Words of which the name of cash or of a bank account is made; a company's name has others."""
+
+_BANK_ACCOUNT: Final = re.compile(
+    r"\b(?:collection|payment|reserve|expense|principal|interest|funding|custod(?:y|ial)|proceeds|ramp up|deposit)"
+    r"(?: cash)? acc(?:oun)?ts?(?: balance)?$"
+)
+
 TEXT_BYTES_MAX: Final = 400
 """UTF-8 bytes of a cell that is looked at for the words above; of a longer one only its start."""
 
@@ -49,8 +78,11 @@ class Loans:
     borrower: NDArray[np.int64] | None
     """The row that each loan takes its borrower from; None when each has its own."""
     counts: dict[str, int]
-    """ignored_blank_par, section_rows, total_rows, subtotal_rows, repeated_headers, unidentified_rows,
-    filled_borrowers, rows_after_end: those that are not 0."""
+    """filled_borrowers, and the length of each entry of `left_out`: those that are not 0."""
+    left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    """Offsets of rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
+    cash_rows, repeated_headers, unidentified_rows, rows_after_end (of those after the end only what looks like a loan).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +94,10 @@ class Columns:
     identifiers: list[Cells]
     facility: Cells | None
     maturity: Cells | None
-    headers: list[tuple[Cells, int]]
-    """Mapped columns with the text code of their header."""
+    headers: list[tuple[Cells, NDArray[np.int32]]]
+    """Mapped columns with the text codes of their header's rows."""
+    places: dict[str, int]
+    """Target -> its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,34 +109,98 @@ class _Has:
     identifier: NDArray[np.bool_]
     detail: NDArray[np.bool_]
     """An identifier, a facility or a maturity."""
+    cash: NDArray[np.bool_]
+    """A name like cash or account, and neither identifier nor maturity."""
     plain: NDArray[np.bool_]
     """A loan without question."""
 
 
-def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int) -> Loans:
+def pick(
+    sheet: Sheet,
+    pool: Pool,
+    found: Found,
+    mapping: Mapping,
+    at: Callable[[int], Cells],
+    par: NDArray[np.float64] | None = None,
+) -> Loans:
+    """The rows of a sheet that are loans: offsets from the row below its header.
+
+    Args:
+        at: the cells of a column from the row below the header to the sheet's last row.
+        par: the numbers of the par column over the same rows; without it those of a principal balance, if any.
+    """
+    first = found.row + 1
+    places = {target: columns[0] for target, columns in found.columns.items()}
+    cells = {target: at(column) for target, column in places.items()}
+    if par is None and "principal_balance" in cells:
+        par = read_numbers(cells["principal_balance"]).values
+    headers = [(cells[target], _header_codes(sheet, found, column)) for target, column in places.items()]
+    columns = Columns(
+        par,
+        cells.get("borrower_name"),
+        [cells[target] for target in _identifiers(mapping, cells)],
+        cells.get("facility_name"),
+        cells.get("maturity_date"),
+        [(column, codes) for column, codes in headers if len(codes)],
+        places,
+    )
+    return loans(sheet, pool, columns, first, max(first, sheet.row_count), matcher(mapping))
+
+
+def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
+    """Targets that make a row a loan's: identifiers; in a file that is no list of loans whatever is text."""
+    known = [target for target in IDENTIFIERS if target in named]
+    if known or any(target in named for target in ("borrower_name", "facility_name")):
+        return known
+    found = [one for one in mapping.fields if one.target in named]
+    return [one.target for one in found if one.type == "string"] or [one.target for one in found]
+
+
+def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:
+    """The text codes of a column's cells in the rows of the header."""
+    stored = sheet.columns[column]
+    if stored is None:
+        return np.zeros(0, np.int32)
+    codes = stored.codes[max(0, found.top - stored.start) : max(0, found.row + 1 - stored.start)]
+    return codes[codes >= 0]
+
+
+def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int, aliases: Matcher | None = None) -> Loans:
     """Sort out rows `first` to `last - 1` of a sheet.
 
     A row with par, a borrower, and an identifier, facility or maturity is a loan unless its borrower reads like a
     total. Only the other rows are looked at one by one.
+
+    Args:
+        aliases: what headers are called, to see where another table begins.
     """
     height = last - first
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
-    has_name = _present(columns.borrower, height)
     has_id = np.zeros(height, np.bool_)
+    has_maturity = _present(columns.maturity, height)
     markers = _markers(pool.text)
+    cash_names = _cash_names(pool.text) if (has_par & ~has_maturity).any() else None
     for cells in columns.identifiers:
         has_id |= cells.present() & ~markers[cells.codes]
+        if cash_names is not None:
+            has_id &= ~cash_names[cells.codes]
+    has_name = has_id if columns.borrower is None else _present(columns.borrower, height)
     has_facility = _present(columns.facility, height)
     if columns.facility is not None:
         has_facility &= ~markers[columns.facility.codes]
-    has_detail = has_id | has_facility | _present(columns.maturity, height)
-    plain = has_par & has_name & has_detail
+    has_detail = has_id | has_facility | has_maturity
+    is_cash = np.zeros(height, np.bool_)
+    for named in (columns.borrower, columns.facility):
+        if cash_names is not None and named is not None:
+            is_cash |= cash_names[named.codes]
+    is_cash &= has_par & ~has_id & ~has_maturity
+    plain = has_par & has_name & has_detail & ~is_cash
     if columns.borrower is not None:
         plain &= ~markers[columns.borrower.codes]
     if plain.all():
         return Loans(slice(0, height), height, None, {})
-    odd = _Odd(sheet, pool, first, np.flatnonzero(~plain))
-    return _sort(columns, odd, _Has(has_par, has_name, has_id, has_detail, plain))
+    odd = _Odd(sheet, pool, first, np.flatnonzero(~plain), aliases)
+    return _sort(columns, odd, _Has(has_par, has_name, has_id, has_detail, is_cash, plain))
 
 
 def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
@@ -122,6 +220,23 @@ def _start(text: Text, code: int) -> str:
     return text.data[begin : min(end, begin + TEXT_BYTES_MAX)].tobytes().decode(errors="replace")
 
 
+def _cash_names(text: Text) -> NDArray[np.bool_]:
+    """Strings that name cash or a bank account, by code, with a False at the end for the code -1."""
+    names = np.zeros(len(text) + 1, np.bool_)
+    places = np.array([found.start() for found in _CASH.finditer(text.data)], np.int64)  # type: ignore[call-overload]  # an array is a buffer
+    codes = np.unique(np.searchsorted(text.offsets, places, side="right") - 1)
+    for code in codes.tolist():
+        names[code] = _is_cash(key(_start(text, code)))
+    return names
+
+
+def _is_cash(name: str) -> bool:
+    words = name.split()
+    if _CASH_NAME.isdisjoint(words):
+        return False
+    return _BANK_ACCOUNT.search(name) is not None or all(word in _CASH_WORDS or word.isdigit() for word in words)
+
+
 def _is_figure(cells: Cells) -> NDArray[np.bool_]:
     """Cells whose text is a number."""
     if not cells.seen & bit(TEXT):
@@ -135,8 +250,9 @@ def _is_figure(cells: Cells) -> NDArray[np.bool_]:
 class _Odd:
     """The rows that are not plainly loans, and what all columns of the sheet say about them."""
 
-    def __init__(self, sheet: Sheet, pool: Pool, first: int, rows: NDArray[np.int64]) -> None:
+    def __init__(self, sheet: Sheet, pool: Pool, first: int, rows: NDArray[np.int64], aliases: Matcher | None) -> None:
         self.rows = rows
+        self._sheet, self._first, self._aliases = sheet, first, aliases
         self.filled = np.zeros(len(rows), np.int32)
         self.texts = np.zeros(len(rows), np.int32)
         self.first_text = np.full(len(rows), -1, np.int32)
@@ -152,6 +268,31 @@ class _Odd:
             self.texts += is_text
             self.first_text = np.where((self.first_text < 0) & is_text, cells.codes, self.first_text)
 
+    def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
+        """Of some odd rows those that read like a header: the same one in other words, and another table's."""
+        same: list[int] = []
+        other: list[int] = []
+        if self._aliases is None:
+            return same, other
+        for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:HEADERS_MAX].tolist():
+            named = self._named(int(self.rows[at]))
+            if len(named) >= SCORE_MIN:
+                (same if all(places.get(target) == column for target, column in named.items()) else other).append(at)
+        return same, other
+
+    def _named(self, row: int) -> dict[str, int]:
+        """Target -> column of the cells of a row that name one."""
+        assert self._aliases is not None
+        named: dict[str, int] = {}
+        for column, stored in enumerate(self._sheet.columns):
+            at = -1 if stored is None else self._first + row - stored.start
+            if stored is None or not 0 <= at < len(stored.kinds) or stored.kinds[at] != TEXT:
+                continue
+            for target, _, auxiliary in self._aliases.options(_start(self.text, int(stored.codes[at]))):
+                if not auxiliary:
+                    named.setdefault(target, column)
+        return named
+
     def matches(self, pattern: re.Pattern[str], *, whole: bool) -> NDArray[np.bool_]:
         """Rows whose first text fits the pattern, as a whole or from its start."""
         distinct, index = np.unique(self.first_text, return_inverse=True)
@@ -165,9 +306,13 @@ class _Odd:
 def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     """Name each odd row, find the end, and keep what is left."""
     rows = odd.rows
-    par, name, identified, detail = (mask[rows] for mask in (has.par, has.name, has.identifier, has.detail))
+    par, name, identified, detail, cash = (
+        mask[rows] for mask in (has.par, has.name, has.identifier, has.detail, has.cash)
+    )
     blank = odd.filled == 0
     header = _repeats_header(columns, rows) & ~par
+    same, other = odd.headers(~par & ~header, columns.places)
+    header[same] = True
     # A loan may be called Total Safety or Source Photonics: its row says more than its name.
     bare = odd.matches(_BARE, whole=True) & ~identified
     has_detail_column = bool(columns.identifiers) or columns.facility is not None or columns.maturity is not None
@@ -175,10 +320,12 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     marker = (bare | wordy) & ~blank & ~header
     label = (odd.filled == 1) & (odd.texts == 1) & ~marker & ~header
     solid = ~(blank | header | marker | label)
-    rest = par & solid
+    rest = par & solid & ~cash
     ends = marker & ~odd.matches(_SUBTOTAL, whole=False)
     loans_after = np.flatnonzero(has.plain | has.par & has.identifier)
-    stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header])
+    # A header of another table ends this one, not the rest of this one's own header above the first loan.
+    others = rows[other][rows[other] > (loans_after[0] if len(loans_after) else len(has.plain))]
+    stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header], others)
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
     counted = has.plain.copy()
@@ -187,7 +334,10 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     lone = rows[nameless & (odd.texts == 0)]
     bare_names = rows[rest & name & ~detail] if has_detail_column else rows[:0]
     subtotals = _company_subtotals(columns, bare_names, has)
-    totals = np.union1d(totals, _named_totals(columns, np.setdiff1d(bare_names, subtotals), counted))
+    named_totals = _named_totals(columns, np.setdiff1d(bare_names, subtotals), counted)
+    groups = np.setdiff1d(bare_names, np.union1d(subtotals, named_totals))
+    subtotals = np.union1d(subtotals, _group_totals(columns, groups[groups < stop], counted))
+    totals = np.union1d(totals, named_totals)
     kept = has.plain.copy()
     kept[rows[rest]] = True
     for dropped in (totals, lone, subtotals):
@@ -196,27 +346,31 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         kept[end:again] = False
     kept[stop:] = False
     chosen = np.flatnonzero(kept)
-    borrower, filled = _borrowers(columns, chosen, rows[marker | header])
-    counts = {
-        "ignored_blank_par": int(np.count_nonzero(solid & ~par & (rows < stop))),
-        "section_rows": int(np.count_nonzero(label & (rows < stop))),
-        "total_rows": int(np.count_nonzero(marker & (rows <= stop))) + int(np.count_nonzero(totals < stop)),
-        "subtotal_rows": int(np.count_nonzero(subtotals < stop)),
-        "repeated_headers": int(np.count_nonzero(header & (rows < stop))),
-        "unidentified_rows": int(np.count_nonzero(np.setdiff1d(lone, totals) < stop)),
-        "filled_borrowers": filled,
-        "rows_after_end": int(np.count_nonzero(has.plain[stop:])),
+    borrower, filled = _borrowers(columns, chosen, rows[marker | header | cash])
+    left_out = {
+        "ignored_blank_par": rows[solid & ~par & (rows < stop)],
+        "section_rows": rows[label & (rows < stop)],
+        "total_rows": np.union1d(rows[marker & (rows <= stop)], totals[totals < stop]),
+        "subtotal_rows": subtotals[subtotals < stop],
+        "cash_rows": rows[cash & solid & (rows < stop)],
+        "repeated_headers": rows[header & (rows < stop)],
+        "unidentified_rows": (alone := np.setdiff1d(lone, totals))[alone < stop],
+        "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
+    left_out = {reason: places for reason, places in left_out.items() if len(places)}
+    counts = {reason: len(places) for reason, places in left_out.items()} | (
+        {"filled_borrowers": filled} if filled else {}
+    )
     together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
     picked = slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
-    return Loans(picked, stop, borrower, {what: count for what, count in counts.items() if count})
+    return Loans(picked, stop, borrower, counts, left_out)
 
 
 def _repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Rows that show the header's own words in two columns or more: the header again, after a page break."""
     alike = np.zeros(len(rows), np.int32)
     for cells, header in columns.headers:
-        alike += cells.codes[rows] == header
+        alike += np.isin(cells.codes[rows], header)
     return alike >= min(2, len(columns.headers)) if columns.headers else np.zeros(len(rows), np.bool_)
 
 
@@ -227,15 +381,16 @@ def _stop(
     solid: NDArray[np.int64],
     loans_after: NDArray[np.int64],
     headers: NDArray[np.int64],
+    others: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
-    """One past the table's last row, and the gaps in it: three blank rows end it, or a total that no loan follows at
-    once.
+    """One past the table's last row, and the gaps in it: three blank rows end it, another table's header, or a total
+    that no loan follows at once.
 
     A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
     loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
     """
     runs = np.flatnonzero(blank[BLANK_ROWS - 1 :] - blank[: len(blank) - BLANK_ROWS + 1] == BLANK_ROWS - 1)
-    stop = int(blank[runs[0]]) if len(runs) else height
+    stop = min(int(blank[runs[0]]) if len(runs) else height, int(others[0]) if len(others) else height)
     next_loan = np.append(loans_after, height)[np.searchsorted(loans_after, ends)]
     others = np.setdiff1d(solid, loans_after, assume_unique=True)
     next_other = np.append(others, height)[np.searchsorted(others, ends)]
@@ -274,6 +429,22 @@ def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np
     sums = np.cumsum(np.where(counted, columns.par, 0.0))[rows]
     is_total = (np.abs(columns.par[rows] - sums) <= TOTAL_TOLERANCE) & (np.cumsum(counted)[rows] >= NAMED_TOTAL_LOANS)
     return np.asarray(rows[is_total], np.int64)
+
+
+def _group_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows with a name and a par alone where each is the sum of its group: the loans since the one before, or those
+    up to the next one. One that is not, and all of them are loans.
+    """
+    if columns.par is None or len(rows) < GROUP_TOTALS_MIN:
+        return rows[:0]
+    sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
+    many = np.concatenate(([0], np.cumsum(counted)))
+    figures = columns.par[rows]
+    for edges in (np.concatenate(([0], rows)), np.concatenate((rows, [len(counted)]))):
+        is_sum = np.abs(np.diff(sums[edges]) - figures) <= TOTAL_TOLERANCE
+        if is_sum.all() and np.diff(many[edges]).all() and many[-1] >= NAMED_TOTAL_LOANS:
+            return rows
+    return rows[:0]
 
 
 def _company_subtotals(columns: Columns, rows: NDArray[np.int64], has: _Has) -> NDArray[np.int64]:

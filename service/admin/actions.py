@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from service.admin import store
+from service.admin.choices import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
 from service.admin.schema import (
     ApiKey,
     InvalidRole,
@@ -20,7 +23,9 @@ from service.admin.schema import (
     LastOwner,
     NotYetJoined,
     Quota,
+    SettingsPatch,
     Tenant,
+    TenantPatch,
     TenantRow,
     Usage,
     User,
@@ -37,6 +42,12 @@ from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
 
 MEGABYTE = 1_048_576
+_STANDARDS: Final[dict[str, Check]] = {
+    "default_currency": wrong_currency,
+    "timezone": wrong_timezone,
+    "number_format": wrong_locale,
+    "default_number_format": wrong_locale,
+}
 LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
 
 
@@ -45,6 +56,48 @@ async def get_tenant(ctx: Context) -> Tenant:
     row = await store.tenant(ctx)
     ctx.tag(row.version)
     return await _dressed(ctx, row)
+
+
+async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
+    """Change the tenant's name and settings; what is not given stays."""
+    row = await store.lock_tenant(ctx)
+    ctx.match(row.version)
+    settings = {} if patch.settings is UNSET else _chosen(patch.settings)
+    name = row.name if patch.name is UNSET else patch.name
+    await store.update_tenant(ctx, name, settings)
+    changed = await store.tenant(ctx)
+    ctx.concerns(
+        "tenant", changed.id, changed.name, changed=[*(["name"] if patch.name is not UNSET else []), *settings]
+    )
+    ctx.tag(changed.version)
+    return await _dressed(ctx, changed)
+
+
+def _chosen(patch: SettingsPatch) -> dict[str, Any]:
+    """The settings that are given, each checked by its own standard.
+
+    Raises:
+        ValidationFailed: some do not pass; it names each of them.
+    """
+    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
+    faults = [
+        Fault(["body", "settings", *place], wrong)
+        for place, check, value in _checks(given)
+        if (wrong := check(value)) is not None
+    ]
+    if faults:
+        raise ValidationFailed(*faults)
+    return given
+
+
+def _checks(given: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Check, Any]]:
+    """What to look at of these settings: where it stands, by which standard, the value."""
+    for name in given.keys() & _STANDARDS.keys():
+        yield (name,), _STANDARDS[name], given[name]
+    for index, text in enumerate(given.get("allowed_ip_ranges", ())):
+        yield ("allowed_ip_ranges", str(index)), wrong_network, text
+    for rule in given.get("reconciliation_tolerances", ()):
+        yield ("reconciliation_tolerances", rule[:100]), wrong_rule, rule
 
 
 async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:

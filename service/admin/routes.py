@@ -17,6 +17,7 @@ from service.admin.schema import (
     LastOwner,
     NotYetJoined,
     Tenant,
+    TenantPatch,
     User,
     UserExists,
     UserLimitExceeded,
@@ -34,6 +35,12 @@ area = Area("/api/v1/admin", tag="admin")
 async def get_tenant(ctx: Context) -> Tenant:
     """The caller's tenant: settings, quotas, usage."""
     return await actions.get_tenant(ctx)
+
+
+@area.patch("/tenant", access="role:admin", event="tenant.updated")
+async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
+    """Change the tenant's name and settings; what is not given stays. A stale If-Match is refused."""
+    return await actions.update_tenant(ctx, body)
 
 
 @area.get("/users", access="admin:users")

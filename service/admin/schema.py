@@ -11,10 +11,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.auth.schema import Email
 from service.platform.access import Role
 from service.platform.api import PageQuery
-from service.platform.config import Tier
+from service.platform.config import TOLERANCE_MAX, Tier
 from service.platform.moments import Moment
 from service.platform.problem import Problem
 
+NETWORKS_MAX = 100
+"""Ranges of a tenant's allowlist: each is looked at with every request."""
+LIMIT_MAX = 1_000_000
+"""Of a limit that a tenant sets itself."""
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Search = Annotated[str, Meta(max_length=200)]
 
@@ -50,6 +54,39 @@ class TenantSettings(Struct, frozen=True, kw_only=True):
     max_workbook_size_mb: int = 100
     max_users: int | None = None
     """None in storage: the tier's."""
+    reconciliation_tolerances: dict[str, float] = {}
+    """By rule, in place of the deployment's: currency, points of price, basis points (spread, all_in_rate), days."""
+
+
+Format = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+Locale = Annotated[str, Meta(max_length=35, description="Language and region: en-US")]
+Network = Annotated[str, Meta(max_length=64, description="CIDR, IPv4 or IPv6")]
+Tolerance = Annotated[float, Meta(ge=0, le=TOLERANCE_MAX)]
+
+
+class SettingsPatch(Struct, frozen=True, kw_only=True):
+    """Which choices of the tenant to change; null lifts a limit where one may be lifted."""
+
+    default_currency: Annotated[str, Meta(max_length=8, description="ISO 4217")] | UnsetType = UNSET
+    timezone: Annotated[str, Meta(max_length=64, description="IANA identifier")] | UnsetType = UNSET
+    date_format: Format | UnsetType = UNSET
+    number_format: Locale | UnsetType = UNSET
+    default_date_format: Format | UnsetType = UNSET
+    default_number_format: Locale | UnsetType = UNSET
+    two_factor_required: bool | UnsetType = UNSET
+    session_timeout_minutes: Annotated[int, Meta(ge=15, le=1440)] | UnsetType | None = UNSET
+    allowed_ip_ranges: Annotated[list[Network], Meta(max_length=NETWORKS_MAX)] | UnsetType = UNSET
+    max_workbook_size_mb: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | UnsetType = UNSET
+    max_users: Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="null: the tier's")] | UnsetType | None = UNSET
+    reconciliation_tolerances: dict[str, Tolerance] | UnsetType = UNSET
+    """All that differ from the deployment's: rules that are not named have its figure again."""
+
+
+class TenantPatch(Struct, frozen=True, kw_only=True):
+    """What to change of the tenant."""
+
+    name: Name | UnsetType = UNSET
+    settings: SettingsPatch | UnsetType = UNSET
 
 
 class Tenant(Struct, frozen=True, kw_only=True):

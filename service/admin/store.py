@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from service.admin.schema import ApiKey, KeyList, KeyNotFound, TenantRow, User, UserList, UserNotFound
 from service.platform.api import Page, page_of
 from service.platform.context import Context
@@ -45,6 +47,17 @@ async def lock_tenant(ctx: Context) -> TenantRow:
     """The tenant, its quotas held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
     return await tenant(ctx)
+
+
+async def update_tenant(ctx: Context, name: str, settings: dict[str, Any]) -> None:
+    """Change the tenant's name, and of its settings those that are given."""
+    await ctx.execute(
+        """
+        UPDATE tenants SET name = %s, settings = settings || %s::jsonb, version = version + 1, updated_at = now()
+        WHERE id = %s
+        """,
+        [name, msgspec.json.encode(settings).decode(), ctx.tenant],
+    )
 
 
 async def users(ctx: Context, query: UserList) -> Page[User]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date
 from datetime import time as clock_time
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -16,7 +16,6 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
-from core.portfolio.fields import PROFILES, Mapping
 from core.portfolio.portfolio import Portfolio
 from service.compliance import store
 from service.compliance.portfolios import Key, recent
@@ -36,6 +35,7 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
+from service.mappings.library import DEFAULT_MAPPING, Made, get_mapping
 from service.platform.api import Listing, Page
 from service.platform.context import Context
 from service.platform.moments import moment
@@ -43,24 +43,12 @@ from service.platform.problem import Fault, ValidationFailed
 from service.platform.secrets import new_id
 from service.workbooks import store as workbooks
 from service.workbooks.library import open_book
-from service.workbooks.schema import MappingNotFound, WorkbookNotReady
-
-DEFAULT_PROFILE: Final = "standard_clo"
+from service.workbooks.schema import WorkbookNotReady
 
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
 
 EPOCH: Final = date(1970, 1, 1)
-
-
-class Profile(NamedTuple):
-    """A mapping, and its JSON for the evidence."""
-
-    mapping: Mapping
-    json: str
-
-
-_PROFILES: Final = {name: Profile(mapping, store.as_json(mapping)) for name, mapping in PROFILES.items()}
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -76,13 +64,11 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         raise WorkbookNotReady
     if not subject.is_alone:
         raise AlreadyRunning
-    profile = _PROFILES.get(subject.mapping_id or DEFAULT_PROFILE)
-    if profile is None:
-        raise MappingNotFound
+    made = await get_mapping(ctx, subject.mapping_id or DEFAULT_MAPPING)
     ctx.knows_email(subject.email)
     executed_at, started = ctx.now(), time.perf_counter()
     as_of = subject.created_at.astimezone(UTC).date()
-    portfolio = await _portfolio(ctx, subject, profile, as_of)
+    portfolio = await _portfolio(ctx, subject, made, as_of)
     of_workbook, of_tenant = _limits(subject.limits, of_workbook=True), _limits(subject.limits, of_workbook=False)
     results = await _results(ctx, portfolio, body, of_workbook, of_tenant)
     done = ComplianceRun(
@@ -97,7 +83,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         execution_time_ms=round((time.perf_counter() - started) * 1000, 3),
     )
     inputs = store.Inputs(
-        mapping=profile.json,
+        mapping=made.json,
         thresholds=store.as_json({"workbook": of_workbook, "tenant": of_tenant}),
         options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options)}),
         engine_version=core.__version__,
@@ -137,16 +123,16 @@ def _limits(stored: list[store.Limit], *, of_workbook: bool) -> dict[str, engine
     }
 
 
-async def _portfolio(ctx: Context, subject: store.Subject, profile: Profile, as_of: date) -> Portfolio:
+async def _portfolio(ctx: Context, subject: store.Subject, made: Made, as_of: date) -> Portfolio:
     assert subject.book_key is not None, "a workbook that is ready has columns"
-    kept, key = recent(ctx.resources), Key(subject.book_key, profile.json, as_of)
+    kept, key = recent(ctx.resources), Key(subject.book_key, made.json, as_of)
     portfolio = kept.get(key)
     if portfolio is None:
         row = await workbooks.get(ctx, subject.id)
         if row.book_key != subject.book_key:  # it was changed since the run began
             raise WorkbookNotReady
         book = await open_book(ctx, row)
-        portfolio = await ctx.compute(Portfolio.from_workbook, book, profile.mapping, as_of=float((as_of - EPOCH).days))
+        portfolio = await ctx.compute(Portfolio.from_workbook, book, made.mapping, as_of=float((as_of - EPOCH).days))
         kept.keep(key, portfolio)
     return portfolio
 

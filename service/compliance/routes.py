@@ -21,9 +21,10 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
+from service.mappings.schema import MappingNotFound
 from service.platform.api import Area, Listing, Page
 from service.platform.context import Context
-from service.workbooks.schema import MappingNotFound, WorkbookNotFound, WorkbookNotReady
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
 

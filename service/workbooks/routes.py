@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from service.mappings.schema import MappingNotFound
 from service.platform.api import Area, Page, Raw
 from service.platform.context import Context
 from service.workbooks import actions, store
@@ -13,7 +14,6 @@ from service.workbooks.schema import (
     Detail,
     FileTooLarge,
     InvalidFile,
-    MappingNotFound,
     ParseError,
     Sheet,
     SheetData,

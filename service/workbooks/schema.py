@@ -253,10 +253,6 @@ class SheetNotFound(Problem, status=404):
     """Sheet not found"""
 
 
-class MappingNotFound(Problem, status=404):
-    """Mapping not found"""
-
-
 class WorkbookInUse(Problem, status=409):
     """Workbook in use"""
 

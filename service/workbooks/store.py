@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.api import Page, page_of
 from service.platform.config import Tier
 from service.platform.context import Context, Resources, Unit
@@ -121,20 +123,34 @@ async def lock_room(ctx: Context) -> Room:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _naming_a_mapping() -> Iterator[None]:
+    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone."""
+    try:
+        yield
+    except MappingInUse as gone:
+        raise MappingNotFound from gone
+
+
 async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
-    """A workbook that is to be parsed."""
-    return await ctx.one(
-        WorkbookRow,
-        f"""
-        INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status,
-                               sheet_count, mapping_id, stream_key, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
-                'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(created_by)s)
-        RETURNING {_ROW}
-        """,
-        row,
-        missing=WorkbookNotFound,
-    )
+    """A workbook that is to be parsed.
+
+    Raises:
+        MappingNotFound: the mapping that it names was deleted in this moment.
+    """
+    with _naming_a_mapping():
+        return await ctx.one(
+            WorkbookRow,
+            f"""
+            INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status,
+                                   sheet_count, mapping_id, stream_key, created_by)
+            VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
+                    'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(created_by)s)
+            RETURNING {_ROW}
+            """,
+            row,
+            missing=WorkbookNotFound,
+        )
 
 
 class NewSheet(Struct, kw_only=True):
@@ -239,17 +255,22 @@ async def fail(unit: Unit, workbook_id: UUID, message: str) -> None:
 
 
 async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
-    """Change a workbook's name, description, mapping and stream."""
-    return await ctx.one(
-        WorkbookRow,
-        f"""
-        UPDATE workbooks SET name = %(name)s, description = %(description)s, mapping_id = %(mapping_id)s,
-                             stream_key = %(stream_key)s, version = version + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_ROW}
-        """,
-        {**changes, "id": workbook_id},
-        missing=WorkbookNotFound,
-    )
+    """Change a workbook's name, description, mapping and stream.
+
+    Raises:
+        MappingNotFound: as `create`.
+    """
+    with _naming_a_mapping():
+        return await ctx.one(
+            WorkbookRow,
+            f"""
+            UPDATE workbooks SET name = %(name)s, description = %(description)s, mapping_id = %(mapping_id)s,
+                                 stream_key = %(stream_key)s, version = version + 1, updated_at = now()
+            WHERE id = %(id)s RETURNING {_ROW}
+            """,
+            {**changes, "id": workbook_id},
+            missing=WorkbookNotFound,
+        )
 
 
 async def is_used(ctx: Context, workbook_id: UUID) -> bool:

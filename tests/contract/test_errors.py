@@ -47,6 +47,26 @@ STATED = {
         (409, "Workbook is not ready"),
     ],
     "POST /api/v1/compliance/thresholds": [(400, "Unknown test")],
+    "POST /api/v1/mappings": [
+        (400, "Invalid source type"),
+        (400, "Invalid mapping configuration"),
+        (404, "Profile not found"),
+        (409, "Mapping already exists"),
+    ],
+    "GET /api/v1/mappings/{mapping_id}": [(404, "Mapping not found")],
+    "PATCH /api/v1/mappings/{mapping_id}": [
+        (400, "Invalid mapping configuration"),
+        (403, "Cannot modify system mapping"),
+        (404, "Mapping not found"),
+        (409, "Mapping already exists"),
+        (409, "Concurrent modification"),
+    ],
+    "DELETE /api/v1/mappings/{mapping_id}": [
+        (403, "Cannot delete system mapping"),
+        (404, "Mapping not found"),
+        (409, "Mapping in use"),
+    ],
+    "POST /api/v1/mappings/{mapping_id}/validate": [(404, "Mapping not found")],
 }
 
 # By hand: the codes that go with each status.

@@ -205,7 +205,8 @@ def test_a_percent_format_shows_percent(make_cells: Callable[..., parsing.Cells]
     ],
 )
 def test_price_conventions(make_cells: Callable[..., parsing.Cells], values: list[Any], percent: list[float]) -> None:
-    assert same(parsing.price_percent(parsing.read_numbers(make_cells(values))), percent)
+    numbers = parsing.read_numbers(make_cells(values))
+    assert same(parsing.scaled(numbers, parsing.price_scale(numbers)), percent)
 
 
 def test_rates_by_their_median_without_zeros(make_cells: Callable[..., parsing.Cells]) -> None:

@@ -1,0 +1,663 @@
+"""Keys of loans, and the pairing of two sides by them."""
+
+# An identifier of at most twelve signs packs into 64 bits without loss, in base 40, so that a join compares numbers.
+# Longer text gets the code of a pool that both sides share. Key 0 says that a row has none. Each join is one table of
+# open addressing over the portfolio's keys, at most half full, probed a few rows ahead of its use; the hash is seeded
+# per process, because the keys come from strangers.
+#
+# Pairing by nearest par walks the closest neighbours of a sorted list: see `pair_nearest`.
+
+from libc.math cimport NAN, floor
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from core.grid._intern cimport Pool, pool_close, pool_code, pool_open
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    static inline uint64_t cushion_fold(uint64_t a, uint64_t b) {
+        __uint128_t product = (__uint128_t)a * b;
+        return (uint64_t)product ^ (uint64_t)(product >> 64);
+    }
+    static inline uint64_t cushion_word(const uint8_t *text, int64_t length) {
+        uint64_t word = 0;
+        memcpy(&word, text, (size_t)length);
+        return word;
+    }
+    #define PREFETCH(address) __builtin_prefetch((const void *)(address))
+    #define PREFETCH_WRITE(address) __builtin_prefetch((const void *)(address), 1)
+    """
+    uint64_t cushion_fold(uint64_t a, uint64_t b) noexcept nogil
+    uint64_t cushion_word(const uint8_t *text, int64_t length) noexcept nogil
+    void PREFETCH(const void *address) noexcept nogil
+    void PREFETCH_WRITE(const void *address) noexcept nogil
+
+cdef enum:
+    SIZE_MAX = 0x7FFFFFFF    # bytes of distinct text in one pool
+    PACKED_MAX = 12          # signs that fit a key: 40 ** 12 < 2 ** 64
+    AHEAD = 16               # rows between the prefetch of a slot and its use
+    BLOCK = 1024             # rows whose fingerprints stay in the first-level cache
+    ANY_KIND = 0
+    CUSIP_KIND = 1
+    LOANX_KIND = 2
+    ISIN_KIND = 3
+    EMBEDDED_KIND = 4
+    SEVERAL = -1             # in a slot: more than one row of that side
+
+ANY = ANY_KIND
+CUSIP = CUSIP_KIND
+LOANX = LOANX_KIND
+ISIN = ISIN_KIND
+EMBEDDED = EMBEDDED_KIND
+
+cdef uint64_t ODD = 0x9E3779B97F4A7C15u
+
+# ---- check digits and packed keys ----------------------------------------------------------------------------------
+
+cdef uint8_t SIGN[256]     # 1 + value of a sign: 0 to 9, A to Z as 10 to 35, * @ # as 36 to 38; 0 for any other
+cdef uint8_t SUM_ONCE[256]   # digit sum of the value
+cdef uint8_t SUM_TWICE[256]  # digit sum of twice the value
+
+
+def _fill_tables():
+    signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
+    for sign in range(256):
+        value = signs.find(chr(sign))
+        SIGN[sign] = value + 1
+        if value >= 0:
+            SUM_ONCE[sign] = value // 10 + value % 10
+            SUM_TWICE[sign] = 2 * value // 10 + 2 * value % 10
+
+
+_fill_tables()
+
+
+cdef inline bint _digit(uint8_t sign) noexcept nogil:
+    return 48 <= sign <= 57
+
+
+cdef inline uint64_t _packed(const uint8_t *text, int64_t length) noexcept nogil:
+    """The text as a number that keeps its order within one length; 0 where a sign does not fit or it is too long."""
+    cdef uint64_t key = 0
+    cdef int64_t at
+    cdef bint fits = True
+    if length > PACKED_MAX:
+        return 0
+    for at in range(length):
+        fits = fits and SIGN[text[at]] != 0
+        key = key * 40 + SIGN[text[at]]
+    for at in range(length, PACKED_MAX):
+        key *= 40
+    return key if fits else 0
+
+
+cdef inline bint _cusip_fits(const uint8_t *text) noexcept nogil:
+    """Nine signs whose last is the check digit of the eight before: every second value doubled, digits summed, to the
+    next ten. Nine zeros would fit, and are nobody's."""
+    cdef int total = 0, at
+    cdef bint known = True, figure = False
+    for at in range(0, 8, 2):
+        known = known and SIGN[text[at]] != 0 and SIGN[text[at + 1]] != 0
+        figure = figure or text[at] != 48 or text[at + 1] != 48
+        total += SUM_ONCE[text[at]] + SUM_TWICE[text[at + 1]]
+    return known and figure and _digit(text[8]) and (10 - total % 10) % 10 == text[8] - 48
+
+
+cdef bint _isin_fits(const uint8_t *text) noexcept nogil:
+    """Twelve signs: two letters, nine letters or digits, and the digit that makes the Luhn sum of all a multiple of ten
+    when a letter counts as its two-digit value."""
+    cdef int at, value, total = 0
+    cdef bint doubled = False
+    if not (65 <= text[0] <= 90 and 65 <= text[1] <= 90 and _digit(text[11])):
+        return False
+    for at in range(11, -1, -1):
+        value = SIGN[text[at]] - 1
+        if value < 0 or value > 35:
+            return False
+        if value >= 10:
+            total += _luhn(value % 10, doubled) + _luhn(value // 10, not doubled)
+        else:
+            total += _luhn(value, doubled)
+            doubled = not doubled
+    return total % 10 == 0
+
+
+cdef inline int _luhn(int digit, bint doubled) noexcept nogil:
+    if not doubled:
+        return digit
+    return 2 * digit if digit < 5 else 2 * digit - 9
+
+
+cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
+    """LX, five or six digits, and perhaps T and one digit more."""
+    cdef int64_t at = 2
+    if length < 7 or text[0] != 76 or text[1] != 88:
+        return False
+    while at < length and _digit(text[at]):
+        at += 1
+    if at < 7 or at > 8:
+        return False
+    return at == length or (length - at == 2 and text[at] == 84 and _digit(text[at + 1]))
+
+
+cdef inline uint64_t _identifier_key(const uint8_t *text, int64_t length, int kind) noexcept nogil:
+    if kind == CUSIP_KIND:
+        return _packed(text, length) if length == 9 and _cusip_fits(text) else 0
+    if kind == LOANX_KIND:
+        return _packed(text, length) if _loanx_fits(text, length) else 0
+    if kind == ANY_KIND:
+        return _packed(text, length)
+    if length != 12 or not _isin_fits(text):
+        return 0
+    if kind == ISIN_KIND:
+        return _packed(text, length)
+    # A US ISIN holds the CUSIP from its third sign on.
+    return _packed(text + 2, 9) if text[0] == 85 and text[1] == 83 and _cusip_fits(text + 2) else 0
+
+
+cdef bint _whole(const int64_t[::1] offsets, const uint8_t[::1] data) noexcept nogil:
+    """Whether every string of the pool lies inside its data: checked before any of its bytes is read."""
+    cdef Py_ssize_t code
+    cdef bint fits = offsets.shape[0] > 0 and offsets[0] >= 0 and offsets[offsets.shape[0] - 1] <= data.shape[0]
+    for code in range(offsets.shape[0] - 1):
+        fits &= offsets[code] <= offsets[code + 1]
+    return fits
+
+
+def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, int kind):
+    """The key of each row's identifier where it is sound: check digit (CUSIP, ISIN) or shape (LOANX); else 0.
+
+    EMBEDDED gives the key of the CUSIP in a US ISIN; ANY packs whatever fits, unchecked. Keys of one text are equal
+    whatever their kind, and ordered as text of equal length is (0 to 9, A to Z, * @ #).
+
+    Raises:
+        ValueError: offsets or codes do not fit the data.
+    """
+    cdef Py_ssize_t row, count = codes.shape[0], pool_size = offsets.shape[0] - 1
+    cdef int64_t begin
+    cdef int32_t code
+    cdef bint in_range = _whole(offsets, data)
+    if not in_range:
+        raise ValueError("the pool's offsets leave its data")
+    keys = np.empty(count, np.uint64)
+    cdef uint64_t[::1] keys_view = keys
+    with nogil:
+        for row in range(count):
+            code = codes[row]
+            if code < 0:
+                keys_view[row] = 0
+                continue
+            if code >= pool_size:
+                in_range = False
+                break
+            begin = offsets[code]
+            keys_view[row] = _identifier_key(&data[begin], offsets[code + 1] - begin, kind) if (
+                offsets[code + 1] > begin) else 0
+    if not in_range:
+        raise ValueError("a text code is not below the size of the pool")
+    return keys
+
+
+cdef int _intern_all(
+    Pool *pool, const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, int32_t[::1] into
+) noexcept nogil:
+    """0, -1 when memory ends, -2 when a code leaves the pool."""
+    cdef Py_ssize_t row
+    cdef int32_t code
+    for row in range(codes.shape[0]):
+        code = codes[row]
+        into[row] = -1
+        if code < 0:
+            continue
+        if code >= offsets.shape[0] - 1:
+            return -2
+        if offsets[code + 1] > offsets[code]:
+            into[row] = pool_code(pool, <const char *> &data[offsets[code]], offsets[code + 1] - offsets[code])
+            if into[row] < 0:
+                return -1
+    return 0
+
+
+def shared_codes(
+    const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes,
+    const int64_t[::1] other_offsets, const uint8_t[::1] other_data, const int32_t[::1] other_codes,
+):
+    """The rows of two text columns as codes of one pool: equal where the text is equal; -1 stays blank.
+
+    Raises:
+        ValueError: offsets or codes do not fit the data.
+        MemoryError: no memory, or more than 2 GiB of text.
+    """
+    if not (_whole(offsets, data) and _whole(other_offsets, other_data)):
+        raise ValueError("the pool's offsets leave its data")
+    own = np.empty(codes.shape[0], np.int32)
+    other = np.empty(other_codes.shape[0], np.int32)
+    cdef int32_t[::1] own_view = own, other_view = other
+    cdef Pool pool
+    cdef int state
+    if pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+        pool_close(&pool)
+        raise MemoryError
+    with nogil:
+        state = _intern_all(&pool, offsets, data, codes, own_view)
+        if state == 0:
+            state = _intern_all(&pool, other_offsets, other_data, other_codes, other_view)
+    pool_close(&pool)
+    if state == -1:
+        raise MemoryError("too much distinct text in one column")
+    if state == -2:
+        raise ValueError("a text code is not below the size of the pool")
+    return own, other
+
+
+def folded(const int64_t[::1] offsets, const uint8_t[::1] data):
+    """The strings of a pool in upper case, every run of other signs than letters and digits one space: (offsets, data)
+    with a string for each of the pool's, so that codes stay as they are. Letters beyond ASCII pass as they stand.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _whole(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t code, count = offsets.shape[0] - 1
+    cdef int64_t at, size = 0, begin
+    cdef uint8_t sign
+    new_offsets = np.zeros(count + 1, np.int64)
+    new_data = np.empty(data.shape[0], np.uint8)
+    cdef int64_t[::1] offsets_view = new_offsets
+    cdef uint8_t[::1] data_view = new_data
+    with nogil:
+        for code in range(count):
+            begin = size
+            for at in range(offsets[code], offsets[code + 1]):
+                sign = data[at]
+                if 97 <= sign <= 122:
+                    sign -= 32
+                if not (_digit(sign) or 65 <= sign <= 90 or sign >= 0x80):
+                    if size == begin or data_view[size - 1] == 32:
+                        continue
+                    sign = 32
+                data_view[size] = sign
+                size += 1
+            if size > begin and data_view[size - 1] == 32:
+                size -= 1
+            offsets_view[code + 1] = size
+    return new_offsets, new_data[:size]
+
+
+# ---- fingerprints --------------------------------------------------------------------------------------------------
+
+def text_hashes(const int64_t[::1] offsets, const uint8_t[::1] data, uint64_t seed):
+    """A 64-bit hash of each string of a pool, and at the end one for the code -1.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _whole(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t code, count = offsets.shape[0] - 1
+    cdef int64_t length
+    cdef uint64_t state
+    cdef const uint8_t *text
+    hashes = np.empty(count + 1, np.uint64)
+    cdef uint64_t[::1] hashes_view = hashes
+    with nogil:
+        for code in range(count):
+            length = offsets[code + 1] - offsets[code]
+            state = seed ^ (<uint64_t> length * ODD)
+            text = &data[offsets[code]] if length else NULL
+            while length >= 8:
+                state = cushion_fold(state ^ cushion_word(text, 8), seed | 1)
+                text += 8
+                length -= 8
+            if length:
+                state = cushion_fold(state ^ cushion_word(text, length), seed | 1)
+            hashes_view[code] = state
+        hashes_view[count] = cushion_fold(seed ^ ODD, seed | 1)
+    return hashes
+
+
+cdef struct Source:
+    const double *numbers
+    const int32_t *codes
+    const uint64_t *hashes
+    const uint8_t *states
+    Py_ssize_t blank          # the place of the hash for the code -1
+    uint64_t secret
+
+
+cdef inline uint64_t _number_bits(double number) noexcept nogil:
+    """The bits of a number, one pattern for every NaN, and none for a minus before zero."""
+    cdef uint64_t bits
+    number = number + 0.0 if number == number else NAN
+    memcpy(&bits, &number, 8)
+    return bits
+
+
+cdef bint _mix(Source source, Py_ssize_t first, Py_ssize_t last, uint64_t *into) noexcept nogil:
+    """Add one column's part to the fingerprints of some rows; False where a code leaves its table."""
+    cdef Py_ssize_t row
+    cdef int32_t code
+    cdef bint in_range = True
+    cdef uint64_t secret = source.secret, odd = source.secret | 1
+    if source.numbers != NULL:
+        for row in range(first, last):
+            into[row] += cushion_fold(_number_bits(source.numbers[row]) ^ secret, odd)
+    elif source.states != NULL:
+        for row in range(first, last):
+            into[row] += cushion_fold(source.states[row] ^ secret, odd)
+    else:
+        for row in range(first, last):
+            code = source.codes[row]
+            if code >= source.blank:
+                in_range = False
+                break
+            into[row] += cushion_fold(source.hashes[code if code >= 0 else source.blank] ^ secret, odd)
+    return in_range
+
+
+def fingerprints(Py_ssize_t count, numbers, texts, states, uint64_t seed):
+    """A 64-bit number for each row that tells rows apart which differ in any of the columns given.
+
+    Args:
+        count: rows.
+        numbers: float64 arrays; all NaN are one.
+        texts: pairs of codes (int32) and the `text_hashes` of their pool.
+        states: uint8 arrays.
+        seed: of this comparison; both sides take the same, and their columns in the same order.
+
+    Raises:
+        ValueError: an array of another length, or a code that leaves its pool.
+    """
+    cdef Py_ssize_t sources = len(numbers) + len(texts) + len(states), at = 0, first, last
+    cdef const double[::1] number_view
+    cdef const int32_t[::1] code_view
+    cdef const uint64_t[::1] hash_view
+    cdef const uint8_t[::1] state_view
+    cdef bint in_range = True
+    if any(len(column) != count for column in (*numbers, *(codes for codes, _ in texts), *states)):
+        raise ValueError(f"a column does not have {count} rows")
+    prints = np.zeros(count, np.uint64)
+    if count == 0:
+        return prints
+    cdef uint64_t[::1] prints_view = prints
+    cdef Source *columns = <Source *> malloc((sources + 1) * sizeof(Source))
+    if columns == NULL:
+        raise MemoryError
+    try:
+        memset(columns, 0, (sources + 1) * sizeof(Source))
+        for number_view in numbers:
+            columns[at].numbers = &number_view[0]
+            at += 1
+        for code_view, hash_view in texts:
+            columns[at].codes = &code_view[0]
+            columns[at].hashes = &hash_view[0]
+            columns[at].blank = hash_view.shape[0] - 1
+            at += 1
+        for state_view in states:
+            columns[at].states = &state_view[0]
+            at += 1
+        with nogil:
+            for at in range(sources):
+                columns[at].secret = cushion_fold(seed + <uint64_t> (at + 1) * ODD, ODD)
+            first = 0
+            while first < count:
+                last = min(first + BLOCK, count)
+                for at in range(sources):
+                    in_range = _mix(columns[at], first, last, &prints_view[0]) and in_range
+                first = last
+    finally:
+        free(columns)
+    if not in_range:
+        raise ValueError("a text code is not below the size of the pool")
+    return prints
+
+
+def differing(const uint64_t[::1] prints, const uint64_t[::1] other_prints, const int32_t[::1] pair):
+    """The rows (int32, ascending) whose partner, `pair[row]` where that is not -1, has another fingerprint."""
+    cdef Py_ssize_t row, count = pair.shape[0], found = 0
+    cdef int32_t partner
+    rows = np.empty(count, np.int32)
+    cdef int32_t[::1] rows_view = rows
+    with nogil:
+        for row in range(count):
+            if row + AHEAD < count and pair[row + AHEAD] >= 0:
+                PREFETCH(&other_prints[pair[row + AHEAD]])
+            partner = pair[row]
+            if partner >= 0 and prints[row] != other_prints[partner]:
+                rows_view[found] = <int32_t> row
+                found += 1
+    return rows[:found].copy()
+
+
+# ---- joins ---------------------------------------------------------------------------------------------------------
+
+cdef struct Slot:
+    uint64_t key
+    int32_t book      # 1 + the place of the row, 0 for none, SEVERAL
+    int32_t tape
+
+
+cdef inline Slot *_find(Slot *slots, uint64_t mask, uint64_t at, uint64_t key) noexcept nogil:
+    """The slot of a key, or the empty one where it would stand."""
+    while slots[at].key != 0 and slots[at].key != key:
+        at = (at + 1) & mask
+    return &slots[at]
+
+
+cdef inline uint64_t _place(uint64_t key, uint64_t seed, uint64_t mask) noexcept nogil:
+    return cushion_fold(key ^ seed, ODD) & mask
+
+
+cdef void _enter(Slot *slots, uint64_t mask, uint64_t seed, const uint64_t *keys, Py_ssize_t count) noexcept nogil:
+    """Enter the portfolio's keys."""
+    cdef Py_ssize_t row
+    cdef Slot *slot
+    for row in range(count):
+        if row + AHEAD < count:
+            PREFETCH_WRITE(&slots[_place(keys[row + AHEAD], seed, mask)])
+        slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
+        slot.book = <int32_t> (row + 1) if slot.key == 0 else SEVERAL
+        slot.key = keys[row]
+
+
+cdef Py_ssize_t _probe(
+    Slot *slots, uint64_t mask, uint64_t seed, const uint64_t *keys, Py_ssize_t count,
+    const int32_t[::1] tape_rows, const int32_t[::1] book_rows, int32_t[::1] tape_pair, int32_t[::1] book_pair,
+    bint *shared,
+) noexcept nogil:
+    """Pair the tape's rows whose key one row of either side has; the number of pairs, and whether a key is shared."""
+    cdef Py_ssize_t row, pairs = 0
+    cdef Slot *slot
+    for row in range(count):
+        if row + AHEAD < count:
+            PREFETCH_WRITE(&slots[_place(keys[row + AHEAD], seed, mask)])
+        slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
+        if slot.key == 0:
+            continue
+        if slot.tape == 0:
+            slot.tape = <int32_t> (row + 1)
+            if slot.book == SEVERAL:
+                shared[0] = True
+            else:
+                tape_pair[tape_rows[row]] = book_rows[slot.book - 1]
+                book_pair[book_rows[slot.book - 1]] = tape_rows[row]
+                pairs += 1
+            continue
+        shared[0] = True
+        if slot.tape != SEVERAL and slot.book != SEVERAL:     # the second row with the key: the first was no pair
+            tape_pair[tape_rows[slot.tape - 1]] = -1
+            book_pair[book_rows[slot.book - 1]] = -1
+            pairs -= 1
+        slot.tape = SEVERAL
+    return pairs
+
+
+cdef object _members(Slot *slots, uint64_t mask, uint64_t seed, const uint64_t[::1] keys):
+    """Places of the rows whose key several rows of a side share, and the number of each one's key."""
+    cdef Py_ssize_t row, count = keys.shape[0], found = 0
+    cdef Slot *slot
+    places = np.empty(count, np.int64)
+    groups = np.empty(count, np.int64)
+    cdef int64_t[::1] places_view = places, groups_view = groups
+    with nogil:
+        for row in range(count):
+            slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
+            if slot.key != 0 and slot.tape != 0 and (slot.tape == SEVERAL or slot.book == SEVERAL):
+                places_view[found] = row
+                groups_view[found] = slot - slots
+                found += 1
+    return places[:found].copy(), groups[:found].copy()
+
+
+def join(
+    const uint64_t[::1] tape_keys, const int32_t[::1] tape_rows,
+    const uint64_t[::1] book_keys, const int32_t[::1] book_rows,
+    int32_t[::1] tape_pair, int32_t[::1] book_pair, uint64_t seed,
+):
+    """Pair the rows whose key stands once on each side, into `tape_pair` and `book_pair` (row of the other side).
+
+    Args:
+        tape_keys, tape_rows: keys, none of them 0, and the rows they belong to; so for the book.
+
+    Returns:
+        The number of pairs, and for either side the places (in its keys) of the rows whose key is on both sides and
+        shared by several rows of one, with a number for each key, the same for both sides.
+
+    Raises:
+        ValueError: lengths differ, a row is outside its pair array, or a key is 0.
+        MemoryError: no memory.
+    """
+    cdef Py_ssize_t at, tape_count = tape_keys.shape[0], book_count = book_keys.shape[0], pairs = 0
+    cdef uint64_t mask = 15
+    cdef bint sound = tape_rows.shape[0] == tape_count and book_rows.shape[0] == book_count, shared = False
+    if sound:
+        for at in range(tape_count):
+            sound &= 0 <= tape_rows[at] < tape_pair.shape[0] and tape_keys[at] != 0
+        for at in range(book_count):
+            sound &= 0 <= book_rows[at] < book_pair.shape[0] and book_keys[at] != 0
+    if not sound:
+        raise ValueError("keys and rows do not fit")
+    while mask + 1 < 2 * <uint64_t> book_count:
+        mask = 2 * mask + 1
+    # NumPy asks the system for huge pages: a table of 32 MB in small ones takes 8,192 faults.
+    table = np.empty(2 * (mask + 1), np.uint64)
+    cdef uint64_t[::1] table_view = table
+    cdef Slot *slots = <Slot *> &table_view[0]
+    with nogil:
+        memset(slots, 0, (mask + 1) * sizeof(Slot))
+        if tape_count and book_count:
+            _enter(slots, mask, seed, &book_keys[0], book_count)
+            pairs = _probe(
+                slots, mask, seed, &tape_keys[0], tape_count, tape_rows, book_rows, tape_pair, book_pair, &shared
+            )
+    if not shared:
+        nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return pairs, nothing, nothing
+    return pairs, _members(slots, mask, seed, tape_keys), _members(slots, mask, seed, book_keys)
+
+
+# ---- nearest par ---------------------------------------------------------------------------------------------------
+
+cdef struct Near:
+    double distance
+    int64_t left
+    int64_t right
+
+
+cdef inline bint _before(Near a, Near b) noexcept nogil:
+    if a.distance != b.distance:
+        return a.distance < b.distance
+    return a.left < b.left if a.left != b.left else a.right < b.right
+
+
+cdef void _sift_up(Near *heap, int64_t at) noexcept nogil:
+    cdef Near one = heap[at]
+    while at > 0 and _before(one, heap[(at - 1) >> 1]):
+        heap[at] = heap[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    heap[at] = one
+
+
+cdef Near _pop(Near *heap, int64_t size) noexcept nogil:
+    """The least of `size` entries, taken out."""
+    cdef Near least = heap[0], last = heap[size - 1]
+    cdef int64_t at = 0, child = 1
+    size -= 1
+    while child < size:
+        if child + 1 < size and _before(heap[child + 1], heap[child]):
+            child += 1
+        if not _before(heap[child], last):
+            break
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = last
+    return least
+
+
+cdef int64_t _push_near(
+    Near *heap, int64_t size, const double[::1] par, const uint8_t[::1] is_book, int64_t left, int64_t right
+) noexcept nogil:
+    """Enter two neighbours of different sides; the new size."""
+    if left < 0 or right < 0 or is_book[left] == is_book[right]:
+        return size
+    heap[size].distance = par[right] - par[left]
+    heap[size].left = left
+    heap[size].right = right
+    _sift_up(heap, size)
+    return size + 1
+
+
+def pair_nearest(const int64_t[::1] groups, const double[::1] par, const uint8_t[::1] is_book):
+    """Pair rows of the tape with rows of the portfolio within each group, the closest par first; each row once.
+
+    Rows are sorted by group, then par, which is finite; equal par by what makes the answer the same whatever the
+    order of the sources. The closest two of different sides are always neighbours in what is left of the list, so a
+    heap of neighbours finds them in n log n: a million loans of one name take a second, not a day.
+
+    Returns:
+        The partner's place for each row, -1 without one.
+
+    Raises:
+        ValueError: lengths differ.
+        MemoryError: no memory.
+    """
+    cdef Py_ssize_t count = par.shape[0], at
+    cdef int64_t size = 0, left, right
+    cdef Near near
+    if groups.shape[0] != count or is_book.shape[0] != count:
+        raise ValueError("groups, par and sides differ in length")
+    partner = np.full(count, -1, np.int64)
+    before = np.empty(count, np.int64)
+    after = np.empty(count, np.int64)
+    cdef int64_t[::1] partner_view = partner, before_view = before, after_view = after
+    cdef Near *heap = <Near *> malloc((2 * count + 1) * sizeof(Near))
+    if heap == NULL:
+        raise MemoryError
+    with nogil:
+        for at in range(count):
+            before_view[at] = at - 1 if at > 0 and groups[at - 1] == groups[at] else -1
+            after_view[at] = at + 1 if at + 1 < count and groups[at + 1] == groups[at] else -1
+            size = _push_near(heap, size, par, is_book, before_view[at], at)
+        while size:
+            near = _pop(heap, size)
+            size -= 1
+            if partner_view[near.left] >= 0 or partner_view[near.right] >= 0:
+                continue
+            partner_view[near.left] = near.right
+            partner_view[near.right] = near.left
+            left = before_view[near.left]
+            right = after_view[near.right]
+            if left >= 0:
+                after_view[left] = right
+            if right >= 0:
+                before_view[right] = left
+            size = _push_near(heap, size, par, is_book, left, right)
+    free(heap)
+    return partner

@@ -1,0 +1,360 @@
+"""Which loan of the tape is which of the portfolio: stage by stage, each on what is still without a partner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio import parsing
+from core.portfolio.assemble import name_keys
+from core.portfolio.parsing import TextColumn
+from core.reconcile import _match
+from core.reconcile.rules import STAGES
+from core.reconcile.side import Side, content_order
+
+PAR_SHARE_MAX: Final = 0.05
+"""How far the par of two loans may be apart, as a share of the tape's, when the borrower alone says they are one."""
+
+UNITS: Final = 1_000.0
+"""Par is stated in the currency's units or in thousands."""
+
+UNITS_RATIO: Final = (950.0, 1_050.0)
+"""Ratios of the two pars of one loan that say that one is in thousands."""
+
+UNITS_MEDIANS: Final = (500.0, 2_000.0)
+"""The same for the medians of both sides, where no loan is in both."""
+
+DAYS_MAX: Final = 1_000_000
+"""Days from 1970 of a maturity that can be a key: some 2,700 years."""
+
+LOOSE_WORDS: Final = frozenset(("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTERMEDIATE"))
+"""Words that separate the legal entities of one group, which the looser key of a name leaves out."""
+
+Rows = NDArray[np.int32]
+Keys = NDArray[np.uint64]
+KeysOf = Callable[[Side, Rows | None], Keys]
+"""The keys of a side's rows; None asks for all of them, which spares a copy."""
+
+
+@dataclass
+class Shared:
+    """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
+
+    tape: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+    book: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+
+
+@dataclass
+class Matched:
+    """Partners of both sides' rows, -1 without one, and how they were found."""
+
+    tape_pair: Rows
+    book_pair: Rows
+    stage: NDArray[np.uint8]
+    """Index into STAGES of each row of the tape that has a partner."""
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    ambiguous: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    shared: Shared = field(default_factory=Shared)
+    unverified: int = 0
+    """Pairs by an identifier that is the same on both sides and fails its check digit."""
+
+
+def match(tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> Matched:
+    """Pair the loans of two sides one to one.
+
+    In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); LoanX id of the known shape; ISIN with
+    a fitting check digit; any identifier as it is written, where it fits no check; normalised borrower and maturity;
+    normalised borrower and facility; the borrower's looser name alone, where one loan of each side has it and their par
+    is within 5 %. Between identifiers and names, par in thousands is told from what is paired by then (`Side.factor`).
+
+    Rows whose key several rows of a side share are paired by equal fingerprints, then by nearest par.
+
+    Args:
+        tape_prints, book_prints: fingerprints of the rows over all that is compared.
+    """
+    work = _Work(tape, book, tape_prints, book_prints)
+    work.by_keys("cusip", _cusip_keys)
+    work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
+    work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
+    work.as_written()
+    _settle_units(tape, book, work.found.tape_pair, tape_prints, book_prints)
+    work.by_names()
+    return work.found
+
+
+def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
+    """The keys of some rows (None: of all), 0 without a sound identifier."""
+    column = side.column(name)
+    if column is None:
+        return np.zeros(side.row_count if rows is None else len(rows), np.uint64)
+    codes = column.codes if rows is None else column.codes[rows]
+    return _match.identifier_keys(column.text.offsets, column.text.data, codes, kind)
+
+
+def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
+    keys = _keys(side, "cusip", rows, _match.CUSIP)
+    if side.column("isin") is not None:
+        without = np.flatnonzero(keys == 0).astype(np.int32)
+        keys[without] = _keys(side, "isin", without if rows is None else rows[without], _match.EMBEDDED)
+    return keys
+
+
+class _Work:
+    """A matching under way."""
+
+    def __init__(self, tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> None:
+        self.tape, self.book = tape, book
+        self.tape_prints, self.book_prints = tape_prints, book_prints
+        self.found = Matched(
+            np.full(tape.row_count, -1, np.int32),
+            np.full(book.row_count, -1, np.int32),
+            np.zeros(tape.row_count, np.uint8),
+        )
+        self.seed = hash("core.reconcile.match") & 0xFFFF_FFFF_FFFF_FFFF
+        self.is_first = True
+
+    def left(self) -> tuple[Rows, Rows] | None:
+        """Rows without a partner; None when a side has none left."""
+        tape_rows = np.flatnonzero(self.found.tape_pair < 0).astype(np.int32)
+        book_rows = np.flatnonzero(self.found.book_pair < 0).astype(np.int32)
+        return (tape_rows, book_rows) if len(tape_rows) and len(book_rows) else None
+
+    def by_keys(self, stage: str, keys: KeysOf) -> None:
+        """Pair by the keys that a function gives for the rows of a side."""
+        left = self.left()
+        if left is not None:
+            tape_rows, book_rows = left
+            everything = self.is_first
+            self.is_first = False
+            tape_keys = keys(self.tape, None if everything else tape_rows)
+            book_keys = keys(self.book, None if everything else book_rows)
+            self.pair(stage, tape_rows, tape_keys, book_rows, book_keys)
+
+    def as_written(self) -> None:
+        """Pair by identifiers that are no sound ones but the same on both sides."""
+        for stage in ("cusip", "loanx_id", "isin"):
+            left = self.left()
+            if left is None:
+                return
+            columns = self.tape.subset(stage, left[0]), self.book.subset(stage, left[1])
+            if columns[0] is not None and columns[1] is not None:
+                codes = _shared(columns[0], columns[1])
+                before = self.found.counts[stage]
+                self.pair(stage, left[0], _code_keys(codes[0]), left[1], _code_keys(codes[1]))
+                self.found.unverified += self.found.counts[stage] - before
+
+    def by_names(self) -> None:
+        """Pair by borrower and maturity, by borrower and facility, and by the borrower alone."""
+        for stage, second in (("borrower_maturity", _maturities), ("borrower_name", _facilities)):
+            left = self.left()
+            names = None if left is None else self.borrowers(*left)
+            if left is None or names is None:
+                return
+            seconds = second(self.tape, self.book, *left)
+            if seconds is not None:
+                codes = _shared(*names)
+                self.pair(stage, left[0], _joined(codes[0], seconds[0]), left[1], _joined(codes[1], seconds[1]))
+        left = self.left()
+        names = None if left is None else self.borrowers(*left)
+        if left is not None and names is not None:
+            self.by_loose_names(*left, *names)
+
+    def borrowers(self, tape_rows: Rows, book_rows: Rows) -> tuple[TextColumn, TextColumn] | None:
+        """The normalised names of some rows' borrowers; None where a side has no such column."""
+        tape, book = self.tape.subset("borrower_name", tape_rows), self.book.subset("borrower_name", book_rows)
+        return None if tape is None or book is None else (name_keys(tape), name_keys(book))
+
+    def by_loose_names(self, tape_rows: Rows, book_rows: Rows, tape: TextColumn, book: TextColumn) -> None:
+        """Pair borrowers that have one loan left on each side, whose par is nearly the same."""
+        tape_par, book_par = self.tape.numbers("par_value"), self.book.numbers("par_value")
+        if tape_par is None or book_par is None:
+            return
+        codes = _shared(_loose(tape), _loose(book))
+        tape_at, book_at = np.flatnonzero(codes[0] >= 0), np.flatnonzero(codes[1] >= 0)
+        pair = np.full(len(tape_rows), -1, np.int32), np.full(len(book_rows), -1, np.int32)
+        _match.join(
+            _code_keys(codes[0])[tape_at], tape_at.astype(np.int32), _code_keys(codes[1])[book_at],
+            book_at.astype(np.int32), *pair, self.seed,
+        )  # fmt: skip
+        at = np.flatnonzero(pair[0] >= 0)
+        tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
+        near = np.round(np.abs(tape_par[tape_found] - book_par[book_found]), 6) <= PAR_SHARE_MAX * np.abs(
+            tape_par[tape_found]
+        )
+        self.record("borrower_name", tape_found[near], book_found[near])
+
+    def pair(self, stage: str, tape_rows: Rows, tape_keys: Keys, book_rows: Rows, book_keys: Keys) -> None:
+        """Pair rows by keys (0: none), and those that share a key by what they hold."""
+        found = self.found
+        if not (tape_keys.all() and book_keys.all()):
+            has_tape, has_book = tape_keys != 0, book_keys != 0
+            tape_rows, tape_keys = tape_rows[has_tape], tape_keys[has_tape]
+            book_rows, book_keys = book_rows[has_book], book_keys[has_book]
+        before = found.tape_pair >= 0 if any(found.counts.values()) else None
+        pairs, tape_members, book_members = _match.join(
+            tape_keys, tape_rows, book_keys, book_rows, found.tape_pair, found.book_pair, self.seed
+        )
+        is_new = found.tape_pair >= 0 if before is None else (found.tape_pair >= 0) & ~before
+        found.stage[is_new] = STAGES.index(stage)
+        found.counts[stage] += pairs
+        if len(tape_members[0]):
+            self.settle(stage, tape_rows[tape_members[0]], tape_members[1], book_rows[book_members[0]], book_members[1])
+
+    def record(self, stage: str, tape_rows: Rows, book_rows: Rows) -> None:
+        """Take down pairs."""
+        self.found.tape_pair[tape_rows] = book_rows
+        self.found.book_pair[book_rows] = tape_rows
+        self.found.stage[tape_rows] = STAGES.index(stage)
+        self.found.counts[stage] += len(tape_rows)
+
+    def settle(
+        self,
+        stage: str,
+        tape_rows: Rows,
+        tape_groups: NDArray[np.int64],
+        book_rows: Rows,
+        book_groups: NDArray[np.int64],
+    ) -> None:
+        """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
+
+        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
+        """
+        rows = np.concatenate((tape_rows, book_rows))
+        is_book = np.arange(len(rows)) >= len(tape_rows)
+        _, group = np.unique(np.concatenate((tape_groups, book_groups)), return_inverse=True)
+        prints = np.concatenate((self.tape_prints[tape_rows], self.book_prints[book_rows]))
+        place = np.concatenate((content_order(self.tape, tape_rows), content_order(self.book, book_rows)))
+        partner = _equal_partners(group, prints, is_book, place)
+        doubtful = np.zeros(int(group.max()) + 1, np.bool_)
+        doubtful[group[partner < 0]] = True
+        rest = np.flatnonzero(partner < 0)
+        par = np.concatenate((_known_par(self.tape)[tape_rows], _known_par(self.book)[book_rows]))
+        rest = rest[np.lexsort((place[rest], is_book[rest], par[rest], group[rest]))]
+        near = _match.pair_nearest(group[rest], par[rest], is_book[rest].view(np.uint8))
+        partner[rest[near >= 0]] = rest[near[near >= 0]]
+        at = np.flatnonzero((partner >= 0) & ~is_book)
+        self.record(stage, rows[at], rows[partner[at]])
+        self.found.ambiguous[stage] += int(np.count_nonzero(doubtful))
+        tape_count = np.bincount(group[~is_book], minlength=len(doubtful))[group]
+        book_count = np.bincount(group[is_book], minlength=len(doubtful))[group]
+        for of_side, kept in ((~is_book, self.found.shared.tape), (is_book, self.found.shared.book)):
+            told = np.flatnonzero(of_side & doubtful[group])
+            kept.append((rows[told], tape_count[told], book_count[told]))
+
+
+def _equal_partners(
+    group: NDArray[np.int64], prints: Keys, is_book: NDArray[np.bool_], place: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Partners of rows of one group and fingerprint, first with first; -1 for those that are left over."""
+    order = np.lexsort((place, is_book, prints, group))
+    starts = np.ones(len(order), np.bool_)
+    starts[1:] = (np.diff(group[order]) != 0) | (np.diff(prints[order]) != 0)
+    run = np.cumsum(starts) - 1
+    tape_count = np.bincount(run, ~is_book[order]).astype(np.int64)
+    book_count = np.bincount(run, is_book[order]).astype(np.int64)
+    within = np.arange(len(order)) - np.flatnonzero(starts)[run]
+    takes = within < np.minimum(tape_count, book_count)[run]
+    partner = np.full(len(order), -1, np.int64)
+    at = np.flatnonzero(takes & ~is_book[order])
+    other = at + tape_count[run[at]]
+    partner[order[at]], partner[order[other]] = order[other], order[at]
+    return partner
+
+
+def _known_par(side: Side) -> NDArray[np.float64]:
+    """Par with 0 for blank."""
+    par = side.numbers("par_value")
+    return np.zeros(side.row_count) if par is None else np.nan_to_num(par, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+# ---- keys of names -------------------------------------------------------------------------------------------------
+
+
+def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
+    """The rows of two text columns as numbers that equal texts share; -1 is blank."""
+    return _match.shared_codes(
+        tape.text.offsets, tape.text.data, tape.codes, book.text.offsets, book.text.data, book.codes
+    )
+
+
+def _code_keys(codes: Rows) -> Keys:
+    return (codes.astype(np.int64) + 1).view(np.uint64)
+
+
+def _joined(codes: Rows, others: Rows) -> Keys:
+    """One key from two numbers; 0 where the first or the second is -1."""
+    keys = (_code_keys(codes) << np.uint64(32)) | _code_keys(others)
+    return np.where((codes >= 0) & (others >= 0), keys, np.uint64(0))
+
+
+def _maturities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
+    """Maturities of some rows as numbers from 0, -1 for blank; None where a side has none."""
+    days = tape.numbers("maturity_date"), book.numbers("maturity_date")
+    if days[0] is None or days[1] is None:
+        return None
+    return _day_codes(days[0][tape_rows]), _day_codes(days[1][book_rows])
+
+
+def _day_codes(days: NDArray[np.float64]) -> Rows:
+    known = np.abs(days) <= DAYS_MAX
+    return np.where(known, np.floor(np.where(known, days, 0.0)) + DAYS_MAX, -1.0).astype(np.int32)
+
+
+def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
+    """Facility names of some rows, case and punctuation apart, as numbers that both sides share; None without them."""
+    names = tape.subset("facility_name", tape_rows), book.subset("facility_name", book_rows)
+    return None if names[0] is None or names[1] is None else _shared(_folded(names[0]), _folded(names[1]))
+
+
+def _folded(column: TextColumn) -> TextColumn:
+    return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
+
+
+def _loose(column: TextColumn) -> TextColumn:
+    """Normalised names without the words that separate the entities of one group; the first word stays."""
+    written, text = parsing.pool_of([_without_loose_words(name) for name in column.text.strings()])
+    return name_keys(TextColumn(parsing.spread_out(written, -1, column.codes), text))
+
+
+def _without_loose_words(name: str) -> str:
+    first, *words = name.split(" ")
+    return " ".join((first, *(word for word in words if word not in LOOSE_WORDS)))
+
+
+# ---- units of par --------------------------------------------------------------------------------------------------
+
+
+def _settle_units(tape: Side, book: Side, pair: Rows, tape_prints: Keys, book_prints: Keys) -> None:
+    """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
+    tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
+    if tape_par is None or book_par is None:
+        return
+    paired = int(np.count_nonzero(pair >= 0))
+    if paired:
+        # Pairs of one fingerprint have one par.
+        rows = _match.differing(tape_prints, book_prints, pair)
+        theirs, ours = tape_par[rows], book_par[pair[rows]]
+        tape_is = 2 * _ratios_within(theirs, ours, *UNITS_RATIO) > paired
+        book_is = 2 * _ratios_within(ours, theirs, *UNITS_RATIO) > paired
+    else:
+        theirs, ours = _median(tape_par), _median(book_par)
+        tape_is = _ratios_within(theirs, ours, *UNITS_MEDIANS) > 0
+        book_is = _ratios_within(ours, theirs, *UNITS_MEDIANS) > 0
+    tape.factor = UNITS if tape_is else 1.0
+    book.factor = UNITS if book_is else 1.0
+
+
+def _median(par: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of what is positive, 0 without any; one element."""
+    held = par[par > 0]
+    return np.array([np.median(held) if len(held) else 0.0])
+
+
+def _ratios_within(small: NDArray[np.float64], large: NDArray[np.float64], low: float, high: float) -> int:
+    """How many of some positive pairs have a ratio from `low` to `high`."""
+    return int(np.count_nonzero((small > 0) & (large >= low * small) & (large <= high * small)))

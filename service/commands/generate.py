@@ -1,0 +1,115 @@
+"""The generate command: a made-up deal as a workbook, with a trustee's tape of it where one is asked for."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import App, Parameter
+
+from service.commands.progress import busy, counted
+from service.commands.reading import words
+from service.commands.refusal import Refused
+
+if TYPE_CHECKING:
+    from core.generate import GeneratedDeal, GeneratedTape
+
+ANSWERS: Final = "answers.json"
+"""The name of the file with what a reconciliation must find."""
+
+# Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(generate)
+
+
+def generate(
+    *,
+    out: Path,
+    loans: int = 300,
+    seed: int = 7,
+    fault: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    messy: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    tape: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
+    edits: int | None = None,
+    format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
+) -> None:
+    """Write a made-up deal: a workbook with the sheets Holdings, Tranches and Deal; print its path.
+
+    With --tape also a trustee's tape of that deal, seeded with discrepancies, and answers.json with the issues that
+    `cushion reconcile` must find; print the three paths. The same arguments always make the same files. The exit code
+    is 0 when they are written, else 2.
+
+    Parameters
+    ----------
+    out:
+        The folder for the files; made if missing. Files of the same names are replaced.
+    loans:
+        Number of loans, 200 to 999,999.
+    seed:
+        Which book; a whole number from 0.
+    fault:
+        What to break: breach_obligor, breach_ccc, breach_oc, warn_wal. Several are separated by commas or spaces.
+    messy:
+        Habits of managers' files: title_rows, two_row_header, totals_row, merged_issuers, error_cells, blanks,
+        percent_spreads, text_numbers, trailing_space_header, negative_par, duplicate_lots; or all.
+    tape:
+        The trustee in whose manner a tape is written, beside holdings that have a few loans more for it to leave out.
+    edits:
+        Discrepancies and harmless differences of each kind on the tape, up to 1,000; one for every 500 loans if not
+        given.
+    format:
+        The files' format.
+    """
+    if edits is not None and tape is None:
+        raise Refused("--edits needs --tape")
+    faults, habits = words(fault), words(messy)
+    stem = "-".join(["clo", str(loans), str(seed), *faults, *(["messy"] if habits else [])])
+    deal, made = _drawn(loans, seed, faults, habits, tape, edits)
+    if made is None:
+        _write(out, {f"{stem}.{format}": deal.write}, rows=loans)
+        return
+    files = {
+        f"{stem}-{tape}-holdings.{format}": made.deal.write,
+        f"{stem}-{tape}-tape.{format}": made.write,
+        ANSWERS: lambda path, _: made.write_answers(path),
+    }
+    _write(out, files, rows=loans + made.rows)
+
+
+def _drawn(
+    loans: int, seed: int, faults: list[str], habits: list[str], trustee: str | None, edits: int | None
+) -> tuple[GeneratedDeal, GeneratedTape | None]:
+    with busy("Drawing loans"):
+        from core.generate import MESSY, GenerateError, generate_tape
+        from core.generate import generate as draw
+
+        try:
+            deal = draw(loans=loans, seed=seed, faults=faults, messy=MESSY if habits == ["all"] else habits)
+            if trustee is None:
+                return deal, None
+            tape = generate_tape(deal, trustee, seed, edits)
+            tape.sheet()  # refuses what does not fit a sheet before a file is begun
+            return deal, tape
+        except GenerateError as error:
+            raise Refused(str(error)) from error
+
+
+def _write(out: Path, files: dict[str, Callable[[Path, Callable[[int], None]], None]], rows: int) -> None:
+    """Write all of the files, then give them their names: an interrupted run leaves no half file and no half set."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # A folder of its own beside the targets, so that the moves stay on one disk.
+        with tempfile.TemporaryDirectory(dir=out, prefix=".cushion-") as folder, counted("Writing", rows) as advance:
+            for name, write in files.items():
+                write(Path(folder) / name, advance)
+            for name in files:
+                (Path(folder) / name).replace(out / name)
+    except OSError as error:
+        raise Refused(f"{error.filename or out}: {error.strerror or error}") from error
+    for name in files:
+        print(out / name)

@@ -1,0 +1,391 @@
+"""The map command: what is detected in a portfolio workbook and why, and what a mapping makes of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import App, Parameter
+
+from service.commands.progress import busy
+from service.commands.reading import read_workbook
+from service.commands.refusal import Refused, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from core.grid.sheet import Workbook
+    from core.portfolio.detection import DetectedColumn, Detection, LeftOut
+    from core.portfolio.fields import Mapping
+    from core.portfolio.normalise import CellFault, Normalised
+
+EXIT_INVALID: Final = 1
+SHOWN_DEFAULT: Final = 20
+SHOWN_MAX: Final = 1_000
+"""Errors and warnings that are printed one by one, of each."""
+
+NAMES_MAX: Final = 8
+"""Rows, sheets or faults that one line names."""
+
+DOCUMENT_BYTES_MAX: Final = 1_000_000
+"""Size of a mapping document."""
+
+_REASONS: Final = {
+    "ignored_blank_par": "without a par",
+    "section_rows": "section labels",
+    "total_rows": "totals and footers",
+    "subtotal_rows": "subtotals",
+    "cash_rows": "cash and accounts",
+    "repeated_headers": "header again",
+    "unidentified_rows": "a figure alone",
+    "rows_after_end": "after the table's end",
+}
+_MATCHES: Final = {"alias less its unit": "less its unit", "auxiliary alias": "auxiliary"}
+"""What is said of a header that is no plain alias of its field."""
+
+FIELD_COLUMNS: Final = 14
+"""Width that a column of text has at the least."""
+
+TABLE_COLUMNS: Final = 92
+"""Width of the fields' table less that of the first values."""
+
+LONG_FIGURE: Final = 1e6
+"""Figures from here on are shown without an exponent."""
+
+_UNITS: Final = {"spread": "basis points", "par_value": "currency", "facility_size": "currency", "unfunded": "currency"}
+"""The unit of a field; percent for all others that have one."""
+
+# Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(map_columns, name="map")
+
+
+def map_columns(
+    file: Path,
+    /,
+    *,
+    mapping: Path | None = None,
+    sheet: str | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    limit: int = SHOWN_DEFAULT,
+) -> int:
+    """Show which sheet, header, rows, columns and units are detected in a portfolio workbook, and why.
+
+    The exit code is 0 when the rows are mapped, 1 when a required column is missing or a row is invalid, and 2 when the
+    file cannot be read or the mapping document is wrong.
+
+    Parameters
+    ----------
+    file:
+        The workbook (.xlsx, .xlsm or .xls).
+    mapping:
+        A JSON file with the mapping, the same document that POST /api/v1/mappings takes; standard_clo if not given.
+    sheet:
+        Look at this sheet only.
+    json:
+        Print one JSON document instead of the tables: file, mapping, detection, validation.
+    limit:
+        How many errors and warnings to print, of each; 0 to 1,000.
+    """
+    if not 0 <= limit <= SHOWN_MAX:
+        raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
+    with busy(f"Reading {file.name}"):
+        from core.portfolio.detection import detect_columns
+        from core.portfolio.fields import PROFILES
+
+        chosen = PROFILES["standard_clo"] if mapping is None else _document(mapping)
+        book = read_workbook(file)
+        try:
+            detection = detect_columns(book, chosen, sheet=sheet)
+        except KeyError as error:
+            raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
+        result = _validated(book, chosen, detection)
+    if json:
+        _print_json(file, chosen, detection, result)
+    else:
+        _print_tables(file, chosen, detection, result, limit)
+    return 0 if result is not None and result.is_valid else EXIT_INVALID
+
+
+def _document(path: Path) -> Mapping:
+    """The mapping of a JSON document.
+
+    Raises:
+        Refused: it cannot be read, is no JSON object, or no mapping.
+    """
+    import msgspec
+
+    from core.portfolio.configure import ConfigurationError, configured
+
+    try:
+        with path.open("rb") as opened:
+            data = opened.read(DOCUMENT_BYTES_MAX + 1)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror or error}") from error
+    if len(data) > DOCUMENT_BYTES_MAX:
+        raise Refused(f"{path}: a mapping document has at most {DOCUMENT_BYTES_MAX:,} bytes")
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refused(f"{path}: not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise Refused(f"{path}: a mapping document is a JSON object")
+    name = document.get("name")
+    try:
+        return configured(document, id=path.stem, name=name if isinstance(name, str) and name else path.stem)
+    except ConfigurationError as error:
+        faults = [f"{'.'.join(place)} {what}" for place, what in error.faults]
+        raise Refused(f"{path}: no mapping: {_some(faults, '; ')}") from error
+
+
+def _sheets_of(book: Workbook) -> str:
+    return "its sheets are " + _some([repr(sheet.name) for sheet in book.sheets])
+
+
+def _some(texts: list[str], between: str = ", ") -> str:
+    more = len(texts) - NAMES_MAX
+    return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normalised | None:
+    """The rows under the mapping's rules; None where no header was found."""
+    from core.portfolio import header
+    from core.portfolio.normalise import normalise_sheet
+
+    if detection.sheet is None:
+        return None
+    sheet = book[detection.sheet]
+    found = header.find(sheet, mapping)
+    assert found is not None
+    return normalise_sheet(mapping, book, sheet, found)
+
+
+# ---- one JSON document ---------------------------------------------------------------------------------------------
+
+
+def _print_json(file: Path, mapping: Mapping, detection: Detection, result: Normalised | None) -> None:
+    import msgspec
+
+    document = {"file": str(file), "mapping": mapping.id, "detection": detection, "validation": None}
+    if result is not None:
+        document["validation"] = {
+            "valid": result.is_valid,
+            "rows_processed": result.row_count,
+            "rows_valid": result.row_count - result.rows_invalid,
+            "rows_invalid": result.rows_invalid,
+            "error_count": result.error_count,
+            "warning_count": result.warning_count,
+            "errors": result.errors,
+            "warnings": result.warnings,
+            "unmapped_columns": result.unmapped_columns,
+            "missing_required_columns": result.missing_required_columns,
+            "missing_columns": result.missing_columns,
+        }
+    print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _print_tables(file: Path, mapping: Mapping, found: Detection, result: Normalised | None, limit: int) -> None:
+    from service.commands.table import console_for
+
+    console = console_for()
+    console.print(_text(f"{file.name}, mapping {mapping.name}", "bold"), soft_wrap=True)
+    console.print(_sheet_table(found))
+    console.print()
+    if result is None:
+        console.print(_text(found.message, "red"), soft_wrap=True)
+        return
+    for line in _table_lines(found):
+        console.print(line, soft_wrap=True)
+    console.print()
+    console.print(_column_table(found, console.width))
+    console.print()
+    if any(column.unit for column in found.columns):
+        console.print(_unit_table(found))
+        console.print()
+    for line in _remarks(found):
+        console.print(line, soft_wrap=True)
+    _print_faults(console, "errors", result.errors, result.error_count, limit)
+    _print_faults(console, "warnings", result.warnings, result.warning_count, limit)
+    console.print(_last_line(found, result), soft_wrap=True)
+
+
+def _sheet_table(found: Detection) -> Table:
+    table = _table("Sheet")
+    table.add_column("Header", no_wrap=True)
+    table.add_column("Fields", justify="right")
+    table.add_column("Why", overflow="fold", ratio=1)
+    for sheet in found.sheets:
+        why = f"chosen: {sheet.reason}" if sheet.is_chosen else sheet.reason
+        if sheet.nearest:
+            why += f": {_some(list(sheet.nearest))}"
+        name = sheet.name if sheet.state == "visible" else f"{sheet.name} (hidden)"
+        style = "green" if sheet.is_chosen else ""
+        table.add_row(_text(name, style), _rows(sheet.header_rows) or "-", f"{sheet.score}", _text(why, style))
+    return table
+
+
+def _rows(rows: tuple[int, ...]) -> str:
+    if not rows:
+        return ""
+    return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]}-{rows[-1]}"
+
+
+def _table_lines(found: Detection) -> Iterator[Text]:
+    """Where the header and the loans stand, and which rows below the header are none."""
+    assert found.header is not None
+    line = f"{_rows(found.header.rows)} of sheet {found.sheet}: {found.header.kind} of names"
+    if found.header.units_row is not None:
+        line += f", units in row {found.header.units_row}"
+    if found.header.numbers_row is not None:
+        line += f", column numbers in row {found.header.numbers_row}"
+    yield _labelled("header", line)
+    loans = f"{found.loan_count:,}"
+    if found.loan_count:
+        loans += f" in rows {found.first_row:,} to {found.last_row:,}"
+    if found.filled_borrowers:
+        loans += f"; {found.filled_borrowers:,} take their borrower from a row above"
+    yield _labelled("loans", loans)
+    for reason in found.left_out:
+        yield _labelled("left out", _left_out(reason))
+
+
+def _left_out(reason: LeftOut) -> str:
+    places = [f"{row:,} {text!r}" if text else f"{row:,}" for row, text in zip(reason.rows, reason.texts, strict=True)]
+    more = f" and {reason.count - len(places):,} more" if reason.count > len(places) else ""
+    return f"{_REASONS[reason.reason]}: row {', '.join(places)}{more}"
+
+
+def _column_table(found: Detection, width: int) -> Table:
+    table = _table("Field")
+    table.columns[0].min_width = FIELD_COLUMNS
+    table.add_column("Col", no_wrap=True)
+    table.add_column("Header", overflow="fold", min_width=FIELD_COLUMNS)
+    for figure in ("Values", "Blank", "Bad"):
+        table.add_column(figure, justify="right", no_wrap=True)
+    table.add_column("First values", overflow="fold", min_width=FIELD_COLUMNS)
+    most = max(FIELD_COLUMNS, width - TABLE_COLUMNS)
+    for column in found.columns:
+        bad = column.error_count + column.unreadable_count
+        header = _text(column.header)
+        if column.match in _MATCHES:
+            header.append(f" ({_MATCHES[column.match]})", style="dim")
+        table.add_row(
+            _text(column.target, "bold" if column.is_required else ""),
+            column.column,
+            header,
+            f"{column.value_count:,}",
+            f"{column.blank_count:,}" if column.blank_count else "-",
+            _text(f"{bad:,}", "red") if bad else "-",
+            _text(_cut(", ".join(_sample(value) for value in column.samples), most)),
+        )
+    return table
+
+
+def _cut(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 3].rstrip() + "..."
+
+
+def _sample(value: float | str | bool | None) -> str:
+    if value is None:
+        return "?"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.6g}" if abs(value) < LONG_FIGURE else f"{value:,.2f}".removesuffix(".00")
+
+
+def _unit_table(found: Detection) -> Table:
+    table = _table("Field")
+    table.add_column("Unit", no_wrap=True)
+    table.add_column("Becomes", no_wrap=True)
+    table.add_column("Because", overflow="fold", ratio=1)
+    for column in found.columns:
+        if column.unit:
+            table.add_row(_text(column.target), column.unit, _becomes(column), _text(column.unit_reason))
+    return table
+
+
+def _becomes(column: DetectedColumn) -> str:
+    unit = _UNITS.get(column.target, "percent")
+    if column.unit == "currency":
+        return f"{unit}, divided by par"
+    return unit if column.factor == 1.0 else f"{unit}, x {column.factor:,g}"
+
+
+def _remarks(found: Detection) -> Iterator[Text]:
+    """Columns that lost, that stand twice, that feed nothing, and fields without a column."""
+    for column in found.columns:
+        for other in column.alternatives:
+            yield _labelled("not used", f"{other.header} ({other.column}) for {column.target}: {other.reason}")
+    for name, places in found.duplicates.items():
+        yield _labelled("same header", f"{name}: {', '.join(places)}")
+    plain = [f"{unused.header} ({unused.column})" for unused in found.unmapped if not unused.reason]
+    if plain:
+        yield _labelled("unmapped", ", ".join(plain))
+    for unused in found.unmapped:
+        if unused.reason:
+            yield _labelled("unmapped", f"{unused.header} ({unused.column}): {unused.reason}")
+    if found.missing_optional:
+        yield _labelled("no column for", ", ".join(found.missing_optional))
+    if found.missing_required:
+        yield _labelled("required column missing", ", ".join(found.missing_required), "bold red")
+
+
+def _print_faults(console: Console, what: str, faults: list[CellFault], count: int, limit: int) -> None:
+    """Errors or warnings of single rows; those of whole columns are told above."""
+    shown = [fault for fault in faults if fault.row is not None][:limit]
+    if not shown:
+        return
+    table = _table("Row")
+    table.columns[0].justify = "right"
+    table.add_column("Field", no_wrap=True)
+    table.add_column(what.capitalize(), overflow="fold", ratio=1)
+    table.add_column("Value", overflow="fold")
+    for fault in shown:
+        value = "" if fault.value is None else _sample(fault.value)
+        table.add_row(f"{fault.row:,}", _text(fault.field), _text(fault.message), _text(value))
+    console.print()
+    console.print(table)
+    columns = sum(fault.row is None for fault in faults)
+    more = count - columns - len(shown)
+    if more > 0:
+        console.print(f"... and {more:,} more {what} (--limit shows more of them)", soft_wrap=True)
+    console.print()
+
+
+def _last_line(found: Detection, result: Normalised) -> Text:
+    line = _text(f"{len(found.columns):,} columns mapped, {result.row_count:,} rows: ")
+    invalid = f"{result.rows_invalid:,} invalid"
+    line.append(invalid, style="bold red" if result.rows_invalid else "green")
+    line.append(f", {result.error_count:,} errors, {result.warning_count:,} warnings")
+    return line
+
+
+def _labelled(label: str, words: str, style: str = "yellow") -> Text:
+    return _text(f"{label}  ", style).append(one_line(words), style="default")
+
+
+def _text(words: str, style: str = "") -> Text:
+    """Text from a file on one line, safe for a terminal, never read as markup."""
+    from rich.text import Text
+
+    return Text(one_line(words) + (" " * (len(words) - len(words.rstrip()))), style=style)
+
+
+def _table(first: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    return table

@@ -1,0 +1,319 @@
+"""The reconcile command: a trustee's tape against a workbook of holdings, every discrepancy with its severity."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import App, Parameter
+
+from service.commands.progress import busy
+from service.commands.reading import read_workbook, words
+from service.commands.refusal import Refused, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from core.portfolio.portfolio import Portfolio
+    from core.reconcile import Reconciliation
+
+EXIT_DIFFERENT: Final = 1
+SHOWN_DEFAULT: Final = 20
+SHOWN_MAX: Final = 10_000
+"""Issues that are printed one by one; --json has them all."""
+
+NAMES_MAX: Final = 8
+"""Columns or sheets that a refusal names."""
+
+SWAPPED: Final = "the first file has a sheet of notes and the second has none: is the tape really the first one?"
+
+_CHUNK_ISSUES: Final = 20_000
+_SERIOUS: Final = ("critical", "error")
+_STYLES: Final = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
+_STAGES: Final = {
+    "cusip": "CUSIP",
+    "loanx_id": "LoanX id",
+    "isin": "ISIN",
+    "borrower_maturity": "borrower and maturity",
+    "borrower_name": "borrower",
+}
+
+Counts = Counter[tuple[str, str]]
+"""Issues by (severity, category)."""
+
+# Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(reconcile)
+
+
+def reconcile(
+    tape: Path,
+    holdings: Path,
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    rules: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
+    tolerance: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    limit: int = SHOWN_DEFAULT,
+) -> int:
+    """Compare a trustee's tape with a workbook of holdings and print where they differ.
+
+    The exit code is 0 without issues of severity critical or error, 1 with such, and 2 when a file cannot be read or
+    has no loans.
+
+    Parameters
+    ----------
+    tape:
+        The trustee's tape (.xlsx, .xlsm or .xls).
+    holdings:
+        The workbook to compare it with.
+    json:
+        Print one JSON document with every issue instead of the tables.
+    rules:
+        What to compare: par_value, price, rating, spread, maturity_date, base_rate, all_in_rate, industry,
+        missing_loan; all of them if not given. Several are separated by commas or spaces.
+    trustee:
+        Prefer the columns of this trustee on the tape.
+    tolerance:
+        The largest difference of a rule that is none, as rule=number: par_value in currency, price in points, spread
+        and all_in_rate in basis points, maturity_date in days.
+    limit:
+        How many issues to print, the most severe ones first; 0 to 10,000.
+    """
+    if not 0 <= limit <= SHOWN_MAX:
+        raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
+    result = _compared(tape, holdings, words(rules) or None, _tolerances(words(tolerance)), trustee)
+    counts = _counted(result)
+    if json:
+        _print_json(tape, holdings, result, counts)
+    else:
+        _print_tables(tape, holdings, result, counts, limit)
+    return EXIT_DIFFERENT if any(severity in _SERIOUS for severity, _ in counts) else 0
+
+
+def _compared(
+    tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
+) -> Reconciliation:
+    with busy(f"Reading {tape.name}"):
+        from core.portfolio.trustees import TRUSTEES
+        from core.reconcile import ReconcileError
+        from core.reconcile import reconcile as compare
+        from core.reconcile.rules import chosen, tolerances_of
+
+        try:  # before minutes go into reading
+            chosen(rules)
+            tolerances_of(tolerances)
+        except ReconcileError as error:
+            raise Refused(str(error)) from error
+        theirs = _loans(tape, None if trustee is None else TRUSTEES[trustee])
+    with busy(f"Reading {holdings.name}"):
+        ours = _loans(holdings, None)
+    with busy("Matching"):
+        try:
+            result = compare(theirs, ours, rules, tolerances=tolerances)
+        except ReconcileError as error:
+            raise Refused(str(error)) from error
+    if theirs.tranches is not None and ours.tranches is None:
+        # A manager's workbook tells of the notes; a tape rarely does, and never alone.
+        return replace(result, warnings=(*result.warnings, SWAPPED))
+    return result
+
+
+def _loans(file: Path, mapping: Any) -> Portfolio:
+    """The loans of a file.
+
+    Raises:
+        Refused: it cannot be read, has no header of loans, or no loan below it.
+    """
+    from core.portfolio.portfolio import Portfolio
+
+    book = read_workbook(file)
+    portfolio = Portfolio.from_workbook(book, mapping)
+    if portfolio.row_count:
+        return portfolio
+    if not portfolio.notes.get("holdings_found"):
+        sheets = _listed([sheet.name for sheet in book.sheets])
+        raise Refused(f"{file}: {portfolio.notes.get('message', 'no sheet with loans')}; its sheets are {sheets}")
+    headers = _listed(list(portfolio.notes.get("matched_columns", {}).values()))
+    raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:NAMES_MAX])) + (", ..." if len(names) > NAMES_MAX else "")
+
+
+def _tolerances(given: list[str]) -> dict[str, float]:
+    """Numbers by rule, from "rule=number"."""
+    read: dict[str, float] = {}
+    for option in given:
+        rule, sign, number = option.partition("=")
+        try:
+            read[rule] = float(number) if sign else float("nan")
+        except ValueError:
+            read[rule] = float("nan")
+        if read[rule] != read[rule]:
+            raise Refused(f"--tolerance takes rule=number, such as spread=10, not {option!r}")
+    return read
+
+
+def _counted(result: Reconciliation) -> Counts:
+    """Issues by severity and category."""
+    counts: Counts = Counter()
+    for chunk in _chunks(result):
+        counts.update(zip(chunk["severity"], chunk["category"], strict=True))
+    return counts
+
+
+def _chunks(result: Reconciliation) -> Iterator[dict[str, list[str]]]:
+    for start in range(0, len(result.issues), _CHUNK_ISSUES):
+        yield result.issues.chunk(start, start + _CHUNK_ISSUES)
+
+
+# ---- one JSON document ---------------------------------------------------------------------------------------------
+
+
+def _print_json(tape: Path, holdings: Path, result: Reconciliation, counts: Counts) -> None:
+    """Print the document; the issues, which may be millions, as they are decoded."""
+    import msgspec
+
+    def by(place: int) -> dict[str, int]:
+        totals: Counter[str] = Counter()
+        for key, count in counts.items():
+            totals[key[place]] += count
+        return dict(totals.most_common())
+
+    head = {
+        "tape": str(tape),
+        "holdings": str(holdings),
+        "summary": result.summary,
+        "stages": result.stages,
+        "ambiguous": result.ambiguous,
+        "warnings": result.warnings,
+        "not_compared": result.not_compared,
+        "by_severity": by(0),
+        "by_category": by(1),
+    }
+    encoder = msgspec.json.Encoder()
+    opening = msgspec.json.format(encoder.encode(head), indent=2).decode().rstrip("}\n ")
+    write = sys.stdout.write
+    write(f'{opening},\n  "issues": [')
+    between = "\n"
+    for chunk in _chunks(result):
+        for values in zip(*chunk.values(), strict=True):
+            write(f"{between}    {encoder.encode(dict(zip(chunk, values, strict=True))).decode()}")
+            between = ",\n"
+    write("\n  ]\n}\n" if between == ",\n" else "]\n}\n")
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Counts, limit: int) -> None:
+    from rich.text import Text
+
+    from service.commands.table import console_for
+
+    console = console_for()
+    console.print(Text(one_line(f"{tape.name} against {holdings.name}"), style="bold"), soft_wrap=True)
+    for line in _matching(result):
+        console.print(Text(one_line(line)), soft_wrap=True)
+    for warning in result.warnings:
+        console.print(Text("warning  ", style="yellow").append(one_line(warning)), soft_wrap=True)
+    for field, reason in result.not_compared.items():
+        console.print(Text("not compared  ", style="dim").append(one_line(f"{field}: {reason}")), soft_wrap=True)
+    console.print()
+    if counts:
+        console.print(_count_table(counts))
+        console.print()
+    if counts and limit:
+        _print_issues(console, result, limit)
+    console.print(_last_line(counts), soft_wrap=True)
+
+
+def _matching(result: Reconciliation) -> Iterator[str]:
+    summary = result.summary
+    yield (
+        f"{_loans_of(summary.total_loans_compared)}: {summary.matched:,} matched, "
+        f"{summary.unmatched_trustee:,} only on the tape, {summary.unmatched_internal:,} only in the holdings"
+    )
+    stages = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
+    yield "matched by " + (", ".join(stages) or "nothing")
+    shared = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
+    if shared:
+        yield "keys that several loans share: " + ", ".join(shared)
+
+
+def _loans_of(count: int) -> str:
+    return "1 loan" if count == 1 else f"{count:,} loans"
+
+
+def _count_table(counts: Counts) -> Table:
+    """Issues by category, a column for each severity."""
+    from core.reconcile.rules import SEVERITIES
+
+    table = _table()
+    table.add_column("Issues")
+    for severity in SEVERITIES:
+        table.add_column(severity, justify="right")
+    table.add_column("total", justify="right")
+    categories = sorted({category for _, category in counts})
+    for category in categories:
+        found = [counts[severity, category] for severity in SEVERITIES]
+        table.add_row(category, *(f"{count:,}" if count else "-" for count in found), f"{sum(found):,}")
+    return table
+
+
+def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
+    from rich.text import Text
+
+    table = _table()
+    table.add_column("Severity", no_wrap=True)
+    for heading in ("Loan", "Borrower", "Field", "Trustee", "Internal"):
+        table.add_column(heading, overflow="fold")
+    shown = result.issues[:limit]
+    for issue in shown:
+        cells = (
+            issue.primary_identifier,
+            issue.borrower_name,
+            # Which side a loan is missing on says more than that one is.
+            issue.issue_type if issue.category == "missing" else issue.field_name,
+            issue.trustee_value,
+            issue.internal_value,
+        )
+        table.add_row(
+            Text(issue.severity, style=_STYLES[issue.severity]), *(Text(one_line(cell) or "-") for cell in cells)
+        )
+    console.print(table)
+    more = len(result.issues) - len(shown)
+    if more:
+        console.print(f"... and {more:,} more (--limit shows more of them, --json all)", soft_wrap=True)
+    console.print()
+
+
+def _last_line(counts: Counts) -> Any:
+    from rich.text import Text
+
+    from core.reconcile.rules import SEVERITIES
+
+    total = sum(counts.values())
+    line = Text("1 issue" if total == 1 else f"{total:,} issues")
+    for at, severity in enumerate(SEVERITIES):
+        count = sum(found for (one, _), found in counts.items() if one == severity)
+        line.append(": " if at == 0 else ", ").append(f"{count:,} {severity}", style=_STYLES[severity] if count else "")
+    return line
+
+
+def _table() -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

@@ -1,0 +1,1 @@
+"""Mappings: how the columns of a source become standard fields."""

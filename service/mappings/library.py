@@ -1,0 +1,79 @@
+"""Mappings as the engine takes them, built-in and stored; the recently used ones stay made."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from core.portfolio.configure import configured
+
+from core.portfolio.fields import PROFILES, Mapping
+from service.mappings import store
+from service.mappings.schema import MappingRow
+from service.platform.context import Unit
+from service.platform.shelf import Shelf
+
+DEFAULT_MAPPING: Final = "standard_clo"
+"""Of a workbook that names none."""
+
+MADE_MAX: Final = 256
+"""Stored mappings that a process keeps made; one takes a few kilobytes, making it up to some milliseconds."""
+
+
+class Made(NamedTuple):
+    """A mapping, and its JSON: what a run keeps as evidence."""
+
+    mapping: Mapping
+    json: str
+
+
+def made(mapping: Mapping) -> Made:
+    """A mapping with its JSON."""
+    return Made(mapping, msgspec.json.encode(mapping).decode())
+
+
+BUILT_IN: Final = {mapping_id: made(mapping) for mapping_id, mapping in PROFILES.items()}
+
+
+async def get_mapping(unit: Unit, mapping_id: str) -> Made:
+    """A built-in mapping or one of the tenant's, as it stands now.
+
+    Raises:
+        MappingNotFound: there is none of that identifier.
+    """
+    built_in = BUILT_IN.get(mapping_id)
+    if built_in is not None:
+        return built_in
+    version = await store.version(unit, mapping_id)
+    shelf: Shelf[Made] = vars(unit.resources).setdefault("mapping_shelf", Shelf(MADE_MAX))
+    found = shelf.get(f"{mapping_id} {version}")
+    if found is None:
+        row = await store.get(unit, mapping_id)
+        found = await unit.resources.compute(_make, row)
+        shelf.keep(f"{mapping_id} {row.version}", found)
+    return found
+
+
+async def check_mapping(unit: Unit, mapping_id: str) -> None:
+    """Ask whether there is a mapping of that identifier, without making it.
+
+    Raises:
+        MappingNotFound: there is none.
+    """
+    if mapping_id not in BUILT_IN:
+        await store.version(unit, mapping_id)
+
+
+def document_of(row: MappingRow) -> dict[str, Any]:
+    """What the engine makes a stored mapping from."""
+    return {
+        "source_type": row.source_type,
+        "profile_id": row.profile_id,
+        "mappings": msgspec.to_builtins(row.mappings),
+        "transforms": msgspec.to_builtins(row.transforms),
+        "validation_rules": msgspec.to_builtins(row.validation_rules),
+    }
+
+
+def _make(row: MappingRow) -> Made:
+    return made(configured(document_of(row), id=row.id, name=row.name))

@@ -1,0 +1,77 @@
+"""Mappings' rows."""
+
+from __future__ import annotations
+
+from service.mappings import actions
+from service.mappings.schema import (
+    Check,
+    Detail,
+    InvalidConfiguration,
+    InvalidSourceType,
+    Mapping,
+    MappingCreate,
+    MappingExists,
+    MappingInUse,
+    MappingLimitExceeded,
+    MappingList,
+    MappingNotFound,
+    MappingPatch,
+    MappingSummary,
+    ProfileNotFound,
+    Sample,
+    UnchangeableMapping,
+    UndeletableMapping,
+)
+from service.platform.api import Area, Page, Raw
+from service.platform.context import Context
+
+area = Area("/api/v1/mappings", tag="mappings", scope="mappings")
+
+
+@area.get()
+async def list_mappings(ctx: Context, query: MappingList) -> Page[MappingSummary]:
+    """The mappings of the tenant, the newest first; behind the built-in ones, with `include_system`."""
+    return await actions.listed(ctx, query)
+
+
+@area.post(
+    status=201,
+    errors=(InvalidSourceType, InvalidConfiguration, ProfileNotFound, MappingExists, MappingLimitExceeded),
+    event="mapping.created",
+)
+async def create_mapping(ctx: Context, body: MappingCreate) -> Mapping:
+    """Create a mapping, on its own or on top of a built-in one."""
+    return await actions.create(ctx, body)
+
+
+@area.get("/{mapping_id}", errors=(MappingNotFound,))
+async def get_mapping(ctx: Context, mapping_id: str, query: Detail) -> Mapping:
+    """A mapping; `resolve_profile` adds every field with all of its columns."""
+    return await actions.detail(ctx, mapping_id, query)
+
+
+@area.patch(
+    "/{mapping_id}",
+    errors=(MappingNotFound, UnchangeableMapping, InvalidConfiguration, ProfileNotFound, MappingExists),
+    event="mapping.updated",
+)
+async def update_mapping(ctx: Context, mapping_id: str, body: MappingPatch) -> Mapping:
+    """Change a mapping; runs use it as it is then. A stale If-Match is refused."""
+    return await actions.update(ctx, mapping_id, body)
+
+
+@area.delete("/{mapping_id}", errors=(UndeletableMapping, MappingNotFound, MappingInUse), event="mapping.deleted")
+async def delete_mapping(ctx: Context, mapping_id: str) -> None:
+    """Delete a mapping that no workbook names."""
+    await actions.delete(ctx, mapping_id)
+
+
+@area.post(
+    "/{mapping_id}/validate",
+    access="mappings:read",
+    errors=(MappingNotFound,),
+    body_bytes=lambda settings: settings.max_sample_bytes,
+)
+async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Check | Raw:
+    """Try a mapping on sample rows; nothing is stored."""
+    return await actions.validate(ctx, mapping_id, body)

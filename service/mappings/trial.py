@@ -1,0 +1,65 @@
+"""Trying a mapping on sample rows: what comes of them, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from core.portfolio.fields import Mapping
+from core.portfolio.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.typed import NormalColumn
+from service.mappings.schema import ANSWER_BYTES_MAX, Check, Finding
+from service.platform.api import Raw
+from service.platform.problem import ValidationFailed
+
+SAMPLE: Final = ["body", "sample_data"]
+VALUE_BYTES: Final = 16
+"""About what a figure, a date or null takes in JSON, with the marks about it."""
+
+
+def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool) -> Raw:
+    """The answer, encoded.
+
+    Raises:
+        ValidationFailed: the sample, or what comes of it, is larger than one request may be.
+    """
+    try:
+        found = normalise_rows(mapping, rows)
+    except SampleError as error:
+        raise ValidationFailed.at(SAMPLE, str(error)) from None
+    size_bytes = sum(_bytes_of(target, column) for target, column in found.columns.items())
+    if size_bytes > ANSWER_BYTES_MAX:
+        message = f"the mapped rows take {size_bytes:,} bytes, more than {ANSWER_BYTES_MAX:,}"
+        raise ValidationFailed.at(SAMPLE, message)
+    return Raw(msgspec.json.encode(_check(found, strict=strict)), "application/json")
+
+
+def _bytes_of(target: str, column: NormalColumn) -> int:
+    """About how much of the answer a field takes; told before the rows are made, since these take far more."""
+    size_bytes = len(column) * (len(target) + VALUE_BYTES)
+    if column.type == "string":
+        codes = column.text.codes
+        size_bytes += int(np.diff(column.text.text.offsets)[codes[codes >= 0]].sum())
+    return size_bytes
+
+
+def _check(found: Normalised, *, strict: bool) -> Check:
+    return Check(
+        valid=found.is_valid and not (strict and found.warning_count),
+        rows_processed=found.row_count,
+        rows_valid=found.row_count - found.rows_invalid,
+        rows_invalid=found.rows_invalid,
+        mapped_data=found.rows(),
+        warnings=[_finding(fault) for fault in found.warnings],
+        errors=[_finding(fault) for fault in found.errors],
+        warning_count=found.warning_count,
+        error_count=found.error_count,
+        unmapped_columns=found.unmapped_columns,
+        missing_required_columns=found.missing_required_columns,
+    )
+
+
+def _finding(fault: CellFault) -> Finding:
+    return Finding(row=fault.row, field=fault.field, rule=fault.rule, message=fault.message, value=fault.value)

@@ -1,0 +1,123 @@
+"""The compliance command, run as a user runs it: real files, broken files, and a reader who leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+from subprocess import CompletedProcess, Popen
+
+import openpyxl
+import pytest
+
+from core.generate import generate
+
+Cushion = Callable[..., CompletedProcess[str]]
+Refusal = Callable[..., str]
+Starter = Callable[..., Popen[str]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean deal, one with a breach, and one without notes."""
+    made = tmp_path_factory.mktemp("deals")
+    generate().write(made / "clean.xlsx")
+    generate(faults=["breach_ccc"]).write(made / "breach.xlsx")
+    book = openpyxl.load_workbook(made / "clean.xlsx")
+    del book["Tranches"]
+    book.save(made / "no notes.xlsx")
+    return made
+
+
+def test_compliance_prints_a_plain_table_into_a_pipe(cushion: Cushion, folder: Path) -> None:
+    answer = cushion("compliance", folder / "clean.xlsx", "--suite", "enhanced")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    lines = answer.stdout.splitlines()
+    assert "\x1b" not in answer.stdout
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == "clean.xlsx, enhanced suite"
+    assert lines[-1] == "25 tests: 25 passed, 0 warnings, 0 failed, 0 skipped"
+    assert sum(line.endswith("PASS") for line in map(str.rstrip, lines)) == 25
+
+
+def test_a_failing_test_is_a_result_not_an_error(cushion: Cushion, folder: Path) -> None:
+    answer = cushion("compliance", folder / "breach.xlsx")
+    assert answer.returncode == 0, answer.stderr
+    (line,) = (line for line in answer.stdout.splitlines() if line.rstrip().endswith("FAIL"))
+    assert line.startswith("CCC/Caa bucket")
+
+
+def test_skipped_tests_tell_their_reason(cushion: Cushion, folder: Path) -> None:
+    answer = cushion("compliance", folder / "no notes.xlsx")
+    assert answer.returncode == 0, answer.stderr
+    skipped = [line for line in answer.stdout.splitlines() if line.startswith("skipped")]
+    assert len(skipped) == 3
+    assert all("no tranche data: add a Tranches or Liabilities sheet" in line for line in skipped)
+    assert answer.stdout.splitlines()[-1].endswith("0 failed, 3 skipped")
+
+
+def test_json_is_one_document(cushion: Cushion, folder: Path) -> None:
+    answer = cushion("compliance", folder / "no notes.xlsx", "--suite", "enhanced", "--json")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    document = json.loads(answer.stdout)
+    assert set(document) == {"file", "suite", "summary", "results", "skipped"}
+    assert document["file"] == str(folder / "no notes.xlsx")
+    assert document["suite"] == "enhanced"
+    assert document["summary"] == {"total": 25, "passed": 20, "failed": 0, "warnings": 0, "skipped": 5}
+    assert len(document["results"]) == 20
+    assert {test["test_id"] for test in document["skipped"]} == {
+        "oc_ratio", "oc_ratio_senior", "ic_ratio", "ic_ratio_senior", "interest_diversion_ratio",
+    }  # fmt: skip
+    assert all(result["status"] == "pass" for result in document["results"])
+
+
+def test_a_workbook_without_a_date_is_taken_as_of_the_day_of_its_file(
+    cushion: Cushion, folder: Path, tmp_path: Path
+) -> None:
+    book = openpyxl.load_workbook(folder / "clean.xlsx")
+    del book["Deal"]
+    book.save(tmp_path / "dateless.xlsx")
+
+    def average_life(day: date) -> float:
+        moment = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
+        os.utime(tmp_path / "dateless.xlsx", (moment, moment))
+        document = json.loads(cushion("compliance", tmp_path / "dateless.xlsx", "--json").stdout)
+        (life,) = (result["current_value"] for result in document["results"] if result["test_id"] == "wal")
+        return float(life)
+
+    # Nothing of the book matures before June 2026, so three months more are three months off every life.
+    later, sooner = average_life(date(2026, 4, 30)), average_life(date(2026, 1, 30))
+    assert sooner - later == pytest.approx(90 / 365.25, abs=1e-6)
+
+
+def test_a_workbook_without_holdings_skips_every_test(cushion: Cushion, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["just", "some", "words"])
+    book.save(tmp_path / "words.xlsx")
+    answer = cushion("compliance", tmp_path / "words.xlsx")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines()[-1] == "15 tests: 0 passed, 0 warnings, 0 failed, 15 skipped"
+
+
+def test_files_that_cannot_be_read_are_one_line(refused: Refusal, folder: Path, tmp_path: Path) -> None:
+    cases = {"renamed.xlsx": b"%PDF-1.7 not a workbook", "empty.xlsx": b"", "words.xlsx": b"a,b\n1,2\n"}
+    cases["cut.xlsx"] = (folder / "clean.xlsx").read_bytes()[:5_000]
+    for name, content in cases.items():
+        (tmp_path / name).write_bytes(content)
+        assert name in refused("compliance", tmp_path / name)
+    assert "PDF" in refused("compliance", tmp_path / "renamed.xlsx")
+    assert "No such file" in refused("compliance", tmp_path / "nothing.xlsx")
+    assert str(tmp_path) in refused("compliance", tmp_path)
+    assert "suite" in refused("compliance", folder / "clean.xlsx", "--suite", "none")
+
+
+def test_a_reader_who_leaves_is_no_traceback(started: Starter, folder: Path) -> None:
+    process = started("compliance", folder / "clean.xlsx", "--json")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) == 2
+    assert process.stderr.read() == ""
+    process.stderr.close()

@@ -1,0 +1,352 @@
+"""POST /mappings/{id}/validate: what comes of sample rows, every transform and rule over HTTP, and the limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.conftest import Member, Stack
+from tests.service.mappings.conftest import PATH, column
+
+Make = Callable[..., dict[str, Any]]
+
+FIELDS = {
+    "valid",
+    "rows_processed",
+    "rows_valid",
+    "rows_invalid",
+    "mapped_data",
+    "warnings",
+    "errors",
+    "warning_count",
+    "error_count",
+    "unmapped_columns",
+    "missing_required_columns",
+}
+
+
+def trial(member: Member, mapping_id: str, rows: Any, **more: Any) -> dict[str, Any]:
+    answer = member.post(f"{PATH}/{mapping_id}/validate", json={"sample_data": rows, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    assert set(found) == FIELDS
+    assert found["rows_valid"] + found["rows_invalid"] == found["rows_processed"] == len(rows)
+    assert all(set(one) == {"row", "field", "rule", "message", "value"} for one in found["errors"] + found["warnings"])
+    return found
+
+
+def refused(answer: Any, status: int, detail: str) -> list[dict[str, Any]]:
+    found = answer.json()
+    assert (answer.status_code, found["detail"]) == (status, detail), answer.text[:500]
+    faults: list[dict[str, Any]] = found["errors"]
+    return faults
+
+
+def test_good_rows(owner: Member, make: Make) -> None:
+    made = make(
+        owner,
+        mappings={
+            "Loan": column("loan", required=True),
+            "Balance (k)": column("balance", "number", required=True, aliases=["Bal"]),
+            "Day": column("day", "date"),
+            "Late": column("late", "boolean", default=False),
+        },
+        transforms=[{"field": "balance", "operation": "multiply", "parameters": {"factor": 1000}}],
+    )
+    found = trial(
+        owner,
+        made["id"],
+        [
+            {"Loan": "L-1", "Balance (k)": 1.5, "Day": "2026-03-31", "Late": "yes"},
+            {"loan": " L-2 ", "Bal": "2,000", "Day": None},
+        ],
+    )
+    assert found == {
+        "valid": True,
+        "rows_processed": 2,
+        "rows_valid": 2,
+        "rows_invalid": 0,
+        "mapped_data": [
+            {"loan": "L-1", "balance": 1500.0, "day": "2026-03-31", "late": True},
+            {"loan": "L-2", "balance": 2_000_000.0, "day": None, "late": False},
+        ],
+        "warnings": [],
+        "errors": [],
+        "warning_count": 0,
+        "error_count": 0,
+        "unmapped_columns": [],
+        "missing_required_columns": [],
+    }
+
+
+def test_bad_rows_are_named_with_what_stands_there(owner: Member, make: Make) -> None:
+    made = make(
+        owner,
+        mappings={"Ref": column("ref", required=True), "Size": column("size", "number")},
+        validation_rules=[{"field": "size", "rule": "positive", "message": "size is owed"}],
+    )
+    found = trial(
+        owner, made["id"], [{"Ref": "a", "Size": 1}, {"Ref": "", "Size": "n/k"}, {"Ref": "c", "Size": -2}, {"Ref": "d"}]
+    )
+    assert (found["valid"], found["rows_valid"], found["rows_invalid"], found["error_count"]) == (False, 2, 2, 3)
+    assert [(one["row"], one["field"], one["rule"], one["value"]) for one in found["errors"]] == [
+        (2, "ref", "required", None),
+        (2, "size", "type", "n/k"),
+        (3, "size", "positive", -2.0),
+    ]
+    assert found["errors"][2]["message"] == "size is owed"
+    assert [row["ref"] for row in found["mapped_data"]] == ["a", None, "c", "d"], "invalid rows are there as well"
+
+
+def test_columns_that_nothing_wants_and_fields_that_nothing_feeds(owner: Member, make: Make) -> None:
+    made = make(
+        owner,
+        mappings={
+            "Ref": column("ref", required=True),
+            "Size": column("size", "number", required=True),
+            "Desk": column("desk", required=True, default="London"),
+            "Note": column("note"),
+        },
+    )
+    found = trial(owner, made["id"], [{"Ref": "a", "Colour": "blue", "Weight": 5}])
+    assert found["unmapped_columns"] == ["Colour", "Weight"]
+    assert found["missing_required_columns"] == ["size"]
+    assert not found["valid"]
+    assert found["mapped_data"] == [{"ref": "a", "desk": "London"}]
+
+
+@pytest.mark.parametrize("more", [{}, {"strict": False}, {"strict": True}])
+def test_strict_fails_on_any_warning(owner: Member, make: Make, more: dict[str, Any]) -> None:
+    made = make(owner, mappings={"Ref": column("ref", required=True)})
+    found = trial(owner, made["id"], [{"Ref": "a", "Colour": "blue"}], **more)
+    assert found["warning_count"] == len(found["warnings"]) == 1
+    assert (found["warnings"][0]["row"], found["warnings"][0]["field"]) == (None, "Colour")
+    assert found["valid"] is not more.get("strict", False)
+    assert trial(owner, made["id"], [{"Ref": "a"}], **more)["valid"] is True
+
+
+@pytest.mark.parametrize(
+    ("type_", "operation", "parameters", "given", "expected"),
+    [
+        ("number", "multiply", {"factor": -2.5}, 4, -10.0),
+        ("number", "divide", {"divisor": 8}, "4", 0.5),
+        ("number", "round", {"decimals": 2}, 2.675, 2.68),
+        ("string", "uppercase", None, "straße", "STRASSE"),
+        ("string", "lowercase", None, "ÉCOLE", "école"),
+        ("string", "trim", None, "  a b  ", "a b"),
+        ("string", "replace", {"pattern": r"(\w+), (\w+)", "replacement": r"\2 \1"}, "Doe, Jane", "Jane Doe"),
+        ("date", "date_format", {"input_format": "%d.%m.%Y", "output_format": "%Y-%m-%d"}, "31.03.2026", "2026-03-31"),
+        (
+            "string",
+            "date_format",
+            {"input_format": "DD/MM/YYYY", "output_format": "YYYY-MM-DD"},
+            "01/02/2026",
+            "2026-02-01",
+        ),
+        ("string", "lookup", {"mapping": {"1L": "First Lien", "2L": "Second Lien"}}, "2l", "Second Lien"),
+    ],
+)
+def test_each_transform(
+    shared_owner: Member, make: Make, type_: str, operation: str, parameters: Any, given: Any, expected: Any
+) -> None:
+    made = make(
+        shared_owner,
+        mappings={"In": column("out", type_)},
+        transforms=[{"field": "out", "operation": operation, "parameters": parameters}],
+    )
+    found = trial(shared_owner, made["id"], [{"In": given}, {"In": None}])
+    assert found["mapped_data"] == [{"out": expected}, {"out": None}]
+    assert found["valid"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "rule", "parameters", "good", "bad"),
+    [
+        ("string", "required", None, ["a"], ["", None, "  "]),
+        ("number", "positive", None, [0.01, None], [0, -1]),
+        ("number", "non_negative", None, [0, 5], [-0.01]),
+        ("number", "range", {"min": 1, "max": 2}, [1, 2, 1.5], [0.99, 2.01]),
+        ("number", "range", {"max": 2}, [-100, 2], [3]),
+        ("string", "regex", {"pattern": "^[A-Z]{2}[0-9]+$"}, ["AB1", None], ["ab1", "AB", "xAB1"]),
+        ("string", "length", {"min": 2, "max": 3}, ["ab", "äöü"], ["a", "abcd"]),
+        ("string", "enum", {"values": ["Aaa", "Aa1"]}, ["Aaa", None], ["Baa", "A"]),
+        ("string", "unique", None, ["a", "b", None, None], []),
+    ],
+)
+def test_each_rule(
+    shared_owner: Member, make: Make, type_: str, rule: str, parameters: Any, good: list[Any], bad: list[Any]
+) -> None:
+    made = make(
+        shared_owner,
+        mappings={"In": column("out", type_)},
+        validation_rules=[{"field": "out", "rule": rule, "parameters": parameters}],
+    )
+    found = trial(shared_owner, made["id"], [{"In": value} for value in good + bad])
+    assert [one["row"] for one in found["errors"]] == list(range(len(good) + 1, len(good) + len(bad) + 1))
+    assert {one["rule"] for one in found["errors"]} <= {rule}
+    assert found["valid"] == (not bad)
+
+
+def test_a_repeated_value_is_not_unique(owner: Member, make: Make) -> None:
+    made = make(owner, mappings={"In": column("out")}, validation_rules=[{"field": "out", "rule": "unique"}])
+    found = trial(owner, made["id"], [{"In": value} for value in ("a", "b", "a", "a")])
+    assert [one["row"] for one in found["errors"]] == [3, 4]
+
+
+@pytest.mark.parametrize("mapping_id", ["standard_clo", "standard_servicer"])
+def test_built_in_mappings_can_be_tried_by_everyone(shared_owner: Member, stranger: Member, mapping_id: str) -> None:
+    rows = [
+        {"Issuer Name": "Acme", "Par Amount": "1,000,000", "Coupon Spread": "3.5%", "Loan ID": "L1", "UPB": 5},
+    ]
+    for member in (shared_owner, stranger):
+        found = trial(member, mapping_id, rows)
+        assert found["valid"], found
+        [row] = found["mapped_data"]
+        if mapping_id == "standard_clo":
+            assert (row["borrower_name"], row["par_value"], row["spread"]) == ("Acme", 1_000_000.0, 350.0)
+        else:
+            assert (row["loan_id"], row["principal_balance"]) == ("L1", 5.0)
+
+
+def test_a_stored_mapping_is_tried_as_it_is_now(owner: Member, make: Make) -> None:
+    made = make(owner, mappings={"In": column("out", "number")})
+    assert trial(owner, made["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0}]
+    for factor in (10, 100):
+        transforms = [{"field": "out", "operation": "multiply", "parameters": {"factor": factor}}]
+        assert owner.patch(f"{PATH}/{made['id']}", json={"transforms": transforms}).status_code == 200
+        assert trial(owner, made["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0 * factor}]
+
+
+def test_trying_stores_nothing(stack: Stack, owner: Member, make: Make) -> None:
+    made = make(owner)
+    trial(owner, made["id"], [{"Ref": "a"}])
+    events = stack.sql(
+        "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND resource_id = %s", [owner.tenant_id, made["id"]]
+    )
+    assert events == [(1,)]
+    assert owner.get(f"{PATH}/{made['id']}").headers["etag"] == '"1"'
+
+
+# What a caller may send ---------------------------------------------------------------------------------------------
+
+
+def test_no_rows_are_valid(owner: Member, make: Make) -> None:
+    found = trial(owner, make(owner, mappings={"In": column("out")})["id"], [])
+    assert (found["rows_processed"], found["mapped_data"]) == (0, [])
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, 10**400, -(2**70), 1e308, "x" * 32_768, "\u202e", "=1+1", True, ""])
+def test_a_value_of_any_kind_is_answered(shared_owner: Member, make: Make, value: Any) -> None:
+    for type_ in ("string", "number", "date", "boolean"):
+        made = make(shared_owner, mappings={"In": column("out", type_)})
+        found = trial(shared_owner, made["id"], [{"In": value}, {}])
+        assert [set(row) for row in found["mapped_data"]] == [{"out"}] * 2
+
+
+@pytest.mark.parametrize("name", ["", " ", "\n", "x" * 5000, "__proto__", "'; DROP TABLE mappings; --", "éé", "=A1"])
+def test_a_column_of_any_name_is_answered(shared_owner: Member, make: Make, name: str) -> None:
+    made = make(shared_owner, mappings={"In": column("out")})
+    found = trial(shared_owner, made["id"], [{name: "v", "In": "a"}])
+    assert found["mapped_data"] == [{"out": "a"}]
+    assert found["unmapped_columns"] == [name]
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({}, ["sample_data"]),
+        ({"sample_data": None}, ["sample_data"]),
+        ({"sample_data": {}}, ["sample_data"]),
+        ({"sample_data": [[]]}, ["sample_data", "0"]),
+        ({"sample_data": [{}, "x"]}, ["sample_data", "1"]),
+        ({"sample_data": [], "strict": "yes"}, ["strict"]),
+    ],
+)
+def test_what_is_no_sample(shared_owner: Member, body: Any, place: list[str]) -> None:
+    faults = refused(shared_owner.post(f"{PATH}/standard_clo/validate", json=body), 422, "Validation error")
+    assert faults[0]["loc"] == ["body", *place]
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([{}] * 10_001, "10000"),
+        ([{f"c{at}": 1 for at in range(60)}] * 8_400, "500000"),
+        ([{f"c{row}-{at}": 1 for at in range(10)} for row in range(201)], "2000"),
+        ([{"a": "x" * 30_000}] * 140, "4000000"),
+    ],
+)
+def test_a_sample_past_a_limit_names_it(shared_owner: Member, rows: Any, says: str) -> None:
+    answer = shared_owner.post(f"{PATH}/standard_clo/validate", json={"sample_data": rows})
+    [fault] = refused(answer, 422, "Validation error")
+    assert fault["loc"] == ["body", "sample_data"]
+    assert says in fault["message"].replace(",", "")
+
+
+def test_a_body_past_the_limit(stack: Stack, owner: Member) -> None:
+    with stack.another_api(CUSHION_MAX_SAMPLE_BYTES="2000") as url:
+        token = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
+        for size, status in ((100, 200), (3000, 413)):
+            answer = owner.http.post(
+                f"{url}{PATH}/standard_clo/validate", json={"sample_data": [{"a": "x" * size}]}, headers=token
+            )
+            assert answer.status_code == status
+
+
+def test_an_answer_past_the_limit(owner: Member, make: Make) -> None:
+    """Defaults make much of little."""
+    wide = {f"C{at}": column(f"field_{at}", default="x" * 200) for at in range(300)}
+    made = make(owner, mappings=wide)
+    answer = owner.post(f"{PATH}/{made['id']}/validate", json={"sample_data": [{}] * 10_000})
+    [fault] = refused(answer, 422, "Validation error")
+    assert "33,554,432" in fault["message"]
+
+
+HOSTILE = [
+    r"(a+)+$",
+    r"(a|a)*$",
+    r"(a|aa)+$",
+    r"^(.*a){12}$",
+    r"(.*)(.*)(.*)(.*)x$",
+    r"((a?){30})a{30}",
+    r"\w+\s*\w+\s*$",
+]
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
+    """Each would take a backtracking engine longer than the universe has; others are answered meanwhile."""
+    made = make(
+        owner,
+        mappings={"In": column("out"), "Other": column("other")},
+        transforms=[{"field": "other", "operation": "replace", "parameters": {"pattern": pattern, "replacement": ""}}],
+        validation_rules=[{"field": "out", "rule": "regex", "parameters": {"pattern": pattern}}],
+    )
+    text = "a" * 20_000 + "!"
+    started = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(trial, owner, made["id"], [{"In": text, "Other": text}] * 20)
+        waits = []
+        while not running.done():
+            asked = time.monotonic()
+            assert owner.get("/api/v1/auth/me").status_code == 200
+            waits.append(time.monotonic() - asked)
+        running.result()
+    assert time.monotonic() - started < 10
+    assert max(waits) < 2
+
+
+@pytest.mark.parametrize("pattern", ["(", "[", "*", "(?=a)", r"(a)\1", "(?<!a)b", "a{1001}", "x" * 301, "", 5, None])
+def test_what_is_no_pattern_is_refused(shared_owner: Member, pattern: Any) -> None:
+    body = {
+        "name": "Pattern",
+        "source_type": "custom",
+        "mappings": {"In": column("out")},
+        "validation_rules": [{"field": "out", "rule": "regex", "parameters": {"pattern": pattern}}],
+    }
+    faults = refused(shared_owner.post(PATH, json=body), 400, "Invalid mapping configuration")
+    assert faults[0]["loc"] == ["body", "validation_rules", "0", "parameters", "pattern"]
