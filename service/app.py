@@ -27,9 +27,10 @@ def areas() -> list[Area]:
     from service.compliance.routes import area as compliance
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
+    from service.reconciliation.routes import area as reconciliation
     from service.workbooks.routes import area as workbooks
 
-    return [calculations, compliance, workbooks, mappings, auth, admin, health]
+    return [calculations, compliance, workbooks, mappings, reconciliation, auth, admin, health]
 
 
 def routes() -> list[Route]:

@@ -22,9 +22,10 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.reconciliation.jobs import jobs as reconciliation
     from service.workbooks.jobs import jobs as workbooks
 
-    return JobTable({**workbooks.jobs})
+    return JobTable({**workbooks.jobs, **reconciliation.jobs})
 
 
 async def work(settings: Settings) -> None:

@@ -103,12 +103,19 @@ class Client:
     def post(self, path: str, body: Any) -> Any:
         return json.loads(self.exchange("POST", path, json.dumps(body).encode()))
 
+    def upload(self, path: str, file: Path, fields: dict[str, str]) -> Any:
+        """Post a form with a file; the answer."""
+        parts = [
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        ]
+        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{file.name}"\r\n\r\n'
+        body = "".join([*parts, head]).encode() + file.read_bytes() + f"\r\n--{BOUNDARY}--\r\n".encode()
+        return json.loads(self.exchange("POST", path, body, f"multipart/form-data; boundary={BOUNDARY}"))
+
     def uploaded(self, path: Path) -> str:
         """Upload a workbook and wait until it is ready; its identifier."""
-        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n\r\n'
-        body = head.encode() + path.read_bytes() + f"\r\n--{BOUNDARY}--\r\n".encode()
-        kind = f"multipart/form-data; boundary={BOUNDARY}"
-        workbook = json.loads(self.exchange("POST", "/api/v1/workbooks/upload", body, kind))
+        workbook = self.upload("/api/v1/workbooks/upload", path, {})
         end = time.monotonic() + PARSE_SECONDS
         while workbook["status"] == "processing" and time.monotonic() < end:
             time.sleep(0.2)

@@ -22,6 +22,7 @@ from core.portfolio.fields import (
 )
 from core.portfolio.parameters import Parameter, literal_fault
 from core.portfolio.parsing import key
+from core.portfolio.patterns import compiled
 from core.portfolio.rules import RULES
 from core.portfolio.transforms import OPERATIONS
 
@@ -46,8 +47,14 @@ RULES_MAX: Final = 300
 FIELD_RULES_MAX: Final = 10
 """Rules of one field."""
 
+FIELD_PROGRAM_MAX: Final = 1_000
+"""Instructions of all compiled patterns of one field together: what each byte of its text can cost."""
+
 MESSAGE_LENGTH_MAX: Final = 500
 """Characters of a rule's own message."""
+
+FAULTS_MAX: Final = 100
+"""Faults that one refusal names."""
 
 TARGET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """What a target may be called."""
@@ -83,20 +90,20 @@ class _Entry:
     target: str
     type: FieldType
     sources: list[str] = field(default_factory=list)
-    required: bool | None = None
-    """None where no source column says."""
+    required: bool = False
     default: Any = None
 
 
 def configured(document: dict[str, Any], *, id: str, name: str) -> Mapping:  # noqa: A002 - the field's own name
-    """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms, validation_rules.
+    """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms and so on.
 
     A profile's fields stay; an entry for one of them puts its own source columns before the profile's aliases, which
-    lose the names that another target claims. Two source columns of one target are alternatives, the first preferred.
+    lose the names that another target claims. A field that the profile requires stays required. Two source columns of
+    one target are alternatives, the first preferred.
 
     Raises:
         UnknownProfile: `profile_id` names no built-in mapping.
-        ConfigurationError: anything else that is wrong, all of it at once.
+        ConfigurationError: anything else that is wrong, the first `FAULTS_MAX` faults at once.
     """
     faults: list[Fault] = []
     source_type = document.get("source_type")
@@ -108,10 +115,11 @@ def configured(document: dict[str, Any], *, id: str, name: str) -> Mapping:  # n
         faults.append((("mappings",), "no column is mapped, and no profile is extended"))
     fields = _fields(entries, profile)
     types = {one.target: one.type for one in fields}
-    transforms = list(_transforms(document.get("transforms"), types, faults))
-    rules = list(_rules(document.get("validation_rules"), types, faults))
+    programs = dict.fromkeys(types, 0)
+    transforms = list(_transforms(document.get("transforms"), types, programs, faults))
+    rules = list(_rules(document.get("validation_rules"), types, programs, faults))
     if faults:
-        raise ConfigurationError(faults)
+        raise ConfigurationError(faults[:FAULTS_MAX])
     auxiliary = AUXILIARY_FIELDS if source_type == "clo_holdings" else profile.auxiliary if profile else ()
     claimed = {key(source) for entry in entries.values() for source in entry.sources}
     return Mapping(
@@ -129,8 +137,8 @@ def configured(document: dict[str, Any], *, id: str, name: str) -> Mapping:  # n
 def resolved(mapping: Mapping) -> dict[str, dict[str, Any]]:
     """Each target of a mapping with what feeds it: sources (preferred first, its own name last), type, required."""
     answer: dict[str, dict[str, Any]] = {}
+    known = {key(alias) for one in mapping.fields for alias in one.aliases}
     for one in mapping.fields:
-        known = {key(alias) for alias in one.aliases}
         own = () if key(one.target) in known else (one.target,)
         answer[one.target] = {"sources": [*one.aliases, *own], "type": one.type, "required": one.required}
     return answer
@@ -162,13 +170,21 @@ def _entries(given: Any, source_type: str, profile: Mapping | None, faults: list
     standard = _STANDARD[source_type] | ({one.target: one.type for one in profile.fields} if profile else {})
     entries: dict[str, _Entry] = {}
     owners: dict[str, str] = {}
-    for source, said in given.items():
-        place = ("mappings", source)
+    for source, column in given.items():
+        place, said = ("mappings", source), _typed(column, standard)
         found = list(_column_faults(place, source, said, standard))
         faults += found
         if not found:
             faults += _merge(entries, owners, place, source, said)
     return entries
+
+
+def _typed(column: Any, standard: dict[str, FieldType]) -> Any:
+    """A source column that names no type has that of its target's standard field, else it is text."""
+    if not isinstance(column, dict) or column.get("type") is not None:
+        return column
+    target = column.get("target")
+    return {**column, "type": standard.get(target, "string") if isinstance(target, str) else "string"}
 
 
 def _column_faults(place: Place, source: str, said: Any, standard: dict[str, FieldType]) -> Iterator[Fault]:
@@ -177,7 +193,7 @@ def _column_faults(place: Place, source: str, said: Any, standard: dict[str, Fie
     if not isinstance(said, dict):
         yield place, "is not an object with a target and a type"
         return
-    target, kind = said.get("target"), said.get("type", "string")
+    target, kind = said.get("target"), said["type"]
     if not isinstance(target, str) or TARGET.fullmatch(target) is None:
         yield (*place, "target"), "is not a name of letters, digits and underscores, with a letter first, up to 64"
     elif kind not in _FIELD_TYPES:
@@ -209,21 +225,21 @@ def _merge(
     entries: dict[str, _Entry], owners: dict[str, str], place: Place, source: str, said: dict[str, Any]
 ) -> Iterator[Fault]:
     """Take one sound source column into its target's entry."""
-    target, kind, default = said["target"], said.get("type", "string"), said.get("default")
+    target, kind, default = said["target"], said["type"], said.get("default")
     entry = entries.setdefault(target, _Entry(target, kind))
     if entry.type != kind:
         yield (*place, "type"), f"another column gives {target} the type {entry.type}"
     if default is not None and entry.default not in (None, default):
         yield (*place, "default"), f"another column gives {target} another default"
     entry.default = default if entry.default is None else entry.default
-    if said.get("required") is not None:
-        entry.required = bool(entry.required) or said["required"]
+    entry.required |= said.get("required") is True
     for header in (source, *(said.get("aliases") or ())):
-        owner = owners.setdefault(key(header), target)
-        if owner != target:
-            yield place, f"{header!r} feeds {owner} already"
-        elif all(key(header) != key(known) for known in entry.sources):
+        owner = owners.get(key(header))
+        if owner is None:
+            owners[key(header)] = target
             entry.sources.append(header)
+        elif owner != target:
+            yield place, f"{header!r} feeds {owner} already"
 
 
 def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field, ...]:
@@ -234,7 +250,7 @@ def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field,
     for entry in entries.values():
         if entry.target not in known:
             default = _stored(entry.default, entry.type)
-            fields.append(Field(entry.target, entry.type, bool(entry.required), tuple(entry.sources), default))
+            fields.append(Field(entry.target, entry.type, entry.required, tuple(entry.sources), default))
     return tuple(fields)
 
 
@@ -242,9 +258,8 @@ def _extended(one: Field, entry: _Entry | None, claimed: set[str]) -> Field:
     rest = _without(one, claimed)
     if entry is None:
         return rest
-    required = one.required if entry.required is None else entry.required
     default = one.default if entry.default is None else _stored(entry.default, one.type)
-    return Field(one.target, one.type, required, (*entry.sources, *rest.aliases), default)
+    return Field(one.target, one.type, one.required or entry.required, (*entry.sources, *rest.aliases), default)
 
 
 def _without(one: Field, claimed: set[str]) -> Field:
@@ -266,7 +281,9 @@ def _anchors(source_type: str, profile: Mapping | None, types: dict[str, FieldTy
 # ---- transforms and rules ------------------------------------------------------------------------------------------
 
 
-def _transforms(given: Any, types: dict[str, FieldType], faults: list[Fault]) -> Iterator[Transform]:
+def _transforms(
+    given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]
+) -> Iterator[Transform]:
     before: dict[str, list[str]] = {}
     for place, item in _items(given, "transforms", TRANSFORMS_MAX, FIELD_TRANSFORMS_MAX, faults):
         kind = _field_type(item, place, types, faults)
@@ -286,13 +303,13 @@ def _transforms(given: Any, types: dict[str, FieldType], faults: list[Fault]) ->
             faults.append(((*place, "operation"), f"{called} reads the cells of {target}: once"))
         earlier.append(called)
         parameters = _parameters(item, place, kind, operation.parameters, faults)
-        if parameters is not None and (what := operation.fault(parameters)):
+        if parameters is not None and (what := operation.fault(parameters) or _program(target, parameters, programs)):
             faults.append(((*place, "parameters"), what))
         elif parameters is not None:
             yield Transform(target, called, parameters)
 
 
-def _rules(given: Any, types: dict[str, FieldType], faults: list[Fault]) -> Iterator[Rule]:
+def _rules(given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]) -> Iterator[Rule]:
     for place, item in _items(given, "validation_rules", RULES_MAX, FIELD_RULES_MAX, faults):
         kind = _field_type(item, place, types, faults)
         check = RULES.get(item["rule"]) if isinstance(item.get("rule"), str) else None
@@ -307,10 +324,25 @@ def _rules(given: Any, types: dict[str, FieldType], faults: list[Fault]) -> Iter
             faults.append(((*place, "rule"), f"{item['rule']} does not suit {item['field']}, which is a {kind}"))
             continue
         parameters = _parameters(item, place, kind, check.parameters, faults)
-        if parameters is not None and (what := check.fault(parameters)):
+        if parameters is not None and (
+            what := check.fault(parameters) or _program(item["field"], parameters, programs)
+        ):
             faults.append(((*place, "parameters"), what))
         elif parameters is not None:
             yield Rule(item["field"], item["rule"], parameters, message or None)
+
+
+def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) -> str | None:
+    """Count a pattern among those of its field; what is wrong when they are too large together."""
+    if "pattern" not in parameters:
+        return None
+    programs[target] += compiled(parameters["pattern"]).programsize
+    size = programs[target]
+    return (
+        f"the patterns of {target} have {size} steps, more than {FIELD_PROGRAM_MAX}"
+        if size > FIELD_PROGRAM_MAX
+        else None
+    )
 
 
 def _items(

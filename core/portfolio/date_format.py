@@ -182,6 +182,7 @@ def _spreadsheet_parts(text: str) -> tuple[_Piece | str, ...]:
         if not code[0].isalpha():
             parts.append(code.strip('"') if code[0] == '"' else code[-1])
         elif lowered == "mm" and after_hour:
+            after_hour = False
             parts.append(_PIECES["minute"])
         elif lowered in _SPREADSHEET:
             after_hour = lowered == "hh"

@@ -77,7 +77,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A column that could have fed a field, and lost."""
+    """Another column that could have fed a field, and why it does not."""
 
     column: str
     """Its letter."""
@@ -292,7 +292,8 @@ def _header(found: header.Found) -> DetectedHeader:
 
 
 def _left_out(sheet: Sheet, below: int, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
-    for reason, offsets in left_out.items():
+    """The reasons in the order of their first rows."""
+    for reason, offsets in sorted(left_out.items(), key=lambda one: int(one[1][0])):
         rows = [below + int(offset) for offset in offsets[:PLACES_MAX]]
         texts = tuple(_first_text(sheet, row) for row in rows)
         yield LeftOut(reason, len(offsets), tuple(row + 1 for row in rows), texts)
@@ -369,6 +370,8 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
         if place == column:
             continue
         reason = reader.passed_over.get(place) or _REASONS.get(reader.found.demoted.get(place, ""), "")
+        if target == "base_rate" and place == _level_column(reader):
+            reason = "it is read for the level of the rate"
         if not reason:
             other = claimed.get(place)
             reason = f"it feeds {other}" if other else f"{_shown(reader.found.texts[column])} is the preferred name"
@@ -386,24 +389,38 @@ _REASONS: Final = {
 
 def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
     """The unit of a column's figures and what told it."""
-    at = "base_rate_level" if target == "base_rate" else target
-    scale = reader.scales.get(at)
+    if target == "base_rate":
+        place = _level_column(reader)
+        return (None, "") if place is None else _unit("base_rate_level", reader, reader.cells(place), place)
+    scale = reader.scales.get(target)
     if scale is None:
         return None, ""
+    if any(one.field == target for one in reader.mapping.transforms) and scale.unit == "as written":
+        return scale, "the mapping's own transforms give it"
     if scale.because == "nothing":
         return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
     if scale.because == "header":
         return scale, _header_reason(reader.found, column)
     numbers = parsing.read_numbers(cells, is_spread=target == "spread")
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
-    own = "each cell says it" if scale.because == "cells" else f"{marked:,} cells say their own" if marked else ""
+    own = "each cell says it" if scale.because == "cells" else f"{marked:,} marked cells keep theirs" if marked else ""
     if scale.because == "cells":
         return scale, own
-    rest = np.abs(parsing.unmarked(numbers))
-    rest = rest[rest > 0]
-    figure = float(np.median(rest) if scale.because == "median" else rest.max())
+    sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.unmarked(numbers))
+    sizes = sizes[sizes > 0]
+    if not len(sizes):  # a look-up of the mapping's own made them
+        return scale, scale.because
+    figure = float(np.median(sizes) if scale.because == "median" else sizes.max())
     held = "" if scale.limit is None else f" is {'at most' if figure <= scale.limit else 'above'} {scale.limit:g}"
     return scale, f"{scale.because} {figure:,.6g}{held}" + (f"; {own}" if own else "")
+
+
+def _level_column(reader: Reader) -> int | None:
+    """Of the columns that tell of the base rate the one with its level; None where all have names only."""
+    places = reader.found.columns["base_rate"] if "base_rate_level" in reader.scales else ()
+    return next(
+        (place for place in places if not np.isnan(parsing.read_numbers(reader.cells(place)).values).all()), None
+    )
 
 
 def _header_reason(found: header.Found, column: int) -> str:

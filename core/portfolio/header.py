@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
@@ -43,7 +43,7 @@ CONSTANT_SHARE: Final = 0.75
 BESIDE_SHARE: Final = 0.75
 """Share of the loans' rows that a table beside them must not reach to be another one."""
 
-JOINS_MAX: Final = 100_000
+JOINS_MAX: Final = 20_000
 """Stacked cells whose words are put together: a sheet of thousands of text columns costs no more than that."""
 
 COUNTED_MIN: Final = 5
@@ -162,7 +162,7 @@ class Matcher:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
         self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
-        self.has_numbers = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
+        self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
 
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
@@ -184,12 +184,16 @@ class Matcher:
 
 
 def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
+    """Key of a header -> (target, preference) of the fields that it may feed; a field's own name yields to aliases."""
     table: dict[str, list[tuple[str, int]]] = {}
+    fields = tuple(fields)
     for one in fields:
-        for preference, alias in enumerate((*one.aliases, one.target)):
+        for preference, alias in enumerate(one.aliases):
             entry = table.setdefault(key(alias), [])
             if all(target != one.target for target, _ in entry):
                 entry.append((one.target, preference))
+    for one in fields:
+        table.setdefault(key(one.target), [(one.target, len(one.aliases))])
     return table
 
 
@@ -292,15 +296,15 @@ class _Scan:
                 elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
         distinct = np.array(sorted({code for _, _, code in found}), np.int64)
-        distinct = distinct[np.diff(sheet.text.offsets)[distinct] <= HEADER_BYTES_MAX] if len(distinct) else distinct
+        sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
+        distinct = distinct[sizes <= HEADER_BYTES_MAX]
         self._texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
         self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
         for row, column, code in found:
             self._cells.setdefault(row, {})[column] = code
-        self._merged: dict[int, list[tuple[int, int]]] = {}
-        for first_row, first_column, last_row, last_column in sorted(sheet.merged, key=lambda one: one[1]):
-            for row in range(first_row, min(last_row + 1, height_max) if last_column > first_column else first_row):
-                self._merged.setdefault(row, []).append((first_column, min(last_column + 1, sheet.column_count)))
+        merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
+        self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
+        self._groups: dict[int, dict[int, int]] = {}
         self._joins_left = JOINS_MAX
 
     @property
@@ -316,28 +320,61 @@ class _Scan:
         if height == 1:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            return _candidate(top, top, feeds, {column: self._texts.get(code, "") for column, code in cells.items()})
+            return self._candidate(top, top, feeds, {at: self._texts.get(code, "") for at, code in cells.items()})
         if not any(code in self._options for row in rows for code in self._cells[row].values()):
             return None
-        layers = [*(self._filled(row) for row in rows[:-1]), self._cells[rows[-1]]]
+        layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
-        for column in set[int]().union(*layers):
+        group, beside = "", -1
+        for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
+            options = self._joined(parts)
+            if column in layers[0]:
+                # Only what stands over a field is a group; it may be centred over the next columns without a merge.
+                group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
+            elif group and column == beside + 1 and not options:
+                options = self._joined([group, *parts])
+                parts = [group, *parts] if options else parts
+            beside = column
             texts[column] = " ".join(parts)
-            if options := self._joined(parts):
+            if options:
                 feeds[column] = options
-        return _candidate(rows[-1], top, feeds, texts)
+        return self._candidate(rows[-1], top, feeds, texts)
+
+    def _candidate(self, row: int, top: int, feeds: dict[int, Options], texts: dict[int, str]) -> _Candidate:
+        """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
+
+        A mapping may use these, since that is how a sheet's columns are listed.
+        """
+        if self._aliases.has_given_names:
+            given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
+            for column, name in enumerate(given):
+                if name != _squeezed(texts.get(column, "")) and (options := self._aliases.options(name)):
+                    feeds[column] = options
+                    texts.setdefault(column, name)
+        main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
+        every = frozenset(target for options in feeds.values() for target, _, _ in options)
+        return _Candidate(row, top, feeds, texts, len(main), every)
+
+    def _over(self, row: int) -> dict[int, int]:
+        known = self._groups.get(row)
+        if known is None:
+            known = self._groups[row] = self._filled(row)
+        return known
 
     def _filled(self, row: int) -> dict[int, int]:
         """A row's text cells, those of merged cells over all their columns."""
         cells = dict(self._cells[row])
+        merged = self._merged[(self._merged[:, 0] <= row) & (row <= self._merged[:, 2])]
+        merged = merged[np.lexsort((-merged[:, 3], merged[:, 1]))]
+        firsts, widest = np.unique(merged[:, 1], return_index=True)
         reach = 0
-        for first, stop in self._merged.get(row, ()):
+        for first, last in zip(firsts.tolist(), merged[widest, 3].tolist(), strict=True):
             # Merged cells that overlap, as only a broken file has them, do not make this quadratic.
             if (code := self._cells[row].get(first)) is not None:
-                for column in range(max(first + 1, reach), stop):
+                for column in range(max(first + 1, reach), min(last + 1, self.sheet.column_count)):
                     cells.setdefault(column, code)
-                reach = max(reach, stop)
+                reach = max(reach, last + 1)
         return cells
 
     def _joined(self, parts: list[str]) -> Options:
@@ -352,21 +389,6 @@ class _Scan:
             return ()
         group, rest = parts[0].strip(), " ".join(parts[1:])
         return self._aliases.options(f"{rest} {group}") or self._aliases.options(f"{rest} {group.rstrip('sS')}")
-
-    def numbered(self, best: _Candidate) -> dict[int, Options]:
-        """What columns may feed by the names that only `names` gives: "Column 3" to an empty header, "Rating (2)".
-
-        A mapping may use them, since that is how a sheet's columns are listed.
-        """
-        if not self._aliases.has_numbers:
-            return {}
-        found = {}
-        for column, name in enumerate(names(self.sheet, Found(best.row, best.top, 0, texts=best.texts))):
-            if _GIVEN_NAME.search(name) and name != " ".join(best.texts.get(column, "").split()):
-                options = self._aliases.options(name)
-                if options:
-                    found[column] = options
-        return found
 
     def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
         """The cells of a row that holds units and nothing else; {} for another row.
@@ -399,12 +421,6 @@ class _Scan:
         return len(counted) >= COUNTED_MIN and over.feeds.keys() <= {column for column, _ in counted}
 
 
-def _candidate(row: int, top: int, feeds: dict[int, Options], texts: dict[int, str]) -> _Candidate:
-    main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
-    every = frozenset(target for options in feeds.values() for target, _, _ in options)
-    return _Candidate(row, top, feeds, texts, len(main), every)
-
-
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
 
@@ -423,7 +439,7 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
             break
         row += 1
     beside = _beside(scan.sheet, best, row + 1)
-    feeds = {column: options for column, options in best.feeds.items() if column not in beside} | scan.numbered(best)
+    feeds = {column: options for column, options in best.feeds.items() if column not in beside}
     columns = _assigned(feeds)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
@@ -524,21 +540,31 @@ def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[s
 
 def names(sheet: Sheet, found: Found) -> list[str]:
     """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
-    made: list[str] = []
+    return list(_distinct(_written(sheet, found, column) for column in range(sheet.column_count)))
+
+
+def _written(sheet: Sheet, found: Found, column: int) -> str:
+    text = found.texts.get(column)
+    if text is not None:
+        return text
+    cell = sheet.value(found.named_row, column)
+    return "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _distinct(texts: Iterable[str]) -> Iterator[str]:
     used: set[str] = set()
     count: dict[str, int] = {}
-    for column in range(sheet.column_count):
-        value = found.texts.get(column)
-        if value is None:
-            cell = sheet.value(found.named_row, column)
-            value = "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
-        name = base = " ".join(value.split()) or f"Column {column + 1}"
+    for column, text in enumerate(texts):
+        name = base = _squeezed(text) or f"Column {column + 1}"
         while name in used:
             count[base] = count.get(base, 1) + 1
             name = f"{base} ({count[base]})"
         used.add(name)
-        made.append(name)
-    return made
+        yield name
 
 
 def _first_row(sheet: Sheet) -> int | None:

@@ -150,7 +150,7 @@ class Reader:
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         self._pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._mapping = mapping
+        self.mapping = mapping
         self._works = pipeline.works(mapping)
         self._required = [one.target for one in mapping.fields if one.required]
         self._first = self.found.row + 1
@@ -175,8 +175,9 @@ class Reader:
         """All mapped columns of the rows that are loans, in their units."""
         columns = self.columns
         par = self._par(columns)
-        rows = self.rows = table.pick(self._sheet, self._pool, self.found, self._mapping, self._at, par)
+        rows = self.rows = table.pick(self._sheet, self._pool, self.found, self.mapping, self._at, par)
         self._rows, self._counts = rows.rows, rows.counts
+        self.unreadable.pop("par_value", None)  # such a row is no loan, and counted as one without a par
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
         loans.sheet_name = self._sheet.name

@@ -33,7 +33,7 @@ SAMPLE_VALUES_MAX: Final = 500_000
 SAMPLE_COLUMNS_MAX: Final = 2_000
 """Distinct column names of one sample."""
 
-SAMPLE_TEXT_MAX: Final = 4_000_000
+SAMPLE_TEXT_MAX: Final = 1_000_000
 """Characters of one sample's texts: what its patterns have to read."""
 
 TEXT_LENGTH_MAX: Final = 32_767

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
@@ -12,15 +13,28 @@ import re2
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.portfolio.effort import ask, asked
 
 PATTERN_LENGTH_MAX: Final = 300
 """Characters of a pattern."""
 
 PATTERN_MEMORY_BYTES: Final = 1 << 20
-"""What a compiled pattern may take: it bounds how many states each character of a text can meet."""
+"""What a compiled pattern may take."""
+
+PROGRAM_SIZE_MAX: Final = 500
+"""Instructions of a compiled pattern. The worst pattern asks each of them about each byte: 7 us a byte for a thousand;
+^[A-Z0-9]{9}$ has 20, ^.{1,50}$ has 450."""
 
 REPLACED_LENGTH_MAX: Final = 1_000
 """UTF-8 bytes of a text after replacing, unless it was longer before: a short cell must not grow to megabytes."""
+
+STEPS_FREE: Final = 1_000_000_000
+STEPS_PER_BYTE: Final = 10
+"""Replacing may take so many steps, and so many more for each byte of the pool and instruction of the pattern.
+
+A step is an instruction asked about a byte, 3 ns at worst. Each match may read its string to the end, so that a long
+string full of matches costs the square of its length, in any engine; 10 matches a string are many.
+"""
 
 _NEWLINE: Final = 10
 _TEMPLATE: Final = re.compile(r"\\(\d|\\)|([^\\]+)")
@@ -53,7 +67,10 @@ def compiled(pattern: str) -> Any:
     """
     if not 0 < len(pattern) <= PATTERN_LENGTH_MAX:
         raise PatternError(f"a pattern has 1 to {PATTERN_LENGTH_MAX} characters")
-    return _compiled(pattern)
+    one = _compiled(pattern)
+    if one.programsize > PROGRAM_SIZE_MAX:
+        raise PatternError(f"is a pattern of {one.programsize} steps, more than {PROGRAM_SIZE_MAX}")
+    return one
 
 
 def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
@@ -77,7 +94,7 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
     one = compiled(pattern)
     if _IN_A_LINE.fullmatch(pattern) and not (text.data == _NEWLINE).any():
         return _matching_lines(pattern, text)
-    return np.array([one.search(string) is not None for string in strings_of(text)], np.bool_)
+    return np.array([one.search(string) is not None for string in asked(strings_of(text))], np.bool_)
 
 
 def strings_of(text: Text) -> list[bytes]:
@@ -102,6 +119,7 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
     found = np.zeros(count, np.bool_)
     row = 0
     while row < count:
+        ask()
         run = run_of.match(data, int(starts[row]))
         if run is not None:
             stop = int(np.searchsorted(starts, run.end()))
@@ -157,18 +175,52 @@ def replacement_fault(parameters: dict[str, Any]) -> str | None:
     return f"the replacement names group {named}, the pattern has {known}" if named > known else None
 
 
-def replaced(pattern: str, replacement: str, string: bytes) -> bytes | None:
-    """A string with every match replaced; None when the result is longer than `REPLACED_LENGTH_MAX` and than before."""
-    parts = template(replacement)
+def replaced(pattern: str, replacement: str, text: Text) -> tuple[list[bytes], NDArray[np.bool_]]:
+    """The strings of a pool with every match replaced, and which of them could not be: those are empty.
+
+    A result must not be longer than `REPLACED_LENGTH_MAX` and than its string was; and where matches are so many that
+    looking for them could take long, the strings that are left fail (`STEPS_FREE`).
+    """
+    one, parts = compiled(pattern), template(replacement)
+    strings = strings_of(text)
+    failed = np.zeros(len(strings), np.bool_)
+    steps_left = STEPS_FREE + STEPS_PER_BYTE * len(text.data) * one.programsize
+    for code in asked(np.flatnonzero(matching(pattern, text)).tolist()):
+        steps = (len(strings[code]) + 1) * one.programsize
+        result, searches = _replaced(one, parts, strings[code], steps_left // steps)
+        steps_left -= searches * steps
+        failed[code] = result is None
+        strings[code] = result or b""
+    return strings, failed
+
+
+def _replaced(one: Any, parts: tuple[bytes | int, ...], string: bytes, searches_max: int) -> tuple[bytes | None, int]:
+    """A string with every match replaced, None when it grows too long or has too many; and how many were found.
+
+    Matches do not overlap, and an empty one does not stand right behind another.
+    """
     pieces: list[bytes] = []
-    size = at = 0
+    size = at = searches = 0
     most = max(REPLACED_LENGTH_MAX, len(string))
-    for found in compiled(pattern).finditer(string):
+    for found in asked(_matches(one, string)):
         piece = b"".join(part if isinstance(part, bytes) else found.group(part) or b"" for part in parts)
         pieces += (string[at : found.start()], piece)
         size += found.start() - at + len(piece)
         at = found.end()
-        if size > most:
-            return None
+        searches += 1
+        if size > most or searches > searches_max:
+            return None, searches
     pieces.append(string[at:])
-    return b"".join(pieces) if size + len(string) - at <= most else None
+    return (b"".join(pieces) if size + len(string) - at <= most else None), searches
+
+
+def _matches(one: Any, string: bytes) -> Iterator[Any]:
+    """The matches in a string. (`finditer` over bytes goes on from an empty match inside a character.)"""
+    start, end = 0, -1
+    while start <= len(string) and (found := one.search(string, start)) is not None:
+        if found.end() > end:
+            yield found
+        end = found.end()
+        start = end if end > start else start + 1
+        while start < len(string) and string[start] & 0xC0 == 0x80:
+            start += 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse
+from core.portfolio import _parse, effort
 from core.portfolio.fields import FieldType
 from core.portfolio.parameters import Parameter, length_fault, literal_fault, ordered_fault, values_fault
 from core.portfolio.parsing import spread_out
@@ -41,6 +41,7 @@ class Check:
 
 def broken(rule: str, column: NormalColumn, parameters: Parameters) -> Rows:
     """The rows of a column that break one rule of `RULES`."""
+    effort.ask()
     return RULES[rule].broken(column, parameters)
 
 

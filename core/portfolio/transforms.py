@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, parsing
+from core.portfolio import _parse, effort, parsing
 from core.portfolio.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
 from core.portfolio.fields import FieldType
 from core.portfolio.parameters import (
@@ -27,7 +27,7 @@ from core.portfolio.parameters import (
     text_fault,
 )
 from core.portfolio.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, Cells, bit, spread_out
-from core.portfolio.patterns import matching, pattern_fault, replaced, replacement_fault, strings_of
+from core.portfolio.patterns import pattern_fault, replaced, replacement_fault
 from core.portfolio.typed import NormalColumn, day_number
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
@@ -70,6 +70,7 @@ class Operation:
 
 def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Changed:
     """A column after one operation of `OPERATIONS`."""
+    effort.ask()
     return OPERATIONS[operation].apply(column, parameters)
 
 
@@ -143,19 +144,9 @@ def _trim(column: NormalColumn, _parameters: Parameters) -> Changed:
 
 
 def _replace(column: NormalColumn, parameters: Parameters) -> Changed:
-    text = column.text.text
-    found = np.flatnonzero(matching(parameters["pattern"], text))
-    if len(found) == 0:
-        return Changed(column)
-    strings = strings_of(text)
-    too_long = np.zeros(len(strings), np.bool_)
-    for code in found.tolist():
-        result = replaced(parameters["pattern"], parameters["replacement"], strings[code])
-        too_long[code] = result is None
-        strings[code] = result or b""
-    codes = column.text.codes
-    failed = spread_out(too_long, False, codes) if too_long.any() else None
-    return Changed(_with_bytes(column, strings), failed)
+    strings, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
+    rows = spread_out(failed, False, column.text.codes) if failed.any() else None
+    return Changed(_with_bytes(column, strings), rows)
 
 
 def _with_bytes(column: NormalColumn, strings: Sequence[bytes]) -> NormalColumn:
@@ -184,7 +175,7 @@ def _date_format(column: NormalColumn, parameters: Parameters) -> Changed:
         return Changed(NormalColumn("date", column.values, date_format=output_format))
     reader, form = date_reader(parameters["input_format"]), date_format(output_format)
     strings = column.text.text.strings()
-    moments = [reader.read(string) for string in strings]
+    moments = [reader.read(string) for string in effort.asked(strings)]
     bad = np.array([moment is None for moment in moments], np.bool_)
     written = [string if at is None else form.written(at) for string, at in zip(strings, moments, strict=True)]
     failed = spread_out(bad, False, column.text.codes) if bad.any() else None
@@ -213,11 +204,12 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> Changed:
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
     """The cells of a field that is not text with the lookup's values in place of what it knows; others stay."""
     meanings = _meanings(parameters)
-    kinds, numbers, codes = cells.kinds.copy(), cells.numbers.copy(), cells.codes.copy()
+    kinds, numbers = cells.kinds.copy(), cells.numbers.copy()
+    codes, formats = cells.codes.copy(), cells.formats.copy()
     shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
 
     def put(rows: Rows, meaning: Any) -> None:
-        codes[rows] = -1
+        codes[rows], formats[rows] = -1, 0
         if meaning is None:
             kinds[rows], numbers[rows] = BLANK, 0.0
         elif kind == "date":
@@ -234,7 +226,7 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
         figures = [(name, float(name)) for name in meanings if _is_figure(name)]
         for name, figure in figures:
             put((cells.kinds == NUMBER) & (cells.numbers == figure), meanings[name])
-    return Cells(kinds, numbers, codes, np.where(kinds == cells.kinds, cells.formats, np.uint16(0)), cells.pool)
+    return Cells(kinds, numbers, codes, formats, cells.pool)
 
 
 def _is_figure(text: str) -> bool:
@@ -271,7 +263,7 @@ OPERATIONS: Final = {
         _replace,
         (Parameter("pattern", pattern_fault), Parameter("replacement", text_fault)),
         replacement_fault,
-        "is too long after replacing",
+        "is too long to replace in, or after replacing",
     ),
     "date_format": Operation(
         ("string", "date"),

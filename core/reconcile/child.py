@@ -25,11 +25,9 @@ from core.portfolio.portfolio import Portfolio
 from core.portfolio.trustees import TRUSTEES
 from core.reconcile import tape
 from core.reconcile.copying import write_issues
+from core.reconcile.isolate import ISSUES_FILE, LOANS_FILE
 from core.reconcile.rules import ReconcileError
 from core.reconcile.run import reconcile
-
-LOANS_FILE: Final = "loans.safetensors"
-ISSUES_FILE: Final = "issues.copy"
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 

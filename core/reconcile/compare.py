@@ -83,21 +83,17 @@ def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict
     missing: dict[str, str] = {}
     for rule in (*(RULES[name] for name in RULES if name in rules), ALWAYS["borrower_name"], ALWAYS["identifier"]):
         for name in rule.fields:
-            if name not in _KINDS:
-                continue
-            lacking = [side.name for side in (tape, book) if not _has(side, name)]
-            if name == "rating" and any(agency in fields for agency in RATING_FIELDS):
+            lacking = [side.name for side in (tape, book) if name in _KINDS and not _has(side, name)]
+            if name not in _KINDS or (name == "rating" and any(agency in fields for agency in RATING_FIELDS)):
                 continue
             if not lacking:
                 fields[name] = rule
-            elif rule.name in RULES:
+            elif rule.name in RULES and (len(lacking) == 1 or name not in RATING_FIELDS):
                 missing[name] = (
                     f"the {' and the '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no such column"
                 )
-    if any(name in fields for name in RATING_FIELDS):
-        for name in RATING_FIELDS:
-            if not (_has(tape, name) or _has(book, name)):
-                missing.pop(name, None)
+    if "rating" in rules and not any(name in fields or name in missing for name in RATING_FIELDS):
+        missing["rating"] = "the tape and the portfolio have no column of ratings"
     return fields, missing
 
 

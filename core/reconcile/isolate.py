@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.confined import ChildFailed, ChildOutOfMemory, ChildOutOfTime, in_thread, run_confined
+from core.reconcile.tape import TapeRefused
 
 _CHILD: Final = "core.reconcile.child"
+"""The module that is run; it imports this one."""
 
-
-class TapeRefused(Exception):
-    """The file is no tape that can be used; the message says why, for its sender."""
+LOANS_FILE: Final = "loans.safetensors"
+ISSUES_FILE: Final = "issues.copy"
 
 
 class ComparisonFailed(Exception):
@@ -100,7 +101,7 @@ def read_tape_isolated(
     order = {"work": "read_tape", "path": str(path.resolve()), "trustee": trustee}
     limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max, "stop": stop}
     answer = _run("Reading the tape", order, folder, TapeRefused, **limits)
-    return StoredTape(**{**answer, "path": folder / "loans.safetensors", "warnings": tuple(answer["warnings"])})
+    return StoredTape(**{**answer, "path": folder / LOANS_FILE, "warnings": tuple(answer["warnings"])})
 
 
 async def read_tape_isolated_async(
@@ -135,7 +136,7 @@ def compare_isolated(
     order = {"work": "compare", **asdict(comparison)}
     limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max, "stop": stop}
     answer = _run("Comparing", order, folder, ComparisonFailed, **limits)
-    return Compared(**{**answer, "path": folder / "issues.copy", "warnings": tuple(answer["warnings"])})
+    return Compared(**{**answer, "path": folder / ISSUES_FILE, "warnings": tuple(answer["warnings"])})
 
 
 async def compare_isolated_async(
@@ -165,9 +166,7 @@ def _run(
         made.mkdir()
         told.write_text(json.dumps(order), encoding="utf-8")
         arguments = [str(told.resolve()), str(made.resolve())]
-        answer = run_confined(
-            _CHILD, arguments, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop
-        )
+        answer = run_confined(_CHILD, arguments, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop)
         if "refused" in answer:
             raise refusal(answer["refused"])
         for path in made.iterdir():

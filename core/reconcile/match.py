@@ -69,8 +69,9 @@ def match(tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> Match
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); LoanX id of the known shape; ISIN with
     a fitting check digit; any identifier as it is written, where it fits no check; normalised borrower and maturity;
-    normalised borrower and facility; the borrower's looser name alone, where one loan of each side has it and their par
-    is within 5 %. Between identifiers and names, par in thousands is told from what is paired by then (`Side.factor`).
+    normalised borrower and facility; a borrower and all that is compared; the borrower's looser name alone, where one
+    loan of each side has it and their par is within 5 %. Between identifiers and names, par in thousands is told from
+    what is paired by then (`Side.factor`).
 
     Rows whose key several rows of a side share are paired by equal fingerprints, then by nearest par.
 
@@ -159,15 +160,26 @@ class _Work:
             if seconds is not None:
                 codes = _shared(*names)
                 self.pair(stage, left[0], _joined(codes[0], seconds[0]), left[1], _joined(codes[1], seconds[1]))
-        left = self.left()
-        names = None if left is None else self.borrowers(*left)
-        if left is not None and names is not None:
-            self.by_loose_names(*left, *names)
+        for last in (self.by_equal_rows, self.by_loose_names):
+            left = self.left()
+            names = None if left is None else self.borrowers(*left)
+            if left is not None and names is not None:
+                last(*left, *names)
 
     def borrowers(self, tape_rows: Rows, book_rows: Rows) -> tuple[TextColumn, TextColumn] | None:
         """The normalised names of some rows' borrowers; None where a side has no such column."""
         tape, book = self.tape.subset("borrower_name", tape_rows), self.book.subset("borrower_name", book_rows)
         return None if tape is None or book is None else (name_keys(tape), name_keys(book))
+
+    def by_equal_rows(self, tape_rows: Rows, book_rows: Rows, tape: TextColumn, book: TextColumn) -> None:
+        """Pair loans with a borrower that hold the same in all that is compared."""
+        keys = self.tape_prints[tape_rows], self.book_prints[book_rows]
+        named = tape.codes >= 0, book.codes >= 0
+        nothing = np.uint64(0)
+        self.pair(
+            "borrower_name", tape_rows, np.where(named[0], keys[0], nothing), book_rows,
+            np.where(named[1], keys[1], nothing),
+        )  # fmt: skip
 
     def by_loose_names(self, tape_rows: Rows, book_rows: Rows, tape: TextColumn, book: TextColumn) -> None:
         """Pair borrowers that have one loan left on each side, whose par is nearly the same."""

@@ -75,7 +75,8 @@ class Side:
         names = self.portfolio.names.get(field)
         if names is None:
             return np.ascontiguousarray(ranks)
-        table = np.array([*(_state(symbol) for symbol in names.values), 0], np.uint8)
+        agency = ratings.AGENCY_OF[field]
+        table = np.array([*(_state(symbol, agency) for symbol in names.values), 0], np.uint8)
         if not table.any():
             return np.ascontiguousarray(ranks)
         return np.where(ranks == 0, table[names.codes], ranks)
@@ -125,19 +126,22 @@ def _text_column(names: Names) -> TextColumn:
     return TextColumn(parsing.spread_out(written, -1, codes), text)
 
 
-def _state(symbol: str) -> int:
-    """The state of a symbol that is no rating; 0 where it says that there is none, or is a rating."""
+def _state(symbol: str, agency: ratings.Agency | None) -> int:
+    """The state of a symbol that is no rating; 0 for a rating, and for what says that there is none."""
     if " ".join(symbol.upper().split()) in WITHDRAWN:
         return WITHDRAWN_STATE
-    return 0 if ratings.is_not_rated(symbol) else UNREAD_STATE
+    return 0 if ratings.rank(symbol, agency) or ratings.is_not_rated(symbol) else UNREAD_STATE
 
 
 def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
     """A number for each row by what it holds, par first: the same whatever the order of the rows.
 
-    Rows that hold the same throughout get numbers in any order. The row -1 holds nothing.
+    Rows that hold the same throughout get numbers in any order. The row -1 has the number -1.
     """
-    keys: list[NDArray[np.generic]] = [rows >= 0]
+    numbered = np.full(len(rows), -1, np.int64)
+    held = np.flatnonzero(rows >= 0)
+    rows = rows[held]
+    keys: list[NDArray[np.generic]] = [np.zeros(len(rows), np.uint8)]
     portfolio = side.portfolio
     numbers = portfolio.numbers
     fields = [name for name in ("par_value", *sorted(set(numbers) - {"par_value"})) if name in numbers]
@@ -148,9 +152,7 @@ def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         keys.append(_text_order(side.texts(field, rows)))
     if portfolio.lots is not None:
         keys.append(portfolio.lots[rows])
-    order = np.lexsort(keys[::-1])
-    numbered = np.empty(len(rows), np.int64)
-    numbered[order] = np.arange(len(rows))
+    numbered[held[np.lexsort(keys[::-1])]] = np.arange(len(rows))
     return numbered
 
 

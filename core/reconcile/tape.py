@@ -69,10 +69,14 @@ def warnings_of(loans: Portfolio) -> list[str]:
     """What the sender of a tape should know of how it was read."""
     notes = loans.notes
     told = [
-        (notes.get("ignored_blank_par", 0), "{} left out: no par can be read in them.", "row"),
-        (notes.get("unidentified_rows", 0), "{} left out: nothing in them says which loan they are.", "row"),
-        (notes.get("rows_after_end", 0), "{} left out: they stand below the end of the table.", "row"),
-        (notes.get("destroyed_identifiers", 0), "{} lost: a spreadsheet has turned them into numbers.", "identifier"),
+        (notes.get("ignored_blank_par", 0), "{} left out for want of a readable par.", "row"),
+        (notes.get("unidentified_rows", 0), "{} left out for want of a name and an identifier.", "row"),
+        (notes.get("rows_after_end", 0), "{} left out below the end of the table.", "row"),
+        (
+            notes.get("destroyed_identifiers", 0),
+            "{} lost to a spreadsheet that made a number of it.",
+            "identifier",
+        ),
         (notes.get("conflicting_lots", 0), "{} of several lots that differ in a rating or the maturity.", "position"),
         (notes.get("error_cells", 0), "{} with an error counted as blank.", "cell"),
     ]
@@ -110,10 +114,11 @@ def _nothing_usable(holdings: Holdings, notes: dict[str, Any]) -> str:
     below = holdings.sheet.row_count - holdings.found.row - 1
     if below <= 0:
         return "has no loans below it."
+    rows = f"{below:,} row{'' if below == 1 else 's'} below it"
     par = _quoted(holdings.found.texts.get(holdings.found.columns["par_value"][0], "par"))
     if notes.get("ignored_blank_par", 0):
-        return f"has {below:,} rows below it and none can be used: no par can be read in column {par}."
-    return f"has {below:,} rows below it and none of them is a loan."
+        return f"has {rows}, of which none can be used: no par can be read in column {par}."
+    return f"has {rows}, of which none is a loan."
 
 
 def _listed(headers: list[str]) -> str:

@@ -12,12 +12,12 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 
 def number_text(number: float) -> str:
-    """The shortest text that reads back as the number, without an exponent; "" for NaN."""
+    """A number to six decimals, as differences are told apart, with no exponent and no zeros at its end; "" for NaN."""
     if number != number:
         return ""
-    text = repr(number)
+    text = repr(round(number, 6) + 0.0)
     if "e" in text or "n" in text:
-        return np.format_float_positional(number, trim="-")
+        return np.format_float_positional(round(number, 6), trim="-")
     return text.removesuffix(".0")
 
 

@@ -78,7 +78,7 @@ def generate(
         f"{stem}-{tape}-tape.{format}": made.write,
         ANSWERS: lambda path, _: made.write_answers(path),
     }
-    _write(out, files, rows=loans + made.rows)
+    _write(out, files, rows=loans + made.sheet().row_count)
 
 
 def _drawn(

@@ -49,8 +49,8 @@ _MATCHES: Final = {"alias less its unit": "less its unit", "auxiliary alias": "a
 FIELD_COLUMNS: Final = 14
 """Width that a column of text has at the least."""
 
-TABLE_COLUMNS: Final = 92
-"""Width of the fields' table less that of the first values."""
+OTHER_COLUMNS: Final = 40
+"""Width of the fields' table less that of the fields, the headers and the first values."""
 
 LONG_FIGURE: Final = 1e6
 """Figures from here on are shown without an exponent."""
@@ -208,7 +208,7 @@ def _print_tables(file: Path, mapping: Mapping, found: Detection, result: Normal
     console.print()
     console.print(_column_table(found, console.width))
     console.print()
-    if any(column.unit for column in found.columns):
+    if any(column.unit_reason for column in found.columns):
         console.print(_unit_table(found))
         console.print()
     for line in _remarks(found):
@@ -272,12 +272,11 @@ def _column_table(found: Detection, width: int) -> Table:
     for figure in ("Values", "Blank", "Bad"):
         table.add_column(figure, justify="right", no_wrap=True)
     table.add_column("First values", overflow="fold", min_width=FIELD_COLUMNS)
-    most = max(FIELD_COLUMNS, width - TABLE_COLUMNS)
-    for column in found.columns:
+    headers = [_header_cell(column) for column in found.columns]
+    names = max((len(column.target) for column in found.columns), default=0)
+    most = max(FIELD_COLUMNS, width - OTHER_COLUMNS - names - max(map(len, headers), default=0))
+    for column, header in zip(found.columns, headers, strict=True):
         bad = column.error_count + column.unreadable_count
-        header = _text(column.header)
-        if column.match in _MATCHES:
-            header.append(f" ({_MATCHES[column.match]})", style="dim")
         table.add_row(
             _text(column.target, "bold" if column.is_required else ""),
             column.column,
@@ -288,6 +287,14 @@ def _column_table(found: Detection, width: int) -> Table:
             _text(_cut(", ".join(_sample(value) for value in column.samples), most)),
         )
     return table
+
+
+def _header_cell(column: DetectedColumn) -> Text:
+    """A header as written and, where it is no plain alias of its field, how it names it."""
+    header = _text(column.header)
+    if column.match in _MATCHES:
+        header.append(f" ({_MATCHES[column.match]})", style="dim")
+    return header
 
 
 def _cut(words: str, most: int) -> str:
@@ -310,8 +317,8 @@ def _unit_table(found: Detection) -> Table:
     table.add_column("Becomes", no_wrap=True)
     table.add_column("Because", overflow="fold", ratio=1)
     for column in found.columns:
-        if column.unit:
-            table.add_row(_text(column.target), column.unit, _becomes(column), _text(column.unit_reason))
+        if column.unit_reason:
+            table.add_row(_text(column.target), column.unit or "-", _becomes(column), _text(column.unit_reason))
     return table
 
 
@@ -364,11 +371,15 @@ def _print_faults(console: Console, what: str, faults: list[CellFault], count: i
 
 
 def _last_line(found: Detection, result: Normalised) -> Text:
-    line = _text(f"{len(found.columns):,} columns mapped, {result.row_count:,} rows: ")
+    line = _text(f"{_counted(len(found.columns), 'column')} mapped, {_counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"
     line.append(invalid, style="bold red" if result.rows_invalid else "green")
-    line.append(f", {result.error_count:,} errors, {result.warning_count:,} warnings")
+    line.append(f", {_counted(result.error_count, 'error')}, {_counted(result.warning_count, 'warning')}")
     return line
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _labelled(label: str, words: str, style: str = "yellow") -> Text:

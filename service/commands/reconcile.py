@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -144,7 +145,9 @@ def _loans(file: Path, mapping: Any) -> Portfolio:
         sheets = _listed([sheet.name for sheet in book.sheets])
         raise Refused(f"{file}: {portfolio.notes.get('message', 'no sheet with loans')}; its sheets are {sheets}")
     headers = _listed(list(portfolio.notes.get("matched_columns", {}).values()))
-    raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}")
+    blank = portfolio.notes.get("ignored_blank_par", 0)
+    reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
+    raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
 
 
 def _listed(names: list[str]) -> str:
@@ -203,15 +206,23 @@ def _print_json(tape: Path, holdings: Path, result: Reconciliation, counts: Coun
         "by_category": by(1),
     }
     encoder = msgspec.json.Encoder()
-    opening = msgspec.json.format(encoder.encode(head), indent=2).decode().rstrip("}\n ")
+    opening = msgspec.json.format(encoder.encode(head), indent=2).decode().removesuffix("\n}")
     write = sys.stdout.write
-    write(f'{opening},\n  "issues": [')
+    write(_escaped(f'{opening},\n  "issues": ['))
     between = "\n"
     for chunk in _chunks(result):
         for values in zip(*chunk.values(), strict=True):
-            write(f"{between}    {encoder.encode(dict(zip(chunk, values, strict=True))).decode()}")
+            issue = encoder.encode(dict(zip(chunk, values, strict=True))).decode()
+            write(f"{between}    {_escaped(issue)}")
             between = ",\n"
     write("\n  ]\n}\n" if between == ",\n" else "]\n}\n")
+
+
+def _escaped(document: str) -> str:
+    """JSON whose texts cannot steer a terminal: every character that is not printable is escaped."""
+    if document.isprintable():
+        return document
+    return "".join(char if char.isprintable() or char == "\n" else dumps(char)[1:-1] for char in document)
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
+from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
 from service.compliance import store
 from service.compliance.portfolios import Key, recent
@@ -35,7 +36,7 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.mappings.library import DEFAULT_MAPPING, Made, get_mapping
+from service.mappings.library import DEFAULT_MAPPING, Made, get_mapping, patience
 from service.platform.api import Listing, Page
 from service.platform.context import Context
 from service.platform.moments import moment
@@ -47,6 +48,9 @@ from service.workbooks.schema import WorkbookNotReady
 
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
+
+WORKBOOK_PATIENCE: Final = 10
+"""How much longer a mapping may work on a workbook than on a sample."""
 
 EPOCH: Final = date(1970, 1, 1)
 
@@ -132,9 +136,14 @@ async def _portfolio(ctx: Context, subject: store.Subject, made: Made, as_of: da
         if row.book_key != subject.book_key:  # it was changed since the run began
             raise WorkbookNotReady
         book = await open_book(ctx, row)
-        portfolio = await ctx.compute(Portfolio.from_workbook, book, made.mapping, as_of=float((as_of - EPOCH).days))
+        portfolio = await ctx.compute(_read, book, made, as_of, WORKBOOK_PATIENCE * ctx.settings.mapping_seconds)
         kept.keep(key, portfolio)
     return portfolio
+
+
+def _read(book: Workbook, made: Made, as_of: date, seconds_max: float) -> Portfolio:
+    with patience(seconds_max):
+        return Portfolio.from_workbook(book, made.mapping, as_of=float((as_of - EPOCH).days))
 
 
 async def _results(

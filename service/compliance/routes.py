@@ -21,7 +21,7 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.mappings.schema import MappingNotFound
+from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.api import Area, Listing, Page
 from service.platform.context import Context
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
@@ -31,7 +31,15 @@ area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
 
 @area.post(
     "/run",
-    errors=(InvalidSuite, UnknownTest, WorkbookNotFound, MappingNotFound, WorkbookNotReady, AlreadyRunning),
+    errors=(
+        InvalidSuite,
+        UnknownTest,
+        WorkbookNotFound,
+        MappingNotFound,
+        MappingTooSlow,
+        WorkbookNotReady,
+        AlreadyRunning,
+    ),
     event="compliance.run_completed",
 )
 async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:

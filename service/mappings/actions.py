@@ -18,11 +18,11 @@ from service.mappings.schema import (
     DOCUMENT_BYTES_MAX,
     Column,
     ColumnGiven,
-    Detail,
     InvalidConfiguration,
     InvalidSourceType,
     Mapping,
     MappingCreate,
+    MappingDetail,
     MappingInUse,
     MappingLimitExceeded,
     MappingList,
@@ -73,7 +73,7 @@ async def listed(ctx: Context, query: MappingList) -> Page[MappingSummary]:
     return page_of(shown + own, len(system) + count, query)
 
 
-async def detail(ctx: Context, mapping_id: str, query: Detail) -> Mapping:
+async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
     """A mapping, with the fields that it comes to when asked for."""
     row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
     ctx.tag(row.version)
@@ -246,7 +246,9 @@ async def validate(ctx: Context, mapping_id: str, body: Sample) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a thread."""
     mapping = (await library.get_mapping(ctx, mapping_id)).mapping
     await ctx.commit()  # no connection is held while it works
-    return await ctx.compute(trial.tried, mapping, body.sample_data, strict=body.strict)
+    return await ctx.compute(
+        trial.tried, mapping, body.sample_data, strict=body.strict, seconds_max=ctx.settings.mapping_seconds
+    )
 
 
 # Built-in ones --------------------------------------------------------------------------------------------------------

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from core.portfolio.configure import configured
 
+from core.portfolio import effort
+from core.portfolio.configure import configured
 from core.portfolio.fields import PROFILES, Mapping
 from service.mappings import store
-from service.mappings.schema import MappingRow
+from service.mappings.schema import MappingRow, MappingTooSlow
 from service.platform.context import Unit
 from service.platform.shelf import Shelf
 
 DEFAULT_MAPPING: Final = "standard_clo"
 """Of a workbook that names none."""
 
-MADE_MAX: Final = 256
-"""Stored mappings that a process keeps made; one takes a few kilobytes, making it up to some milliseconds."""
+MADE_MAX: Final = 64
+"""Stored mappings that a process keeps made; one takes some kilobytes, at worst a megabyte, and up to 50 ms to make."""
 
 
 class Made(NamedTuple):
@@ -62,6 +66,23 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
     """
     if mapping_id not in BUILT_IN:
         await store.version(unit, mapping_id)
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Within, and in this thread, a mapping may work for so long.
+
+    Raises:
+        MappingTooSlow: it did not come to its end: a few steps can make much work of many rows.
+    """
+    end = time.monotonic() + seconds
+
+    def question() -> None:
+        if time.monotonic() > end:
+            raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds")
+
+    with effort.asking(question):
+        yield
 
 
 def document_of(row: MappingRow) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from service.mappings import actions
 from service.mappings.schema import (
-    Check,
-    Detail,
     InvalidConfiguration,
     InvalidSourceType,
     Mapping,
     MappingCreate,
+    MappingDetail,
     MappingExists,
     MappingInUse,
     MappingLimitExceeded,
@@ -17,8 +16,10 @@ from service.mappings.schema import (
     MappingNotFound,
     MappingPatch,
     MappingSummary,
+    MappingTooSlow,
     ProfileNotFound,
     Sample,
+    Trial,
     UnchangeableMapping,
     UndeletableMapping,
 )
@@ -45,7 +46,7 @@ async def create_mapping(ctx: Context, body: MappingCreate) -> Mapping:
 
 
 @area.get("/{mapping_id}", errors=(MappingNotFound,))
-async def get_mapping(ctx: Context, mapping_id: str, query: Detail) -> Mapping:
+async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
     """A mapping; `resolve_profile` adds every field with all of its columns."""
     return await actions.detail(ctx, mapping_id, query)
 
@@ -69,9 +70,9 @@ async def delete_mapping(ctx: Context, mapping_id: str) -> None:
 @area.post(
     "/{mapping_id}/validate",
     access="mappings:read",
-    errors=(MappingNotFound,),
+    errors=(MappingNotFound, MappingTooSlow),
     body_bytes=lambda settings: settings.max_sample_bytes,
 )
-async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Check | Raw:
+async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Trial | Raw:
     """Try a mapping on sample rows; nothing is stored."""
     return await actions.validate(ctx, mapping_id, body)

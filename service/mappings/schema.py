@@ -147,7 +147,7 @@ class MappingList(PageQuery, frozen=True, kw_only=True):
     include_system: bool = False
 
 
-class Detail(Struct, frozen=True, kw_only=True):
+class MappingDetail(Struct, frozen=True, kw_only=True):
     """How much to say of a mapping."""
 
     resolve_profile: bool = False
@@ -230,7 +230,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     value: Any
 
 
-class Check(Struct, frozen=True, kw_only=True):
+class Trial(Struct, frozen=True, kw_only=True):
     """What a mapping makes of a sample."""
 
     valid: bool
@@ -283,6 +283,10 @@ class UndeletableMapping(Problem, status=403):
 
 class UnchangeableMapping(Problem, status=403):
     """Cannot modify system mapping"""
+
+
+class MappingTooSlow(Problem, status=422):
+    """Mapping takes too long"""
 
 
 class MappingLimitExceeded(Problem, status=403):

@@ -10,7 +10,8 @@ import numpy as np
 from core.portfolio.fields import Mapping
 from core.portfolio.normalise import CellFault, Normalised, SampleError, normalise_rows
 from core.portfolio.typed import NormalColumn
-from service.mappings.schema import ANSWER_BYTES_MAX, Check, Finding
+from service.mappings.library import patience
+from service.mappings.schema import ANSWER_BYTES_MAX, Finding, Trial
 from service.platform.api import Raw
 from service.platform.problem import ValidationFailed
 
@@ -19,21 +20,23 @@ VALUE_BYTES: Final = 16
 """About what a figure, a date or null takes in JSON, with the marks about it."""
 
 
-def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool) -> Raw:
+def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds_max: float) -> Raw:
     """The answer, encoded.
 
     Raises:
         ValidationFailed: the sample, or what comes of it, is larger than one request may be.
+        MappingTooSlow: it takes longer than it may.
     """
     try:
-        found = normalise_rows(mapping, rows)
+        with patience(seconds_max):
+            found = normalise_rows(mapping, rows)
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None
     size_bytes = sum(_bytes_of(target, column) for target, column in found.columns.items())
     if size_bytes > ANSWER_BYTES_MAX:
         message = f"the mapped rows take {size_bytes:,} bytes, more than {ANSWER_BYTES_MAX:,}"
         raise ValidationFailed.at(SAMPLE, message)
-    return Raw(msgspec.json.encode(_check(found, strict=strict)), "application/json")
+    return Raw(msgspec.json.encode(_trial(found, strict=strict)), "application/json")
 
 
 def _bytes_of(target: str, column: NormalColumn) -> int:
@@ -45,13 +48,13 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
     return size_bytes
 
 
-def _check(found: Normalised, *, strict: bool) -> Check:
-    return Check(
+def _trial(found: Normalised, *, strict: bool) -> Trial:
+    return Trial(
         valid=found.is_valid and not (strict and found.warning_count),
         rows_processed=found.row_count,
         rows_valid=found.row_count - found.rows_invalid,
         rows_invalid=found.rows_invalid,
-        mapped_data=found.rows(),
+        mapped_data=found.rows() if found.columns else [{}] * found.row_count,
         warnings=[_finding(fault) for fault in found.warnings],
         errors=[_finding(fault) for fault in found.errors],
         warning_count=found.warning_count,

@@ -59,12 +59,15 @@ CREATE TABLE reconciliations (
     workbook_id   uuid NOT NULL,
     status        text NOT NULL CHECK (status IN ('processing', 'completed', 'failed')),
     rules         text[] NOT NULL,
-    tolerances    jsonb NOT NULL,
-    book_key      text NOT NULL,  -- of the workbook's columns when it was asked for
+    tolerances    json NOT NULL,
+    inputs_key    text NOT NULL,  -- SHA-256 of all that was asked for: the same key, the same comparison
     summary       json,
     match_stages  json,
+    ambiguous     json,
     warnings      json NOT NULL DEFAULT '[]',
     not_compared  json NOT NULL DEFAULT '{}',
+    changes       json,  -- issues created, updated and resolved
+    timings       json,
     error_message text,
     created_by    text NOT NULL,
     created_at    timestamptz NOT NULL DEFAULT now(),

@@ -135,11 +135,21 @@ class Settings(Struct, frozen=True, kw_only=True):
     recalculation_memory_mb: Annotated[
         int, Meta(ge=256, description="memory of the process that recalculates a workbook")
     ] = 4_096
+    reconciliation_seconds: Annotated[
+        int, Meta(ge=1, description="time in which a tape must be compared, and as long for its issues to be stored")
+    ] = 300
+    reconciliation_memory_mb: Annotated[
+        int, Meta(ge=256, description="memory of the process that compares a tape with a workbook")
+    ] = 4_096
     max_batch_bytes: Annotated[int, Meta(ge=1024, description="size of the body of a batch of formulas")] = 8_388_608
     max_mappings: Annotated[int, Meta(ge=1, description="mappings of a tenant")] = 1_000
     max_sample_bytes: Annotated[
         int, Meta(ge=1024, description="size of the body with sample rows to try a mapping on")
     ] = 8_388_608
+    mapping_seconds: Annotated[
+        float,
+        Meta(gt=0, description="time in which a sample must be mapped; a workbook has ten times as long"),
+    ] = 5.0
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0
@@ -200,7 +210,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def run_seconds(self) -> int:
         """Time in which one run of a job must end; then it counts as failed."""
-        return 10 * max(self.parse_seconds, self.recalculation_seconds)
+        return 10 * max(self.parse_seconds, self.recalculation_seconds, self.reconciliation_seconds)
 
 
 def variable(field: str) -> str:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -22,6 +18,7 @@ from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
 from service.platform.blobs import hash_of
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
+from service.platform.scratch import folder_of
 from service.platform.secrets import new_id
 from service.workbooks import reading, store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
@@ -46,7 +43,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     if row is None:
         return
     await unit.commit()  # no connection is held while the file is read
-    with _folder(unit.resources.scratch, workbook_id) as folder:
+    with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         path = await unit.resources.blobs.path(row.content_hash)
         try:
             parsed = await parse_isolated_async(
@@ -76,7 +73,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     manifest = Manifest.from_json(await store.book(unit, workbook_id))
     await unit.commit()  # no connection is held while it calculates
     now = unit.now()
-    with _folder(unit.resources.scratch, workbook_id) as folder:
+    with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:
             made = await recalculate_isolated_async(
                 manifest,
@@ -108,16 +105,6 @@ async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow
     except WorkbookNotFound:
         return None
     return row if row.status == status else None
-
-
-@contextmanager
-def _folder(scratch: Path, workbook_id: UUID) -> Iterator[Path]:
-    """A scratch folder of this run alone; what a run that was killed left behind goes first."""
-    prefix = f"parse-{workbook_id}-"
-    for left in scratch.glob(prefix + "*"):
-        shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(prefix=prefix, dir=scratch, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 class _Described(NamedTuple):

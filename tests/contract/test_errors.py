@@ -59,7 +59,6 @@ STATED = {
         (403, "Cannot modify system mapping"),
         (404, "Mapping not found"),
         (409, "Mapping already exists"),
-        (409, "Concurrent modification"),
     ],
     "DELETE /api/v1/mappings/{mapping_id}": [
         (403, "Cannot delete system mapping"),

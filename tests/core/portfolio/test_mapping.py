@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.grid.sheet import Workbook
+from core.portfolio.configure import configured
 from core.portfolio.fields import Field, Lien, Mapping
 from core.portfolio.portfolio import Portfolio
 
@@ -622,3 +623,126 @@ def test_a_current_pay_loan_is_performing(map_rows: MapRows) -> None:
     portfolio = map_rows([header, *rows])
     assert portfolio.defaulted().tolist() == [False, True]
     assert np.array_equal(portfolio.numbers["price"], [np.nan, 0.0], equal_nan=True)
+
+
+def own_mapping(**document: Any) -> Mapping:
+    return configured(
+        {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}, **document}, id="own", name="Own"
+    )
+
+
+def change(field: str, operation: str, **parameters: Any) -> dict[str, Any]:
+    return {"field": field, "operation": operation, "parameters": parameters}
+
+
+def test_a_mapping_s_transforms_are_made_before_anything_is_read(make_book: MakeBook) -> None:
+    own = own_mapping(
+        transforms=[
+            change("par_value", "multiply", factor=1000),
+            change("spread", "multiply", factor=2),
+            change("price", "round", decimals=0),
+            change("borrower_name", "replace", pattern=" - .*$", replacement=""),
+            change("loanx_id", "uppercase"),
+            change("industry", "lookup", mapping={"17": "Retail"}),
+            change("maturity_date", "date_format", input_format="DD/MM/YYYY"),
+            change("rating_agency_a", "lookup", mapping={"fifteen": "B2"}),
+            change("cov_lite", "lookup", mapping={"cl": True}),
+        ]
+    )
+    header = ["LoanX ID", "Issuer", "Par", "Price", "Spread", "Industry", "Maturity", "Moody's Rating", "Cov-Lite"]
+    rows = [
+        ["lx100001", "Alpha - TLB", 1.5, 0.985, 0.02, 17, "05/09/2031", "fifteen", "CL"],
+        ["lx100002", "Beta - RCF", 2.5, 99.5, 0.03, "Chemicals", "06/09/2031", "B3", "N"],
+        header,
+        ["lx100003", "Gamma", 3.5, 98.4, 0.03, "Chemicals", date(2031, 9, 7), "B3", None],
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": [header, *rows]}), own)
+    assert portfolio.numbers["par_value"].tolist() == [1500, 2500, 3500]
+    # Said to be in the field's unit, so nothing is guessed: no fractions, no percent.
+    assert portfolio.numbers["spread"].tolist() == [0.04, 0.06, 0.06]
+    assert portfolio.numbers["price"].tolist() == [1, 100, 98]
+    assert named(portfolio, "borrower_name") == ["Alpha", "Beta", "Gamma"]
+    assert named(portfolio, "loanx_id") == ["LX100001", "LX100002", "LX100003"]
+    assert named(portfolio, "industry")[0] == "Retail"
+    assert portfolio.numbers["maturity_date"].tolist() == [days(2031, 9, 5), days(2031, 9, 6), days(2031, 9, 7)]
+    assert portfolio.ranks["rating_agency_a"].tolist() == [15, 16, 16]
+    assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
+    assert portfolio.notes["repeated_headers"] == 1
+    assert "rule_failures" not in portfolio.notes
+
+
+def test_a_lookup_alone_leaves_the_unit_to_be_told_by_the_column(make_book: MakeBook) -> None:
+    own = own_mapping(transforms=[change("spread", "lookup", mapping={"call desk": None, "wide": 0.08})])
+    rows = [[*HEADER, "Spread"], *([f"LX10000{at}", "A", 1.0, 99.0, 0.035] for at in range(3))]
+    rows += [["LX100008", "B", 1.0, 99.0, "Call Desk"], ["LX100009", "C", 1.0, 99.0, "wide"]]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
+    assert np.array_equal(portfolio.numbers["spread"], [350, 350, 350, np.nan, 800], equal_nan=True)
+    assert "unreadable_cells" not in portfolio.notes
+
+
+def test_defaults_stand_in_for_blanks_in_the_field_s_unit(make_book: MakeBook) -> None:
+    own = own_mapping(
+        mappings={
+            "Spread": {"target": "spread", "type": "number", "default": 400},
+            "Nation": {"target": "country", "type": "string", "default": "France"},
+            "Ends": {"target": "maturity_date", "type": "date", "default": "2031-09-05"},
+            "Lite": {"target": "cov_lite", "type": "boolean", "default": True},
+            "Par": {"target": "par_value", "type": "number", "default": 7},
+        }
+    )
+    header = [*HEADER, "Spread", "Nation", "Ends", "Lite"]
+    rows = [
+        header,
+        ["LX100001", "A", 1.0, 99.0, 0.035, "USA", date(2030, 1, 1), False],
+        ["LX100002", "B", None, 99.0, None, None, "n/a", None],
+        ["LX100003", "C", 3.0, 99.0, 0.045, "n/a", None, "N"],
+        [None, "as of yesterday", None, "see note", None, None, None, None],
+        ["Total", None, 4.0],
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
+    assert portfolio.numbers["par_value"].tolist()[:3] == [1, 7, 3]
+    assert portfolio.numbers["spread"].tolist()[:3] == [350, 400, 450]
+    assert named(portfolio, "country")[:3] == ["US", "FR", "FR"]
+    assert portfolio.numbers["maturity_date"].tolist()[:3] == [days(2030, 1, 1), days(2031, 9, 5), days(2031, 9, 5)]
+    assert portfolio.flags["cov_lite"].tolist()[:3] == [0, 1, 0]
+
+
+def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBook) -> None:
+    own = own_mapping(
+        mappings={"Desk": {"target": "desk", "type": "string"}},
+        transforms=[change("maturity_date", "date_format", input_format="DD/MM/YYYY")],
+        validation_rules=[
+            {"field": "par_value", "rule": "range", "parameters": {"max": 2}},
+            {"field": "spread", "rule": "range", "parameters": {"min": 300, "max": 400}},
+            {"field": "loanx_id", "rule": "unique"},
+            {"field": "desk", "rule": "required"},
+            {"field": "desk", "rule": "enum", "parameters": {"values": ["east"]}},
+            {"field": "price", "rule": "positive"},
+            {"field": "cov_lite", "rule": "required"},
+        ],
+    )
+    header = [*HEADER, "Spread", "Maturity", "Desk"]
+    rows = [
+        header,
+        ["LX100001", "A", 1.0, 99.0, 0.035, "05/09/2031", "east"],
+        ["LX100001", "A", 3.0, 99.0, 0.035, "2031-09-05", "west"],
+        ["LX100003", "C", 3.0, 99.0, 0.045, None, None],
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
+    assert portfolio.notes["rule_failures"] == {
+        "par_value": {"range": 2},
+        "spread": {"range": 1},
+        "loanx_id": {"unique": 1},
+        "desk": {"required": 1, "enum": 1},
+    }
+    assert portfolio.notes["unreadable_cells"] == {"maturity_date": 1}
+    assert named(portfolio, "desk")[-1] is None
+
+
+def test_a_price_with_a_transform_of_its_own_is_not_passed_over(make_book: MakeBook) -> None:
+    header = ["LoanX ID", "Issuer", "Par", "Market Value", "Price"]
+    rows = [header, *([f"LX10000{at}", "A", 1_000.0, 985.0, 97.0] for at in range(3))]
+    book = make_book({"Holdings": rows})
+    assert Portfolio.from_workbook(book).numbers["price"].tolist() == [97.0] * 3
+    own = own_mapping(transforms=[change("price", "divide", divisor=10)])
+    assert Portfolio.from_workbook(book, own).numbers["price"].tolist() == [98.5] * 3

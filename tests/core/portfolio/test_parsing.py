@@ -410,3 +410,38 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
         None,
     ]
     assert len(set(strings)) == len(strings)
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "unit", "told"),
+    [
+        ("spread", [3.5], "bps", ("bps", "header", 1.0)),
+        ("spread", [0.035], "%", ("fraction", "median", 10_000.0)),
+        ("spread", [3.5], "", ("percent", "median", 100.0)),
+        ("spread", ["3.5%"], "", ("bps", "cells", 1.0)),
+        ("spread", [None, 0.0], "", ("bps", "nothing", 1.0)),
+        ("price", [0.99], "", ("fraction", "median", 100.0)),
+        ("price", [990.0], "", ("currency", "median", 1.0)),
+        ("recovery_rate", [0.5], "", ("fraction", "median", 100.0)),
+        ("all_in_rate", [850.0], "bps", ("bps", "header", 0.01)),
+        ("floor", [0.5], "", ("percent", "largest", 1.0)),
+        ("par_value", [5.0], "", ("as written", "nothing", 1.0)),
+    ],
+)
+def test_a_unit_is_told_with_what_told_it(
+    make_cells: Callable[..., parsing.Cells], target: str, values: list[Any], unit: str, told: tuple[str, str, float]
+) -> None:
+    numbers = parsing.read_numbers(make_cells(values))
+    scale = parsing.scale(target, numbers, unit, has_par=True)
+    assert (scale.unit, scale.because, scale.factor) == told
+
+
+def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., parsing.Cells]) -> None:
+    numbers = parsing.read_numbers(make_cells([1.5, 2.0]))
+    par = parsing.scale("par_value", numbers, magnitude=1_000.0)
+    assert (par.unit, parsing.scaled(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
+    value = parsing.scale("price", numbers, magnitude=1_000.0, has_par=True)
+    assert (value.unit, value.because) == ("currency", "header")
+    assert parsing.scaled(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
+    # Without a par it can only be a price.
+    assert parsing.scale("price", numbers, magnitude=1_000.0).unit == "fraction"

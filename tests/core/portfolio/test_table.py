@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
+from core.grid.sheet import Workbook
+from core.portfolio import header, table
+from core.portfolio.fields import PROFILES
+from core.portfolio.parsing import Cells, Pool, read_numbers
 from core.portfolio.portfolio import Portfolio
 
 MapRows = Callable[..., Portfolio]
@@ -221,3 +226,149 @@ def test_a_total_with_a_count_or_the_deal_in_the_name_is_no_loan(map_rows: MapRo
     # A figure that is no sum may be a loan, and two loans of one size are no total.
     assert pars(map_rows([HEADER, A, B, C, [None, "Delta", None, 5_999.0, 98.0]])) == [1_000, 2_000, 3_000, 5_999]
     assert pars(map_rows([HEADER, A, [None, "Delta", None, 1_000.0, 98.0]])) == [1_000, 1_000]
+
+
+@pytest.mark.parametrize(
+    ("name", "facility"),
+    [
+        ("Principal Cash", None), ("CASH", None), ("Cash - USD", None), ("Interest Collection Account", None),
+        (None, "Payment Account"), ("Example CLO 2026-1 Ltd", "Principal Collection Account"), ("Account 12345", None),
+        ("Cash and Cash Equivalents", "USD"), ("Expense Reserve Account Balance", None), ("Unused Proceeds Acct", None),
+    ],
+)  # fmt: skip
+def test_cash_and_accounts_are_no_loans(map_rows: MapRows, name: str | None, facility: str | None) -> None:
+    portfolio = map_rows([HEADER, A, [None, name, facility, 500.0], B])
+    assert pars(portfolio) == [1_000, 2_000]
+    assert portfolio.notes["cash_rows"] == 1
+
+
+def test_cash_with_a_word_for_an_identifier(map_rows: MapRows) -> None:
+    portfolio = map_rows([HEADER, A, ["CASH", "Cash", "Cash", 500.0, 100.0], B])
+    assert pars(portfolio) == [1_000, 2_000]
+    assert portfolio.notes["cash_rows"] == 1
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [None, "Cash America International", "TL", 500.0],
+        [None, "Account Discovery Systems", "TL", 500.0],
+        [None, "Cash", "TL", 500.0, 99.0, "2030-01-31"],
+        ["LX100009", "Cash", "TL", 500.0],
+        [None, "Bankruptcy Cashmere Fund", "TL", 500.0],
+    ],
+)
+def test_a_company_with_cash_in_its_name_is_a_loan(map_rows: MapRows, row: list[Any]) -> None:
+    portfolio = map_rows([HEADER, A, row, B])
+    assert pars(portfolio) == [1_000, 500, 2_000]
+    assert "cash_rows" not in portfolio.notes
+
+
+def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> None:
+    rows = [[f"LX{row:06d}", f"Borrower {row} Accessories", "TL", 1.0] for row in range(table.CASH_ROWS)]
+    portfolio = map_rows(
+        [HEADER[:4], *rows, [None, "Principal CASH", None, 5.0], [None, "Payment account", None, 6.0], A[:4]]
+    )
+    assert portfolio.row_count == table.CASH_ROWS + 1
+    assert portfolio.notes["cash_rows"] == 2
+
+
+def test_another_table_below_ends_this_one(map_rows: MapRows) -> None:
+    trades = ["Issuer", "Trade Date", "Par Amount", "Price", "CUSIP", "Settled"]
+    sold = ["Delta", "2026-01-01", 50.0, 99.0, "x", "2026-01-05"]
+    portfolio = map_rows([HEADER, A, B, [], ["Trades"], trades, sold])
+    assert pars(portfolio) == [1_000, 2_000]
+    assert portfolio.notes["rows_after_end"] == 1
+    # The same columns in other words are the header again.
+    again = ["LXID", "Obligor", "Asset", "Par Amount", "Bid", "Maturity Date"]
+    portfolio = map_rows([HEADER, A, B, again, C])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["repeated_headers"] == 1
+
+
+def test_all_rows_of_a_header_are_repeated_after_a_page_break(map_rows: MapRows) -> None:
+    groups = ["Moody's", None, "S&P", None, None, None]
+    names = ["Rating", "Industry", "Rating", "Issuer", "Par", "CUSIP"]
+    units = ["text", None, "text", None, "(USD)", "#"]
+    one, two, three = (["B2", "Retail", "B", name, 1.0, name] for name in ("Alpha", "Beta", "Gamma"))
+    portfolio = map_rows([groups, names, units, one, two, groups, names, units, three])
+    assert pars(portfolio) == [1, 1, 1]
+    assert portfolio.notes["repeated_headers"] == 3
+    assert portfolio.notes["ignored_blank_par"] == 0
+    assert "unreadable_cells" not in portfolio.notes
+
+
+def test_group_sums_under_a_name_are_subtotals(map_rows: MapRows) -> None:
+    below = [HEADER, A, B, [None, "Healthcare", None, 3_000.0], C, [None, "Retail", None, 3_000.0]]
+    above = [HEADER, [None, "Healthcare", None, 3_000.0], A, B, [None, "Retail", None, 3_000.0], C]
+    for rows in (below, above, [*below, [None, "All loans", None, 6_000.0]]):
+        portfolio = map_rows(rows)
+        assert pars(portfolio) == [1_000, 2_000, 3_000]
+        assert portfolio.notes["subtotal_rows"] == 2
+    # One that is no sum, and all of them may be loans.
+    odd = [HEADER, A, B, [None, "Delta", None, 3_000.0], C, [None, "Epsilon", None, 3_001.0]]
+    assert pars(map_rows(odd)) == [1_000, 2_000, 3_000, 3_000, 3_001]
+
+
+def test_a_total_is_known_behind_columns_of_the_deal(map_rows: MapRows) -> None:
+    deal = ["Example CLO", "2026-03-31"]
+    rows = [["Deal", "As Of", *HEADER], *([*deal, *loan] for loan in (A, B, C))]
+    portfolio = map_rows([*rows, [*deal, None, "Total", None, 6_100.0]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["total_rows"] == 1
+
+
+def test_a_total_with_a_count_among_the_identifiers(map_rows: MapRows) -> None:
+    assert pars(map_rows([HEADER, A, B, C, [3, "Total", None, 6_000.0, 98.0]])) == [1_000, 2_000, 3_000]
+    # A company may be called so.
+    assert pars(map_rows([HEADER, A, B, C, ["LX100009", "Total", "TL", 50.0]])) == [1_000, 2_000, 3_000, 50]
+
+
+def test_the_rows_left_out_are_told_by_their_places(make_book: Callable[..., Workbook]) -> None:
+    rows = [
+        HEADER,
+        ["First lien"],
+        A,
+        [None, "Cash", None, 5.0],
+        B,
+        ["LX100009", "Delta"],
+        ["Total", None, None, 3_000.0],
+        [],
+        C,
+    ]
+    book = make_book({"Holdings": rows})
+    sheet, mapping = book.sheets[0], PROFILES["standard_clo"]
+    found = header.find(sheet, mapping)
+    assert found is not None
+    pool = Pool(sheet.text)
+    cells = {column: Cells.of(sheet.columns[column], 1, sheet.row_count, pool) for column in range(6)}
+    picked = table.pick(sheet, pool, found, mapping, cells.__getitem__, read_numbers(cells[3]).values)
+    assert {reason: offsets.tolist() for reason, offsets in picked.left_out.items()} == {
+        "ignored_blank_par": [4],
+        "section_rows": [0],
+        "total_rows": [5],
+        "cash_rows": [2],
+    }
+    assert picked.counts == {"ignored_blank_par": 1, "section_rows": 1, "total_rows": 1, "cash_rows": 1}
+    assert np.asarray(picked.rows).tolist() == [1, 3, 7]
+
+
+def test_a_list_of_another_kind_has_its_rows_by_its_own_fields(make_book: Callable[..., Workbook]) -> None:
+    mapping = PROFILES["standard_servicer"]
+    rows = [
+        ["Loan ID", "Principal Balance", "Days Open"],
+        ["1", 5.0, 3],
+        [2, 6.0, 4],
+        ["Total", 11.0, None],
+        ["Notes: none"],
+    ]
+    book = make_book({"Loans": rows})
+    sheet = book.sheets[0]
+    found = header.find(sheet, mapping)
+    assert found is not None
+    pool = Pool(sheet.text)
+    picked = table.pick(
+        sheet, pool, found, mapping, lambda column: Cells.of(sheet.columns[column], 1, sheet.row_count, pool)
+    )
+    assert picked.rows == slice(0, 2)
+    assert picked.counts == {"total_rows": 1}

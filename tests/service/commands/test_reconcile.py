@@ -164,9 +164,9 @@ def test_text_from_a_file_cannot_steer_the_terminal(cushion: Cushion, folder: Pa
     assert answer.returncode == 0, answer.stdout
     assert not {"\u202e", "\u009b", "\x1b"} & set(answer.stdout)
     assert "[red]" in answer.stdout
-    document = json.loads(cushion("reconcile", path, folder / "small.xlsx", "--json").stdout)
-    names = [issue["trustee_value"] for issue in document["issues"]]
-    assert hostile in names
+    text = cushion("reconcile", path, folder / "small.xlsx", "--json").stdout
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert [issue["trustee_value"] for issue in json.loads(text)["issues"]] == [hostile]
 
 
 def test_files_that_cannot_be_read_are_one_line(refused: Refusal, folder: Path, tmp_path: Path) -> None:
@@ -184,7 +184,11 @@ def test_files_that_cannot_be_read_are_one_line(refused: Refusal, folder: Path, 
 def test_a_file_without_loans_is_refused_by_its_columns(refused: Refusal, folder: Path, tmp_path: Path) -> None:
     empty = written(tmp_path / "none.xlsx", HEADER, sheet="Loans")
     line = refused("reconcile", empty, folder / "small.xlsx")
-    assert "none.xlsx: no loans on sheet 'Loans' below the columns 'CUSIP', 'Issuer Name', 'Maturity Date'" in line
+    assert "none.xlsx: no loans on sheet 'Loans' below the columns 'Issuer Name', 'CUSIP', 'Maturity Date'" in line
+    uncalculated = written(tmp_path / "formulas.xlsx", HEADER, (*ACME[:2], "=1000*1000", *ACME[3:]))
+    line = refused("reconcile", folder / "small.xlsx", uncalculated)
+    assert "formulas.xlsx: no loans on sheet 'Holdings'" in line
+    assert "rows without par: 1 (formulas count by the values that the file carries)" in line
     words = written(tmp_path / "words.xlsx", ("just", "some", "words"), sheet="Prose")
     line = refused("reconcile", folder / "small.xlsx", words)
     assert "words.xlsx: no sheet has a header" in line

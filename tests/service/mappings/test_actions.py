@@ -223,6 +223,22 @@ def test_what_is_no_mapping_is_refused_where_it_is_wrong(
     assert shared_owner.get(PATH, params={"search": wrong["name"]}).json()["total"] == 0
 
 
+def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, make: Make) -> None:
+    for profile in ({}, {"profile_id": "standard_clo"}):
+        made = make(
+            owner,
+            **profile,
+            source_type="clo_holdings",
+            mappings={
+                "A": {"target": "par_value"},
+                "B": {"target": "maturity_date", "type": None},
+                "C": {"target": "desk"},
+                "D": {"target": "cov_lite"},
+            },
+        )
+        assert [one["type"] for one in made["mappings"].values()] == ["number", "date", "string", "boolean"]
+
+
 def test_the_faults_that_are_told_are_bounded(shared_owner: Member) -> None:
     wrong = body(mappings={f"C{at}": column("1") for at in range(200)})
     assert len(refused(shared_owner.post(PATH, json=wrong), 400, "Invalid mapping configuration")) == 20

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.portfolio.normalise import SAMPLE_COLUMNS_MAX, SAMPLE_ROWS_MAX, SAMPLE_TEXT_MAX, SAMPLE_VALUES_MAX
 from tests.conftest import Member, Stack
 from tests.service.mappings.conftest import PATH, column
 
@@ -239,6 +240,11 @@ def test_no_rows_are_valid(owner: Member, make: Make) -> None:
     assert (found["rows_processed"], found["mapped_data"]) == (0, [])
 
 
+def test_rows_that_feed_nothing_are_there(owner: Member, make: Make) -> None:
+    found = trial(owner, make(owner, mappings={"In": column("out")})["id"], [{"Other": 1}, {}])
+    assert (found["valid"], found["mapped_data"], found["unmapped_columns"]) == (True, [{}, {}], ["Other"])
+
+
 @pytest.mark.parametrize("value", [[1], {"a": 1}, 10**400, -(2**70), 1e308, "x" * 32_768, "\u202e", "=1+1", True, ""])
 def test_a_value_of_any_kind_is_answered(shared_owner: Member, make: Make, value: Any) -> None:
     for type_ in ("string", "number", "date", "boolean"):
@@ -274,17 +280,17 @@ def test_what_is_no_sample(shared_owner: Member, body: Any, place: list[str]) ->
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([{}] * 10_001, "10000"),
-        ([{f"c{at}": 1 for at in range(60)}] * 8_400, "500000"),
-        ([{f"c{row}-{at}": 1 for at in range(10)} for row in range(201)], "2000"),
-        ([{"a": "x" * 30_000}] * 140, "4000000"),
+        ([{}] * (SAMPLE_ROWS_MAX + 1), SAMPLE_ROWS_MAX),
+        ([{f"c{at}": 1 for at in range(60)}] * (SAMPLE_VALUES_MAX // 60 + 1), SAMPLE_VALUES_MAX),
+        ([{f"c{at}": 1} for at in range(SAMPLE_COLUMNS_MAX + 1)], SAMPLE_COLUMNS_MAX),
+        ([{"a": "x" * 10_000}] * (SAMPLE_TEXT_MAX // 10_000 + 1), SAMPLE_TEXT_MAX),
     ],
 )
-def test_a_sample_past_a_limit_names_it(shared_owner: Member, rows: Any, says: str) -> None:
+def test_a_sample_past_a_limit_names_it(shared_owner: Member, rows: Any, says: int) -> None:
     answer = shared_owner.post(f"{PATH}/standard_clo/validate", json={"sample_data": rows})
     [fault] = refused(answer, 422, "Validation error")
     assert fault["loc"] == ["body", "sample_data"]
-    assert says in fault["message"].replace(",", "")
+    assert str(says) in fault["message"].replace(",", "")
 
 
 def test_a_body_past_the_limit(stack: Stack, owner: Member) -> None:
@@ -338,6 +344,35 @@ def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
         running.result()
     assert time.monotonic() - started < 10
     assert max(waits) < 2
+
+
+def growing(fields: int) -> dict[str, Any]:
+    """A mapping whose steps make much of a short text, and read that again and again: RE2 alone does not end it."""
+    steps = [("^", "x" * 200), ("x", "yyyy"), *[("y", "y")] * 8]
+    return {
+        "mappings": {f"C{at}": column(f"field_{at}") for at in range(fields)},
+        "transforms": [
+            {"field": f"field_{at}", "operation": "replace", "parameters": {"pattern": pattern, "replacement": text}}
+            for at in range(fields)
+            for pattern, text in steps
+        ],
+    }
+
+
+def test_steps_that_make_much_of_little_are_ended(stack: Stack, owner: Member, make: Make) -> None:
+    made = make(owner, **growing(10))
+    rows = [{f"C{at}": f"{row} {at}" for at in range(10)} for row in range(1_000)]
+    token = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
+    with stack.another_api(CUSHION_MAPPING_SECONDS="0.5") as url:
+        started = time.monotonic()
+        answer = owner.http.post(f"{url}{PATH}/{made['id']}/validate", json={"sample_data": rows}, headers=token)
+        [fault] = refused(answer, 422, "Mapping takes too long")
+        assert fault["message"] == "the limit is 0.5 seconds"
+        assert time.monotonic() - started < 5
+        few = owner.http.post(
+            f"{url}{PATH}/{made['id']}/validate", json={"sample_data": [{"C0": "0 0"}]}, headers=token
+        )
+        assert (few.status_code, len(few.json()["mapped_data"][0]["field_0"])) == (200, 803)
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "(?=a)", r"(a)\1", "(?<!a)b", "a{1001}", "x" * 301, "", 5, None])

@@ -1,0 +1,1 @@
+"""Reconciliation: trustees' tapes against workbooks, and the issues that come of it."""

@@ -1,0 +1,198 @@
+"""Reconciliation's decisions: what a tape must be, what may be compared, what a review changes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import date
+from typing import Final, get_args
+
+from msgspec import UNSET
+
+from core.reconcile.rules import RULES, tolerances_of
+from service.mappings.library import DEFAULT_MAPPING, get_mapping
+from service.platform.api import Page, page_of
+from service.platform.config import Settings
+from service.platform.context import Context
+from service.platform.problem import Fault
+from service.platform.secrets import new_id
+from service.reconciliation import library, store
+from service.reconciliation.schema import (
+    CompareRequest,
+    CompareStarted,
+    InvalidDate,
+    InvalidRules,
+    InvalidStatus,
+    InvalidTrustee,
+    Issue,
+    IssueList,
+    IssuePatch,
+    IssueStatus,
+    IssueSummary,
+    LoanList,
+    SummaryQuery,
+    TapeForm,
+    TapeLoan,
+    TapeNotReady,
+    TapeUploaded,
+    Trustee,
+)
+from service.workbooks import store as workbooks
+from service.workbooks.receiving import receive
+from service.workbooks.schema import WorkbookNotReady
+
+TRUSTEES: Final[tuple[str, ...]] = get_args(Trustee)
+STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
+FAULTS_TOLD: Final = 10
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+# Tapes ----------------------------------------------------------------------------------------------------------------
+
+
+async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
+    """Look at a trustee's file, keep it, and have its loans read; what is refused leaves nothing behind."""
+    if form.trustee_name not in TRUSTEES:
+        raise InvalidTrustee.at(["body", "trustee_name"], f"the trustees are {', '.join(TRUSTEES)}")
+    statement_date = _date(form.statement_date)
+    received = await receive(ctx, form.file)
+    tape_id, email = f"tape_{new_id().hex}", await ctx.email()
+    task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
+    job_id = task_id.replace("task_", "job_")
+    await store.create_tape(
+        ctx,
+        {
+            "tenant_id": ctx.tenant,
+            "id": tape_id,
+            "job_id": job_id,
+            "trustee_name": form.trustee_name,
+            "statement_date": statement_date,
+            "file_name": form.file.file_name,
+            "file_size": form.file.size_bytes,
+            "content_hash": received.key,
+            "created_by": email,
+        },
+    )
+    ctx.concerns("tape", tape_id, form.file.file_name, trustee_name=form.trustee_name, file_size=form.file.size_bytes)
+    message = "The tape was taken in; its loans can be read and compared once it is completed."
+    return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
+
+
+def _date(text: str) -> date:
+    try:
+        if _DATE.fullmatch(text):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass
+    raise InvalidDate.at(["body", "statement_date"], "expected a date as YYYY-MM-DD")
+
+
+async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
+    """A page of a tape's loans, in the tape's order."""
+    tape = await store.get_tape(ctx, tape_id)
+    sheet = await library.open_loans(ctx, tape)
+    await ctx.commit()
+    first = (query.page - 1) * query.page_size
+    items = await ctx.compute(library.loans, sheet, tape.id, first, first + query.page_size)
+    return page_of(items, tape.loan_count, query)
+
+
+# Comparisons ----------------------------------------------------------------------------------------------------------
+
+
+async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
+    """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
+    rules = _rules(body.rules)
+    tape = await store.lock_tape(ctx, body.tape_id)  # held: two callers at once begin one comparison
+    book = await workbooks.get(ctx, body.workbook_id)
+    if tape.processing_status != "completed":
+        raise TapeNotReady
+    if book.status != "ready" or book.book_key is None:
+        raise WorkbookNotReady
+    mapping = await get_mapping(ctx, book.mapping_id or DEFAULT_MAPPING)
+    tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
+    asked = store.as_json([rules, tolerances, book.book_key, mapping.json])
+    job_id = f"rec_{new_id().hex}"
+    row = {
+        "tenant_id": ctx.tenant,
+        "id": job_id,
+        "tape_id": tape.id,
+        "workbook_id": book.id,
+        "rules": rules,
+        "tolerances": store.as_json(tolerances),
+        "inputs_key": hashlib.sha256(asked.encode()).hexdigest(),
+        "created_by": await ctx.email(),
+    }
+    running = await store.running_job(ctx, row)
+    if running is None:
+        await store.create_job(ctx, row)
+        await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
+    else:
+        job_id = running.job_id
+    ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
+    message = "The comparison has begun." if running is None else "The same comparison is under way already."
+    return CompareStarted(job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message)
+
+
+def _rules(names: list[str] | None) -> list[str]:
+    """The rules asked for, each once, in the order of the catalogue."""
+    unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
+    if unknown:
+        told = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
+        raise InvalidRules(*told, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
+    return [name for name in RULES if not names or name in names]
+
+
+def _deployment_tolerances(settings: Settings) -> dict[str, float]:
+    return {
+        "par_value": settings.reconciliation_tolerance_par,
+        "price": settings.reconciliation_tolerance_price,
+        "spread": settings.reconciliation_tolerance_spread_bps,
+        "maturity_date": settings.reconciliation_tolerance_maturity_days,
+        "all_in_rate": settings.reconciliation_tolerance_all_in_bps,
+    }
+
+
+# Issues ---------------------------------------------------------------------------------------------------------------
+
+
+async def issues(ctx: Context, query: IssueList) -> Page[Issue]:
+    """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
+    await _check_tape(ctx, query.tape_id)
+    return await store.list_issues(ctx, query)
+
+
+async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
+    """Counts of issues; a tape that is not there is refused."""
+    await _check_tape(ctx, query.tape_id)
+    return await store.summary(ctx, query)
+
+
+async def _check_tape(ctx: Context, tape_id: str | None) -> None:
+    if tape_id is not None:
+        await store.get_tape(ctx, tape_id)
+
+
+async def review(ctx: Context, issue_id: str, patch: IssuePatch) -> Issue:
+    """Set an issue's status, its notes, or both; who did it stays with it."""
+    if patch.status is not UNSET and patch.status not in STATUSES:
+        raise InvalidStatus.at(["body", "status"], f"the statuses are {', '.join(STATUSES)}")
+    issue = await store.lock_issue(ctx, issue_id)
+    changed = issue
+    if patch.status is not UNSET or patch.resolution_notes is not UNSET:
+        status = issue.status if patch.status is UNSET else patch.status
+        notes = issue.resolution_notes if patch.resolution_notes is UNSET else patch.resolution_notes
+        changed = await store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
+    ctx.concerns(
+        "issue",
+        issue.id,
+        issue.primary_identifier,
+        tape_id=issue.tape_id,
+        workbook_id=str(issue.workbook_id),
+        field_name=issue.field_name,
+        status_before=issue.status,
+        status=changed.status,
+        resolution_notes=changed.resolution_notes,
+    )
+    return changed

@@ -1,0 +1,159 @@
+"""Reading tapes and comparing them with workbooks, in the worker."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from core.reconcile.isolate import (
+    Compared,
+    ComparisonFailed,
+    compare_isolated_async,
+    read_tape_isolated_async,
+)
+from core.reconcile.issues import COLUMNS
+from core.reconcile.rules import ALWAYS
+from core.reconcile.tape import TapeRefused
+from service.platform.context import Subject, Unit
+from service.platform.jobs import JobTable
+from service.platform.scratch import folder_of
+from service.reconciliation import library, store
+from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
+
+TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
+COMPARISON_FAILED = "The comparison could not be made because of a fault in the service; ask for it again."
+
+jobs = JobTable()
+
+
+async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+    """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
+    await store.fail_tape(unit, arguments["tape_id"], TAPE_FAILED)
+
+
+@jobs.job("reconciliation.read_tape", failed=mark_tape_failed)
+async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
+    try:
+        tape = await store.get_tape(unit, arguments["tape_id"])
+    except TapeNotFound:
+        return
+    if tape.processing_status != "processing":  # an earlier run finished it
+        return
+    await unit.commit()  # no connection is held while the file is read
+    with folder_of(unit.resources.scratch, tape.id) as folder:
+        try:
+            read = await read_tape_isolated_async(
+                await unit.resources.blobs.path(tape.content_hash),
+                folder,
+                trustee=tape.trustee_name,
+                memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
+                seconds_max=unit.settings.parse_seconds,
+            )
+        except TapeRefused as refusal:
+            await store.fail_tape(unit, tape.id, str(refusal))
+            return
+        key = await library.keep_loans(unit, read.path)
+    warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
+    await store.finish_tape(
+        unit,
+        tape.id,
+        loans_key=key,
+        loan_count=read.loan_count,
+        total_par=read.total_par,
+        facts={
+            **{name: getattr(read, name) for name in Facts.__struct_fields__},
+            "warnings": warnings,
+            "notes": read.notes,
+        },
+    )
+
+
+def _dated(as_of: str | None, statement_date: date) -> list[str]:
+    """A word on a file that says itself that it is of another day."""
+    if as_of is None or as_of == statement_date.isoformat():
+        return []
+    return [f"The file says that it is as of {as_of}; its statement date was given as {statement_date}."]
+
+
+async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+    """Comparing failed past its retries."""
+    await store.fail_job(unit, arguments["job_id"], COMPARISON_FAILED)
+
+
+@jobs.job("reconciliation.compare", failed=mark_comparison_failed)
+async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Compare a tape with a workbook and bring the issues of the two up to date."""
+    try:
+        job = await store.job_row(unit, arguments["job_id"])
+    except JobNotFound:
+        return
+    if job.status != "processing":
+        return
+    comparison = await library.comparison(unit, job)
+    if comparison is None:
+        await store.fail_job(unit, job.id, library.GONE)
+        return
+    await unit.commit()
+    settings, begun = unit.settings, time.perf_counter()
+    with folder_of(unit.resources.scratch, job.id) as folder:
+        try:
+            found = await compare_isolated_async(
+                comparison,
+                folder,
+                memory_bytes_max=settings.reconciliation_memory_mb * 1024 * 1024,
+                seconds_max=settings.reconciliation_seconds,
+            )
+        except ComparisonFailed as failure:
+            await store.fail_job(unit, job.id, str(failure))
+            return
+        compared = time.perf_counter()
+        changes = await store.merge(
+            unit, _merge(job, found), series=_series(unit), seconds_max=settings.reconciliation_seconds
+        )
+        stored = time.perf_counter()
+    if changes is not None:
+        timings = {
+            "comparing_seconds": round(compared - begun, 3),
+            "storing_seconds": round(stored - compared, 3),
+        }
+        await _finish(unit, job, found, msgspec.structs.asdict(changes), timings)
+
+
+def _merge(job: store.JobRow, found: Compared) -> store.Merge:
+    return store.Merge(
+        job=job,
+        path=found.path,
+        columns=COLUMNS,
+        looked_at=[*job.rules, *ALWAYS],
+        passed_over=sorted(found.not_compared),
+    )
+
+
+def _series(unit: Unit) -> str:
+    """What the identifiers of one comparison's issues begin with: later ones sort behind earlier ones."""
+    return f"{int(unit.now().timestamp() * 1000):012x}{secrets.token_hex(4)}"
+
+
+async def _finish(
+    unit: Unit, job: store.JobRow, found: Compared, changes: dict[str, int], timings: dict[str, float]
+) -> None:
+    warnings = list(found.warnings)
+    if found.as_of is not None and found.as_of != job.statement_date.isoformat():
+        warnings.append(f"The tape's statement date is {job.statement_date}, the workbook is as of {found.as_of}.")
+    told = {
+        "summary": found.summary,
+        "match_stages": found.stages,
+        "ambiguous": found.ambiguous,
+        "warnings": warnings,
+        "not_compared": found.not_compared,
+        "changes": changes,
+        "timings": timings,
+    }
+    if await store.finish_job(unit, job.id, told):
+        details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **found.summary, **changes}
+        await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, None, details))

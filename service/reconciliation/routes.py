@@ -1,0 +1,106 @@
+"""Reconciliation's rows."""
+
+from __future__ import annotations
+
+from service.mappings.schema import MappingNotFound
+from service.platform.api import Area, Page
+from service.platform.context import Context
+from service.reconciliation import actions, store
+from service.reconciliation.schema import (
+    CompareRequest,
+    CompareStarted,
+    InvalidDate,
+    InvalidRules,
+    InvalidStatus,
+    InvalidTrustee,
+    Issue,
+    IssueList,
+    IssueNotFound,
+    IssuePatch,
+    IssueSummary,
+    Job,
+    JobNotFound,
+    LoanList,
+    SummaryQuery,
+    Tape,
+    TapeForm,
+    TapeList,
+    TapeLoan,
+    TapeNotFound,
+    TapeNotReady,
+    TapeUploaded,
+)
+from service.workbooks.schema import (
+    FileTooLarge,
+    InvalidFile,
+    ParseError,
+    StorageLimitExceeded,
+    TooManySheets,
+    WorkbookNotFound,
+    WorkbookNotReady,
+)
+
+area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
+
+
+@area.post(
+    "/tapes/upload",
+    status=201,
+    errors=(InvalidFile, InvalidTrustee, InvalidDate, FileTooLarge, TooManySheets, ParseError, StorageLimitExceeded),
+    event="tape.uploaded",
+)
+async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
+    """Upload a trustee's tape (.xlsx, .xlsm, .xls). Its loans follow once it is completed."""
+    return await actions.upload_tape(ctx, form)
+
+
+@area.get("/tapes")
+async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
+    """The tapes of the tenant, the newest first."""
+    return await store.list_tapes(ctx, query)
+
+
+@area.get("/tapes/{tape_id}", errors=(TapeNotFound,))
+async def get_tape(ctx: Context, tape_id: str) -> Tape:
+    """A tape: how far it is, what was found in its file, or why it cannot be used."""
+    return await store.show_tape(ctx, tape_id)
+
+
+@area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady))
+async def list_tape_loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
+    """The loans of a tape, in its order, lots of one identifier added up; a tape that is not completed is refused."""
+    return await actions.loans(ctx, tape_id, query)
+
+
+@area.post(
+    "/compare",
+    errors=(TapeNotReady, InvalidRules, TapeNotFound, WorkbookNotFound, WorkbookNotReady, MappingNotFound),
+    event="reconciliation.started",
+)
+async def compare_tape(ctx: Context, body: CompareRequest) -> CompareStarted:
+    """Compare a tape with a workbook; asked again while the very same comparison is under way, that one is told."""
+    return await actions.compare(ctx, body)
+
+
+@area.get("/compare/{job_id}/status", errors=(JobNotFound,))
+async def get_comparison(ctx: Context, job_id: str) -> Job:
+    """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
+    return await store.get_job(ctx, job_id)
+
+
+@area.get("/issues", errors=(TapeNotFound,))
+async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
+    """Issues: of one tape the gravest first, of all tapes the newest first."""
+    return await actions.issues(ctx, query)
+
+
+@area.get("/issues/summary", errors=(TapeNotFound,))
+async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
+    """How many issues there are, by severity and by status."""
+    return await actions.summary(ctx, query)
+
+
+@area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus), event="issue.updated")
+async def review_issue(ctx: Context, issue_id: str, body: IssuePatch) -> Issue:
+    """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
+    return await actions.review(ctx, issue_id, body)

@@ -1,0 +1,81 @@
+"""Mapping asks its caller whether to go on: within `asking` and in that thread only."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from core.portfolio import effort
+from core.portfolio.configure import configured
+from core.portfolio.normalise import normalise_rows
+
+MAPPING = configured(
+    {
+        "source_type": "custom",
+        "mappings": {"In": {"target": "out", "type": "string", "required": False, "aliases": []}},
+        "transforms": [
+            {"field": "out", "operation": "replace", "parameters": {"pattern": "a", "replacement": "b"}},
+            {"field": "out", "operation": "uppercase"},
+        ],
+        "validation_rules": [{"field": "out", "rule": "unique"}],
+    },
+    id="m",
+    name="M",
+)
+ROWS = [{"In": f"a{row}"} for row in range(100)]
+
+
+class Enough(Exception):
+    """The caller has no more time."""
+
+
+def test_the_question_is_asked_at_each_step_and_within_long_ones() -> None:
+    count = 0
+
+    def question() -> None:
+        nonlocal count
+        count += 1
+
+    with effort.asking(question):
+        normalise_rows(MAPPING, ROWS)
+    assert count >= 3 + len(ROWS) // effort.STRINGS
+    asked = count
+    normalise_rows(MAPPING, ROWS)
+    assert count == asked, "outside nobody is asked"
+
+
+@pytest.mark.parametrize("most", [0, 1, 5])
+def test_what_the_question_raises_ends_the_work(most: int) -> None:
+    left = most
+
+    def question() -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Enough
+
+    with pytest.raises(Enough), effort.asking(question):
+        normalise_rows(MAPPING, ROWS)
+    assert normalise_rows(MAPPING, ROWS).row_count == len(ROWS), "it does not linger"
+
+
+def test_another_thread_is_not_concerned() -> None:
+    done = []
+
+    def refuse() -> None:
+        raise Enough
+
+    def work() -> None:
+        done.append(normalise_rows(MAPPING, ROWS).row_count)
+
+    with effort.asking(refuse):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert done == [len(ROWS)]
+
+
+def test_items_pass_unchanged() -> None:
+    assert list(effort.asked(range(20))) == list(range(20))
+    assert list(effort.asked([])) == []

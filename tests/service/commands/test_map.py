@@ -1,0 +1,246 @@
+"""The map command, run as a user runs it: what it says of good files, broken ones, and mappings of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from service.commands.map import DOCUMENT_BYTES_MAX
+
+ROOT = Path(__file__).parents[3]
+MAG17 = ROOT / "../shared/data/mag17.xlsx"
+HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread"]
+ROWS = [
+    ["Example CLO"],
+    HEADER,
+    [None, None, "(USD)", "%", "bps"],
+    ["LX100001", "Alpha Inc", 1_000.0, 99.0, 350.0],
+    ["LX100002", "Beta Inc", 2_000.0, 98.0, 375.0],
+    [None, "Principal Cash", 500.0],
+    ["Total", None, 3_500.0],
+]
+MAPPING = {
+    "name": "Own list",
+    "source_type": "clo_holdings",
+    "profile_id": "standard_clo",
+    "mappings": {"Par Amount": {"target": "par_value", "type": "number", "required": True}},
+    "validation_rules": [{"field": "price", "rule": "range", "parameters": {"min": 98.5, "max": 110}}],
+}
+
+
+def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "service.cli", *map(str, arguments)],
+        cwd=ROOT,
+        env=os.environ.copy(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def written(path: Path, rows: Sequence[Sequence[Any]] = ROWS, name: str = "Holdings", **more: Any) -> Path:
+    with xlsxwriter.Workbook(str(path)) as book:
+        for sheet, lines in {name: rows, **more}.items():
+            page = book.add_worksheet(sheet)
+            for row, values in enumerate(lines):
+                for column, value in enumerate(values):
+                    if value is not None:
+                        page.write(row, column, value)
+    return path
+
+
+def lines_of(answer: subprocess.CompletedProcess[str]) -> list[str]:
+    return [" ".join(line.split()) for line in answer.stdout.splitlines()]
+
+
+def test_what_was_detected_is_printed_with_its_reasons(tmp_path: Path) -> None:
+    answer = cushion("map", written(tmp_path / "book.xlsx", Cover=[["Report"]]))
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "\x1b" not in answer.stdout
+    assert all(len(line) <= 100 for line in answer.stdout.splitlines() if "no column for" not in line)
+    lines = lines_of(answer)
+    assert lines[0] == "book.xlsx, mapping Standard CLO holdings"
+    assert "Holdings rows 2-3 5 chosen: its header names 5 fields" in lines
+    assert "Cover - 0 no row among its first 40 names a field" in lines
+    assert "header rows 2-3 of sheet Holdings: one row of names, units in row 3" in lines
+    assert "loans 2 in rows 4 to 5" in lines
+    assert "left out cash and accounts: row 6 'Principal Cash'" in lines
+    assert "left out totals and footers: row 7 'Total'" in lines
+    assert "par_value C Par Amount 2 - - 1,000, 2,000" in lines
+    assert "spread bps basis points the row of units says bps" in lines
+    assert lines[-1] == "5 columns mapped, 2 rows: 0 invalid, 0 errors, 0 warnings"
+
+
+def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
+    path = written(tmp_path / "book.xlsx")
+    answer = cushion("map", path, "--json")
+    assert answer.returncode == 0
+    document = json.loads(answer.stdout)
+    assert list(document) == ["file", "mapping", "detection", "validation"]
+    assert (document["file"], document["mapping"]) == (str(path), "standard_clo")
+    assert document["detection"]["header"] == {
+        "rows": [2, 3],
+        "kind": "one row",
+        "units_row": 3,
+        "numbers_row": None,
+    }
+    assert [one["target"] for one in document["detection"]["columns"]] == [
+        "loanx_id", "borrower_name", "par_value", "price", "spread",
+    ]  # fmt: skip
+    assert document["validation"]["valid"] is True
+    assert document["validation"]["rows_processed"] == 2
+
+
+def test_a_mapping_of_ones_own_is_applied_and_checked(tmp_path: Path) -> None:
+    document = tmp_path / "own.json"
+    document.write_text(json.dumps(MAPPING))
+    path = written(tmp_path / "book.xlsx")
+    answer = cushion("map", path, "--mapping", document)
+    assert (answer.returncode, answer.stderr) == (1, "")
+    lines = lines_of(answer)
+    assert lines[0] == "book.xlsx, mapping Own list"
+    # The row is the sheet's own.
+    assert any(line.startswith("5 price") and line.endswith("98") for line in lines)
+    assert lines[-1] == "5 columns mapped, 2 rows: 1 invalid, 1 error, 0 warnings"
+    fault = json.loads(cushion("map", path, "--mapping", document, "--json").stdout)["validation"]["errors"][0]
+    assert (fault["row"], fault["field"], fault["rule"], fault["value"]) == (5, "price", "range", 98.0)
+
+
+def test_only_so_many_errors_are_printed(tmp_path: Path) -> None:
+    document = tmp_path / "own.json"
+    document.write_text(json.dumps(MAPPING))
+    rows = [HEADER, *([f"LX{row:06d}", f"B{row}", 1.0, 50.0, 350.0] for row in range(30))]
+    path = written(tmp_path / "book.xlsx", rows)
+    lines = lines_of(cushion("map", path, "--mapping", document, "--limit", "3"))
+    assert "... and 27 more errors (--limit shows more of them)" in lines
+    assert sum(line.endswith(" 50") for line in lines if line[:1].isdigit()) == 3
+    none = lines_of(cushion("map", path, "--mapping", document, "--limit", "0"))
+    assert not any(line.endswith(" 50") for line in none if line[:1].isdigit())
+    assert none[-1] == "5 columns mapped, 30 rows: 30 invalid, 30 errors, 0 warnings"
+    assert cushion("map", path, "--limit", "1001").returncode == 2
+
+
+def test_missing_columns_are_told_by_the_exit_code(tmp_path: Path) -> None:
+    answer = cushion("map", written(tmp_path / "book.xlsx", [["Par", "CUSIP", "Price"], [1.0, "x", 99.0]]))
+    assert answer.returncode == 1
+    assert "required column missing borrower_name" in lines_of(answer)
+
+
+def test_one_sheet_of_several(tmp_path: Path) -> None:
+    path = written(tmp_path / "book.xlsx", Sales=[["Issuer", "Par", "CUSIP"], ["Alpha", 1.0, "x"]])
+    answer = cushion("map", path, "--sheet", "sales", "--json")
+    assert json.loads(answer.stdout)["detection"]["sheet"] == "Sales"
+    answer = cushion("map", path, "--sheet", "Nowhere")
+    assert answer.returncode == 2
+    assert answer.stderr == f"cushion: {path}: no sheet is called 'Nowhere'; its sheets are 'Holdings', 'Sales'\n"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_no_header_says_what_was_looked_for(tmp_path: Path, as_json: bool) -> None:
+    path = written(tmp_path / "book.xlsx", [["Title"], ["Issuer", "Rating"]], "Ratings", Blank=[])
+    answer = cushion("map", path, *(["--json"] if as_json else []))
+    assert (answer.returncode, answer.stderr) == (1, "")
+    if as_json:
+        document = json.loads(answer.stdout)
+        assert document["validation"] is None
+        assert document["detection"]["message"].startswith("no header found: looked in the first 40 rows")
+        return
+    lines = lines_of(answer)
+    assert any(line.startswith("Ratings row 2 2 its best row names 2 of the 3 fields") for line in lines)
+    assert "Blank - 0 it is empty" in lines
+    assert lines[-1].startswith(
+        "no header found: looked in the first 40 rows of each sheet for one that names 3 fields"
+    )
+
+
+def test_an_empty_workbook(tmp_path: Path) -> None:
+    answer = cushion("map", written(tmp_path / "book.xlsx", []))
+    assert answer.returncode == 1
+    assert "Holdings - 0 it is empty" in lines_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("missing.xlsx", None, "No such file or directory"),
+        ("notes.xlsx", b"no spreadsheet", "plain text"),
+        ("folder.xlsx", "folder", "directory"),
+        ("broken.xlsx", b"PK\x03\x04 and then nothing", ""),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(
+    tmp_path: Path, name: str, content: bytes | str | None, reason: str
+) -> None:
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    answer = cushion("map", path)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith(f"cushion: {path}: ")
+    assert reason in line
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "No such file or directory"),
+        (b"{", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[]", "a mapping document is a JSON object"),
+        (b" " * (DOCUMENT_BYTES_MAX + 1), "at most 1,000,000 bytes"),
+        (b'{"source_type": "loans"}', "source_type"),
+        (json.dumps({**MAPPING, "profile_id": "mine"}).encode(), "profile_id"),
+        (json.dumps({**MAPPING, "mappings": {"Par": {"target": "par_value", "type": "word"}}}).encode(), "type"),
+        (json.dumps({**MAPPING, "validation_rules": [{"field": "no\x1b[31m", "rule": "x"}]}).encode(), "no mapping"),
+    ],
+)
+def test_a_wrong_mapping_document_is_refused_in_one_line(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    document = tmp_path / "own.json"
+    if content is not None:
+        document.write_bytes(content)
+    answer = cushion("map", written(tmp_path / "book.xlsx"), "--mapping", document)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith(f"cushion: {document}: ")
+    assert reason in line
+    assert "\x1b" not in line
+
+
+def test_text_from_a_file_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    hostile = "[red]\u202e\u2066\x07owned[/red]"
+    rows = [
+        [*HEADER, hostile, hostile, "Market Value" + hostile],
+        [hostile],
+        ["LX100001", hostile, 1_000.0, hostile, 350.0],
+        [None, f"Cash {hostile}", 5.0],
+    ]
+    answer = cushion("map", written(tmp_path / "book.xlsx", rows, "Holdings\u202e"))
+    for sign in ("\x1b", "\x07", "\u202e", "\u2066"):
+        assert sign not in answer.stdout
+    assert "[red]??" in answer.stdout
+    assert "Holdings?" in answer.stdout
+
+
+REAL = [MAG17] if MAG17.exists() else []
+
+
+@pytest.mark.parametrize("path", REAL)
+def test_a_real_deal(path: Path) -> None:
+    answer = cushion("map", path)
+    assert answer.returncode == 0
+    lines = lines_of(answer)
+    assert "loans 195 in rows 6 to 200" in lines
+    assert "spread fraction basis points, x 10,000 median 0.0325 is at most 0.25" in lines
+    assert lines[-1].startswith("28 columns mapped, 195 rows: 0 invalid")
