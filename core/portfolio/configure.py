@@ -22,7 +22,7 @@ from core.portfolio.fields import (
 )
 from core.portfolio.parameters import Parameter, literal_fault
 from core.portfolio.parsing import key
-from core.portfolio.patterns import compiled
+from core.portfolio.patterns import program_size
 from core.portfolio.rules import RULES
 from core.portfolio.transforms import OPERATIONS
 
@@ -336,7 +336,7 @@ def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) 
     """Count a pattern among those of its field; what is wrong when they are too large together."""
     if "pattern" not in parameters:
         return None
-    programs[target] += compiled(parameters["pattern"]).programsize
+    programs[target] += program_size(parameters["pattern"])
     size = programs[target]
     return (
         f"the patterns of {target} have {size} steps, more than {FIELD_PROGRAM_MAX}"

@@ -43,6 +43,9 @@ CONSTANT_SHARE: Final = 0.75
 BESIDE_SHARE: Final = 0.75
 """Share of the loans' rows that a table beside them must not reach to be another one."""
 
+CELLS_MAX: Final = 50_000
+"""Text cells of the first rows that are looked at, from the top: three rows of the widest sheet."""
+
 JOINS_MAX: Final = 20_000
 """Stacked cells whose words are put together: a sheet of thousands of text columns costs no more than that."""
 
@@ -57,7 +60,7 @@ _NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "
 
 _SIGNS: Final = str.maketrans({"$": " usd ", "€": " eur ", "£": " gbp ", "¥": " jpy ", "%": " percent "})
 _CURRENCY: Final = r"(?:us )?dollars?|euros?|deal currency|us usd|usd|eur|gbp|jpy|chf|cad|aud|sek|nok|dkk"
-_THOUSANDS: Final = r"0?00 ?s?|thousands?"
+_THOUSANDS: Final = r"000 ?s?|thousands?"
 _MILLIONS: Final = r"mm|mn|mln|millions?"
 _UNIT: Final = (
     rf"(?:in )?(?:(?:{_CURRENCY})(?: in)?(?: (?:(?P<thousands_a>{_THOUSANDS}|k)|(?P<millions_a>{_MILLIONS}|m)))?"
@@ -80,7 +83,7 @@ class Header:
     """The header of any sheet and the rows below it."""
 
     row: int | None
-    """0-based; the lower one of two; None where no row is a header and the columns go by their letters."""
+    """0-based; the lowest one of several; None where no row is a header and the columns go by their letters."""
     names: list[str]
     """One for each column of the sheet, distinct."""
     first_row: int
@@ -295,6 +298,7 @@ class _Scan:
                     found.append((row, column, codes[row - stored.start]))
                 elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
+        found = sorted(found)[:CELLS_MAX]
         distinct = np.array(sorted({code for _, _, code in found}), np.int64)
         sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
         distinct = distinct[sizes <= HEADER_BYTES_MAX]

@@ -96,12 +96,9 @@ def find_holdings(book: Workbook, mapping: Mapping) -> Holdings | None:
 
 def chosen(rated: Iterable[Candidate]) -> Holdings | None:
     """The best of some sheets, of equals the first; None where none has a header."""
-    best = max((one for one in rated if one.found is not None and not one.refused), key=_rank, default=None)
+    able = (one for one in rated if one.found is not None and not one.refused)
+    best = max(able, key=lambda one: one.rank, default=None)
     return None if best is None or best.found is None else Holdings(best.sheet, best.found)
-
-
-def _rank(one: Candidate) -> tuple[bool, int, bool]:
-    return one.rank
 
 
 def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-import re2
 from numpy.typing import NDArray
+from re2 import _re2  # the binding itself: re2's face in Python takes five times as long for a search
 
 from core.grid.column import Text
 from core.portfolio.effort import ask, asked
@@ -25,8 +24,8 @@ PROGRAM_SIZE_MAX: Final = 500
 """Instructions of a compiled pattern. The worst pattern asks each of them about each byte: 7 us a byte for a thousand;
 ^[A-Z0-9]{9}$ has 20, ^.{1,50}$ has 450."""
 
-REPLACED_LENGTH_MAX: Final = 1_000
-"""UTF-8 bytes of a text after replacing, unless it was longer before: a short cell must not grow to megabytes."""
+GROWTH_MAX: Final = 1_000
+"""UTF-8 bytes by which replacing may lengthen a text: a short cell must not grow to megabytes."""
 
 STEPS_FREE: Final = 1_000_000_000
 STEPS_PER_BYTE: Final = 10
@@ -37,6 +36,8 @@ string full of matches costs the square of its length, in any engine; 10 matches
 """
 
 _NEWLINE: Final = 10
+_NOWHERE: Final = (-1, -1)
+_ANYWHERE, _HERE = _re2.RE2.Anchor.UNANCHORED, _re2.RE2.Anchor.ANCHOR_START
 _TEMPLATE: Final = re.compile(r"\\(\d|\\)|([^\\]+)")
 
 # A pattern that cannot match a line break: of it a whole pool is asked at once, one string a line.
@@ -58,6 +59,11 @@ def pattern_fault(value: Any, _kind: str = "") -> str | None:
     return None
 
 
+def program_size(pattern: str) -> int:
+    """Instructions of a sound pattern."""
+    return int(compiled(pattern).ProgramSize())
+
+
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> Any:
     """A pattern over UTF-8 bytes.
@@ -68,21 +74,26 @@ def compiled(pattern: str) -> Any:
     if not 0 < len(pattern) <= PATTERN_LENGTH_MAX:
         raise PatternError(f"a pattern has 1 to {PATTERN_LENGTH_MAX} characters")
     one = _compiled(pattern)
-    if one.programsize > PROGRAM_SIZE_MAX:
-        raise PatternError(f"is a pattern of {one.programsize} steps, more than {PROGRAM_SIZE_MAX}")
+    if one.ProgramSize() > PROGRAM_SIZE_MAX:
+        raise PatternError(f"is a pattern of {one.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
     return one
 
 
 def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
-    options = re2.Options()
+    options = _re2.RE2.Options()
     options.log_errors = False
     options.max_mem = PATTERN_MEMORY_BYTES
     options.never_capture = without_groups
     try:
-        return re2.compile(pattern.encode(), options)
-    except (re2.error, UnicodeEncodeError) as error:
-        said = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
-        raise PatternError(f"is no pattern: {said}") from error
+        one = _re2.RE2(pattern.encode(), options)
+    except UnicodeEncodeError as error:
+        raise PatternError("is not valid Unicode") from error
+    if not one.ok():
+        raise PatternError(f"is no pattern: {one.error().decode(errors='replace')}")
+    return one
+
+
+# ---- matching ------------------------------------------------------------------------------------------------------
 
 
 def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
@@ -92,15 +103,30 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
         PatternError: as `compiled`.
     """
     one = compiled(pattern)
-    if _IN_A_LINE.fullmatch(pattern) and not (text.data == _NEWLINE).any():
+    if _is_in_lines(pattern, text):
         return _matching_lines(pattern, text)
-    return np.array([one.search(string) is not None for string in asked(strings_of(text))], np.bool_)
+    return np.array(
+        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in asked(_strings(text))], np.bool_
+    )
 
 
-def strings_of(text: Text) -> list[bytes]:
-    """The strings of a pool as UTF-8."""
+def _is_in_lines(pattern: str, text: Text) -> bool:
+    return _IN_A_LINE.fullmatch(pattern) is not None and not (text.data == _NEWLINE).any()
+
+
+def _strings(text: Text) -> list[bytes]:
     data = text.data.tobytes()
     return [data[start:end] for start, end in pairwise(text.offsets.tolist())]
+
+
+def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
+    """The strings of a pool with a line break after each, and where each begins, with the end of all."""
+    starts = text.offsets + np.arange(len(text.offsets))
+    lines = np.full(int(starts[-1]), _NEWLINE, np.uint8)
+    own = np.ones(len(lines), np.bool_)
+    own[starts[1:] - 1] = False
+    lines[own] = text.data[: text.offsets[-1]]
+    return lines.tobytes(), starts
 
 
 def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
@@ -109,28 +135,19 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
     A call costs a microsecond, so a million strings that are alike cost what their bytes do.
     """
     run_of, next_of = _line_patterns(pattern)
-    count = len(text)
-    starts = text.offsets + np.arange(count + 1)
-    lines = np.full(int(starts[-1]), _NEWLINE, np.uint8)
-    own = np.ones(len(lines), np.bool_)
-    own[starts[1:] - 1] = False
-    lines[own] = text.data[: text.offsets[-1]]
-    data = lines.tobytes()
-    found = np.zeros(count, np.bool_)
+    data, starts = _lines(text)
+    found = np.zeros(len(text), np.bool_)
     row = 0
-    while row < count:
+    while row < len(text):
         ask()
-        run = run_of.match(data, int(starts[row]))
-        if run is not None:
-            stop = int(np.searchsorted(starts, run.end()))
+        _, end = run_of.Match(_HERE, data, int(starts[row]), len(data))[0]
+        if end >= 0:
+            stop = int(starts.searchsorted(end))
             found[row:stop] = True
             row = stop
-            if row == count:
-                break
-        following = next_of.search(data, int(starts[row]))
-        if following is None:
-            break
-        row = int(np.searchsorted(starts, following.start(), side="right")) - 1
+        if row < len(text):
+            start, _ = next_of.Match(_ANYWHERE, data, int(starts[row]), len(data))[0]
+            row = len(text) if start < 0 else int(starts.searchsorted(start, side="right")) - 1
     return found
 
 
@@ -171,56 +188,101 @@ def replacement_fault(parameters: dict[str, Any]) -> str | None:
         groups = [part for part in template(parameters["replacement"]) if isinstance(part, int)]
     except PatternError as error:
         return str(error)
-    named, known = max(groups, default=0), compiled(parameters["pattern"]).groups
+    named, known = max(groups, default=0), compiled(parameters["pattern"]).NumberOfCapturingGroups()
     return f"the replacement names group {named}, the pattern has {known}" if named > known else None
 
 
-def replaced(pattern: str, replacement: str, text: Text) -> tuple[list[bytes], NDArray[np.bool_]]:
-    """The strings of a pool with every match replaced, and which of them could not be: those are empty.
+def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
+    """The strings of a pool with every match replaced, and which of them could not be: those are of no use.
 
-    A result must not be longer than `REPLACED_LENGTH_MAX` and than its string was; and where matches are so many that
-    looking for them could take long, the strings that are left fail (`STEPS_FREE`).
+    Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
+    `GROWTH_MAX`; and where matches are so many that looking for them could take long, the rest fails (`STEPS_FREE`).
     """
-    one, parts = compiled(pattern), template(replacement)
-    strings = strings_of(text)
-    failed = np.zeros(len(strings), np.bool_)
-    steps_left = STEPS_FREE + STEPS_PER_BYTE * len(text.data) * one.programsize
-    for code in asked(np.flatnonzero(matching(pattern, text)).tolist()):
-        steps = (len(strings[code]) + 1) * one.programsize
-        result, searches = _replaced(one, parts, strings[code], steps_left // steps)
-        steps_left -= searches * steps
-        failed[code] = result is None
-        strings[code] = result or b""
-    return strings, failed
+    failed = np.zeros(len(text), np.bool_)
+    if _is_in_lines(pattern, text) and "\n" not in replacement:
+        data, starts = _lines(text)
+        work = _Replacing(_in_lines(pattern), template(replacement), len(text.data), has_lines=True)
+        result = np.frombuffer(work.run(data), np.uint8)
+        failed[starts.searchsorted(work.failed_at, side="right") - 1] = True
+        if work.stopped_at is not None:
+            failed[int(starts.searchsorted(work.stopped_at, side="right")) - 1 :] = True
+        ends = np.flatnonzero(result == _NEWLINE)
+        offsets = np.concatenate((np.zeros(1, np.int64), ends + 1)) - np.arange(len(ends) + 1)
+        return Text(offsets, result[result != _NEWLINE]), failed
+    work = _Replacing(compiled(pattern), template(replacement), len(text.data), has_lines=False)
+    strings: list[bytes] = []
+    for place, string in enumerate(asked(_strings(text))):
+        strings.append(work.run(string))
+        failed[place] = bool(work.failed_at) or work.stopped_at is not None
+        work.failed_at.clear()
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
+    return Text(offsets, np.frombuffer(b"".join(strings), np.uint8)), failed
 
 
-def _replaced(one: Any, parts: tuple[bytes | int, ...], string: bytes, searches_max: int) -> tuple[bytes | None, int]:
-    """A string with every match replaced, None when it grows too long or has too many; and how many were found.
-
-    Matches do not overlap, and an empty one does not stand right behind another.
-    """
-    pieces: list[bytes] = []
-    size = at = searches = 0
-    most = max(REPLACED_LENGTH_MAX, len(string))
-    for found in asked(_matches(one, string)):
-        piece = b"".join(part if isinstance(part, bytes) else found.group(part) or b"" for part in parts)
-        pieces += (string[at : found.start()], piece)
-        size += found.start() - at + len(piece)
-        at = found.end()
-        searches += 1
-        if size > most or searches > searches_max:
-            return None, searches
-    pieces.append(string[at:])
-    return (b"".join(pieces) if size + len(string) - at <= most else None), searches
+@lru_cache(maxsize=256)
+def _in_lines(pattern: str) -> Any:
+    """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
+    return _compiled(rf"(?m)(?:{pattern})")
 
 
-def _matches(one: Any, string: bytes) -> Iterator[Any]:
-    """The matches in a string. (`finditer` over bytes goes on from an empty match inside a character.)"""
-    start, end = 0, -1
-    while start <= len(string) and (found := one.search(string, start)) is not None:
-        if found.end() > end:
-            yield found
-        end = found.end()
-        start = end if end > start else start + 1
-        while start < len(string) and string[start] & 0xC0 == 0x80:
-            start += 1
+class _Replacing:
+    """Replaces every match in a text: a string of its own, or the strings of a pool as lines."""
+
+    def __init__(self, one: Any, parts: tuple[bytes | int, ...], size: int, *, has_lines: bool) -> None:
+        self._match, self._program, self._parts = one.Match, int(one.ProgramSize()), parts
+        self._has_lines = has_lines
+        self._steps_left = STEPS_FREE + STEPS_PER_BYTE * size * self._program
+        self.failed_at: list[int] = []
+        """A place in each string that grew too long."""
+        self.stopped_at: int | None = None
+        """Where the steps were used up."""
+
+    def run(self, data: bytes) -> bytes:
+        """The text after replacing."""
+        pieces: list[bytes] = []
+        copied = start = grown = 0
+        behind = line_end = -1
+        last = len(data) - self._has_lines
+        while start <= last and self.stopped_at is None:
+            spans = self._match(_ANYWHERE, data, start, len(data))
+            first, end = spans[0]
+            if first < 0 or first > last:
+                break
+            if first > line_end:
+                grown, line_end = 0, data.find(b"\n", first) if self._has_lines else len(data)
+            if end > behind:
+                piece = self._written(data, spans)
+                pieces += (data[copied:first], piece)
+                grown += len(piece) - end + first
+                copied = end
+                self._count(first, line_end, len(pieces))
+            behind = end
+            start = _after(data, end) if end == first else end
+            if grown > GROWTH_MAX:
+                self.failed_at.append(first)
+                start, grown = line_end + 1, 0
+        pieces.append(data[copied:])
+        return b"".join(pieces)
+
+    def _written(self, data: bytes, spans: list[tuple[int, int]]) -> bytes:
+        """What stands in place of a match."""
+        return b"".join(
+            part if isinstance(part, bytes) else data[slice(*spans[part])] if spans[part] != _NOWHERE else b""
+            for part in self._parts
+        )
+
+    def _count(self, first: int, line_end: int, pieces: int) -> None:
+        """Take the steps of one match off, and ask now and then whether to go on."""
+        self._steps_left -= (line_end - first + 1) * self._program
+        if self._steps_left < 0:
+            self.stopped_at = first
+        if pieces % 512 == 0:
+            ask()
+
+
+def _after(data: bytes, place: int) -> int:
+    """The place of the next character."""
+    place += 1
+    while place < len(data) and data[place] & 0xC0 == 0x80:
+        place += 1
+    return place

@@ -5,7 +5,7 @@ Text is changed once for each distinct string, numbers as a whole column. Blanks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass
 from typing import Any, Final
@@ -137,25 +137,22 @@ def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> 
 
 
 def _trim(column: NormalColumn, _parameters: Parameters) -> Changed:
-    text = column.text.text
-    used = np.arange(len(text), dtype=np.int32)
-    table, offsets, data = _parse.clean(text.offsets, text.data, used, False, False)
-    return Changed(column.with_text(spread_out(table, -1, column.text.codes), Text(offsets, data)))
+    return Changed(_trimmed(column, column.text.text))
 
 
 def _replace(column: NormalColumn, parameters: Parameters) -> Changed:
-    strings, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
-    rows = spread_out(failed, False, column.text.codes) if failed.any() else None
-    return Changed(_with_bytes(column, strings), rows)
+    text, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
+    result = _trimmed(column, text)
+    if not failed.any():
+        return Changed(result)
+    rows = spread_out(failed, False, column.text.codes)
+    return Changed(result.with_text(np.where(rows, np.int32(-1), result.text.codes), result.text.text), rows)
 
 
-def _with_bytes(column: NormalColumn, strings: Sequence[bytes]) -> NormalColumn:
-    """The column with another string for each of its pool's; one of white space alone is blank."""
-    offsets = np.zeros(len(strings) + 1, np.int64)
-    np.cumsum([len(string) for string in strings], out=offsets[1:])
-    data = np.frombuffer(b"".join(strings), np.uint8)
-    used = np.arange(len(strings), dtype=np.int32)
-    table, offsets, data = _parse.clean(offsets, data, used, False, False)
+def _trimmed(column: NormalColumn, text: Text) -> NormalColumn:
+    """The column with the strings of another pool, one for each of its own's, without space about them."""
+    used = np.arange(len(text), dtype=np.int32)
+    table, offsets, data = _parse.clean(text.offsets, text.data, used, False, False)
     return column.with_text(spread_out(table, -1, column.text.codes), Text(offsets, data))
 
 

@@ -1,9 +1,9 @@
 """Keys of loans, and the pairing of two sides by them."""
 
 # An identifier of at most twelve signs packs into 64 bits without loss, in base 40, so that a join compares numbers.
-# Longer text gets the code of a pool that both sides share. Key 0 says that a row has none. Each join is one table of
-# open addressing over the portfolio's keys, at most half full, probed a few rows ahead of its use; the hash is seeded
-# per process, because the keys come from strangers.
+# Longer text gets the code of a pool that both sides share. Key 0 says that a row has none. A join first parts both
+# sides by some bits of the keys' hash, so that the table of one part (open addressing over the portfolio's keys, at most
+# half full) stays in the second-level cache; the hash is seeded per process, because the keys come from strangers.
 #
 # Pairing by nearest par walks the closest neighbours of a sorted list: see `pair_nearest`.
 
@@ -30,17 +30,17 @@ cdef extern from *:
         return word;
     }
     #define PREFETCH(address) __builtin_prefetch((const void *)(address))
-    #define PREFETCH_WRITE(address) __builtin_prefetch((const void *)(address), 1)
+    #define WHOLE 2251799813685248.0 /* 2 ** 51 */
     """
+    const double WHOLE
     uint64_t cushion_fold(uint64_t a, uint64_t b) noexcept nogil
     uint64_t cushion_word(const uint8_t *text, int64_t length) noexcept nogil
     void PREFETCH(const void *address) noexcept nogil
-    void PREFETCH_WRITE(const void *address) noexcept nogil
 
 cdef enum:
     SIZE_MAX = 0x7FFFFFFF    # bytes of distinct text in one pool
     PACKED_MAX = 12          # signs that fit a key: 40 ** 12 < 2 ** 64
-    AHEAD = 16               # rows between the prefetch of a slot and its use
+    AHEAD = 16               # rows between the prefetch of a partner's fingerprint and its use
     BLOCK = 1024             # rows whose fingerprints stay in the first-level cache
     ANY_KIND = 0
     CUSIP_KIND = 1
@@ -48,6 +48,8 @@ cdef enum:
     ISIN_KIND = 3
     EMBEDDED_KIND = 4
     SEVERAL = -1             # in a slot: more than one row of that side
+    PART_KEYS = 16384        # keys of one part of a join: a table of 512 KB
+    PARTS_BITS_MAX = 10
 
 ANY = ANY_KIND
 CUSIP = CUSIP_KIND
@@ -56,7 +58,6 @@ ISIN = ISIN_KIND
 EMBEDDED = EMBEDDED_KIND
 
 cdef uint64_t ODD = 0x9E3779B97F4A7C15u
-cdef double WHOLE = 2251799813685248.0     # 2 ** 51
 
 # ---- check digits and packed keys ----------------------------------------------------------------------------------
 
@@ -83,7 +84,7 @@ cdef inline bint _digit(uint8_t sign) noexcept nogil:
 
 
 cdef inline uint64_t _packed(const uint8_t *text, int64_t length) noexcept nogil:
-    """The text as a number that keeps its order within one length; 0 where a sign does not fit or it is too long."""
+    """The text as a number that keeps its order; 0 where a sign does not fit or it is too long."""
     cdef uint64_t key = 0
     cdef int64_t at
     cdef bint fits = True
@@ -95,6 +96,15 @@ cdef inline uint64_t _packed(const uint8_t *text, int64_t length) noexcept nogil
     for at in range(length, PACKED_MAX):
         key *= 40
     return key if fits else 0
+
+
+cdef inline uint64_t _triple(const uint8_t *text) noexcept nogil:
+    return (SIGN[text[0]] * 40 + SIGN[text[1]]) * 40 + SIGN[text[2]]
+
+
+cdef inline uint64_t _packed_cusip(const uint8_t *text) noexcept nogil:
+    """The same for nine signs that are known to fit: three short chains of products in place of a long one."""
+    return ((_triple(text) * 64000 + _triple(text + 3)) * 64000 + _triple(text + 6)) * 64000
 
 
 cdef inline bint _cusip_fits(const uint8_t *text) noexcept nogil:
@@ -148,7 +158,7 @@ cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
 
 cdef inline uint64_t _identifier_key(const uint8_t *text, int64_t length, int kind) noexcept nogil:
     if kind == CUSIP_KIND:
-        return _packed(text, length) if length == 9 and _cusip_fits(text) else 0
+        return _packed_cusip(text) if length == 9 and _cusip_fits(text) else 0
     if kind == LOANX_KIND:
         return _packed(text, length) if _loanx_fits(text, length) else 0
     if kind == ANY_KIND:
@@ -158,7 +168,7 @@ cdef inline uint64_t _identifier_key(const uint8_t *text, int64_t length, int ki
     if kind == ISIN_KIND:
         return _packed(text, length)
     # A US ISIN holds the CUSIP from its third sign on.
-    return _packed(text + 2, 9) if text[0] == 85 and text[1] == 83 and _cusip_fits(text + 2) else 0
+    return _packed_cusip(text + 2) if text[0] == 85 and text[1] == 83 and _cusip_fits(text + 2) else 0
 
 
 cdef bint _whole(const int64_t[::1] offsets, const uint8_t[::1] data) noexcept nogil:
@@ -179,12 +189,10 @@ def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const i
     Raises:
         ValueError: offsets or codes do not fit the data.
     """
-    cdef Py_ssize_t row, count = codes.shape[0], pool_size = offsets.shape[0] - 1
-    cdef int64_t begin
+    cdef Py_ssize_t row, count = codes.shape[0], pool_size = offsets.shape[0] - 1, size = data.shape[0]
+    cdef int64_t begin, end
     cdef int32_t code
-    cdef bint in_range = _whole(offsets, data)
-    if not in_range:
-        raise ValueError("the pool's offsets leave its data")
+    cdef bint in_range = True
     keys = np.empty(count, np.uint64)
     cdef uint64_t[::1] keys_view = keys
     with nogil:
@@ -193,14 +201,14 @@ def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const i
             if code < 0:
                 keys_view[row] = 0
                 continue
-            if code >= pool_size:
+            if code >= pool_size or not 0 <= offsets[code] <= offsets[code + 1] <= size:
                 in_range = False
                 break
             begin = offsets[code]
-            keys_view[row] = _identifier_key(&data[begin], offsets[code + 1] - begin, kind) if (
-                offsets[code + 1] > begin) else 0
+            end = offsets[code + 1]
+            keys_view[row] = _identifier_key(&data[begin], end - begin, kind) if end > begin else 0
     if not in_range:
-        raise ValueError("a text code is not below the size of the pool")
+        raise ValueError("a text code or its place leaves the pool")
     return keys
 
 
@@ -312,11 +320,14 @@ def text_hashes(const int64_t[::1] offsets, const uint8_t[::1] data, uint64_t se
             length = offsets[code + 1] - offsets[code]
             state = seed ^ (<uint64_t> length * ODD)
             text = &data[offsets[code]] if length else NULL
-            while length >= 8:
+            while length > 8:
                 state = cushion_fold(state ^ cushion_word(text, 8), seed | 1)
                 text += 8
                 length -= 8
-            if length:
+            # The last eight bytes at once, some of them a second time: the length, which is in the hash, says which.
+            if length and offsets[code + 1] - offsets[code] >= 8:
+                state = cushion_fold(state ^ cushion_word(text + length - 8, 8), seed | 1)
+            elif length:
                 state = cushion_fold(state ^ cushion_word(text, length), seed | 1)
             hashes_view[code] = state
         hashes_view[count] = cushion_fold(seed ^ ODD, seed | 1)
@@ -442,82 +453,99 @@ def differing(const uint64_t[::1] prints, const uint64_t[::1] other_prints, cons
 
 # ---- joins ---------------------------------------------------------------------------------------------------------
 
+cdef struct Entry:
+    uint64_t key
+    int64_t row
+
 cdef struct Slot:
     uint64_t key
-    int32_t book      # 1 + the place of the row, 0 for none, SEVERAL
+    int32_t book      # 1 + the row, 0 for none, SEVERAL
     int32_t tape
 
 
-cdef inline Slot *_find(Slot *slots, uint64_t mask, uint64_t at, uint64_t key) noexcept nogil:
+cdef inline uint64_t _hash(uint64_t key, uint64_t seed) noexcept nogil:
+    return cushion_fold(key ^ seed, ODD)
+
+
+cdef inline Slot *_find(Slot *slots, uint64_t mask, uint64_t seed, uint64_t key) noexcept nogil:
     """The slot of a key, or the empty one where it would stand."""
+    cdef uint64_t at = _hash(key, seed) & mask
     while slots[at].key != 0 and slots[at].key != key:
         at = (at + 1) & mask
     return &slots[at]
 
 
-cdef inline uint64_t _place(uint64_t key, uint64_t seed, uint64_t mask) noexcept nogil:
-    return cushion_fold(key ^ seed, ODD) & mask
-
-
-cdef void _enter(Slot *slots, uint64_t mask, uint64_t seed, const uint64_t *keys, Py_ssize_t count) noexcept nogil:
-    """Enter the portfolio's keys."""
-    cdef Py_ssize_t row
-    cdef Slot *slot
-    for row in range(count):
-        if row + AHEAD < count:
-            PREFETCH_WRITE(&slots[_place(keys[row + AHEAD], seed, mask)])
-        slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
-        slot.book = <int32_t> (row + 1) if slot.key == 0 else SEVERAL
-        slot.key = keys[row]
-
-
-cdef Py_ssize_t _probe(
-    Slot *slots, uint64_t mask, uint64_t seed, const uint64_t *keys, Py_ssize_t count,
-    const int32_t[::1] tape_rows, const int32_t[::1] book_rows, int32_t[::1] tape_pair, int32_t[::1] book_pair,
-    bint *shared,
+cdef bint _part(
+    const uint64_t[::1] keys, const int32_t[::1] rows, Py_ssize_t row_count, uint64_t seed, int bits,
+    Py_ssize_t *starts, Entry *into,
 ) noexcept nogil:
-    """Pair the tape's rows whose key one row of either side has; the number of pairs, and whether a key is shared."""
-    cdef Py_ssize_t row, pairs = 0
+    """Keys and rows by the top bits of the hash; part p is `starts[p]` to `starts[p + 1]`. False for an unfit one."""
+    cdef Py_ssize_t at, part, parts = 1 << bits
+    cdef Py_ssize_t next_of[1 << PARTS_BITS_MAX]
+    cdef int shift = 63 - bits
+    cdef bint sound = True
+    memset(starts, 0, (parts + 1) * sizeof(Py_ssize_t))
+    for at in range(keys.shape[0]):
+        starts[((_hash(keys[at], seed) >> 1) >> shift) + 1] += 1
+        sound &= keys[at] != 0 and 0 <= rows[at] < row_count
+    for part in range(parts):
+        starts[part + 1] += starts[part]
+        next_of[part] = starts[part]
+    for at in range(keys.shape[0]):
+        part = (_hash(keys[at], seed) >> 1) >> shift
+        into[next_of[part]].key = keys[at]
+        into[next_of[part]].row = rows[at]
+        next_of[part] += 1
+    return sound
+
+
+cdef Py_ssize_t _join_part(
+    Slot *slots, uint64_t mask, uint64_t seed, const Entry *tape, Py_ssize_t tape_count, const Entry *book,
+    Py_ssize_t book_count, int32_t[::1] tape_pair, int32_t[::1] book_pair, bint *shared,
+) noexcept nogil:
+    """Pair the rows whose key stands once on each side; the number of pairs, and whether another key is on both."""
+    cdef Py_ssize_t at, pairs = 0
     cdef Slot *slot
-    for row in range(count):
-        if row + AHEAD < count:
-            PREFETCH_WRITE(&slots[_place(keys[row + AHEAD], seed, mask)])
-        slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
+    for at in range(book_count):
+        slot = _find(slots, mask, seed, book[at].key)
+        slot.book = <int32_t> (book[at].row + 1) if slot.key == 0 else SEVERAL
+        slot.key = book[at].key
+    for at in range(tape_count):
+        slot = _find(slots, mask, seed, tape[at].key)
         if slot.key == 0:
             continue
         if slot.tape == 0:
-            slot.tape = <int32_t> (row + 1)
+            slot.tape = <int32_t> (tape[at].row + 1)
             if slot.book == SEVERAL:
                 shared[0] = True
             else:
-                tape_pair[tape_rows[row]] = book_rows[slot.book - 1]
-                book_pair[book_rows[slot.book - 1]] = tape_rows[row]
+                tape_pair[tape[at].row] = slot.book - 1
+                book_pair[slot.book - 1] = <int32_t> tape[at].row
                 pairs += 1
             continue
         shared[0] = True
         if slot.tape != SEVERAL and slot.book != SEVERAL:     # the second row with the key: the first was no pair
-            tape_pair[tape_rows[slot.tape - 1]] = -1
-            book_pair[book_rows[slot.book - 1]] = -1
+            tape_pair[slot.tape - 1] = -1
+            book_pair[slot.book - 1] = -1
             pairs -= 1
         slot.tape = SEVERAL
     return pairs
 
 
-cdef object _members(Slot *slots, uint64_t mask, uint64_t seed, const uint64_t[::1] keys):
-    """Places of the rows whose key several rows of a side share, and the number of each one's key."""
-    cdef Py_ssize_t row, count = keys.shape[0], found = 0
+cdef Py_ssize_t _members(
+    Slot *slots, uint64_t mask, uint64_t seed, const Entry *entries, Py_ssize_t count, int64_t first_group,
+    int64_t *rows, int64_t *groups,
+) noexcept nogil:
+    """Append the rows of one side whose key is on both sides and shared, with a number for each key; how many."""
+    cdef Py_ssize_t at, found = 0
     cdef Slot *slot
-    places = np.empty(count, np.int64)
-    groups = np.empty(count, np.int64)
-    cdef int64_t[::1] places_view = places, groups_view = groups
-    with nogil:
-        for row in range(count):
-            slot = _find(slots, mask, _place(keys[row], seed, mask), keys[row])
-            if slot.key != 0 and slot.tape != 0 and (slot.tape == SEVERAL or slot.book == SEVERAL):
-                places_view[found] = row
-                groups_view[found] = slot - slots
-                found += 1
-    return places[:found].copy(), groups[:found].copy()
+    for at in range(count):
+        slot = _find(slots, mask, seed, entries[at].key)
+        if slot.key != 0 and slot.tape != 0 and (slot.tape == SEVERAL or slot.book == SEVERAL):
+            rows[found] = entries[at].row
+            groups[found] = first_group + (slot - slots)
+            found += 1
+    return found
 
 
 def join(
@@ -531,40 +559,72 @@ def join(
         tape_keys, tape_rows: keys, none of them 0, and the rows they belong to; so for the book.
 
     Returns:
-        The number of pairs, and for either side the places (in its keys) of the rows whose key is on both sides and
-        shared by several rows of one, with a number for each key, the same for both sides.
+        The number of pairs, and for either side the rows whose key is on both sides and shared by several rows of one,
+        with a number for each key, the same for both sides.
 
     Raises:
         ValueError: lengths differ, a row is outside its pair array, or a key is 0.
         MemoryError: no memory.
     """
-    cdef Py_ssize_t at, tape_count = tape_keys.shape[0], book_count = book_keys.shape[0], pairs = 0
+    cdef Py_ssize_t tape_count = tape_keys.shape[0], book_count = book_keys.shape[0], pairs = 0, part, parts
+    cdef Py_ssize_t tape_size, book_size, largest = 0, tape_found = 0, book_found = 0
+    cdef Py_ssize_t tape_starts[(1 << PARTS_BITS_MAX) + 1]
+    cdef Py_ssize_t book_starts[(1 << PARTS_BITS_MAX) + 1]
+    cdef int bits = 0
     cdef uint64_t mask = 15
-    cdef bint sound = tape_rows.shape[0] == tape_count and book_rows.shape[0] == book_count, shared = False
+    cdef bint sound = tape_rows.shape[0] == tape_count and book_rows.shape[0] == book_count, shared
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if sound and (tape_count == 0 or book_count == 0):
+        return 0, nothing, nothing
+    while (book_count >> bits) > PART_KEYS and bits < PARTS_BITS_MAX:
+        bits += 1
+    parts = 1 << bits
+    entries = np.empty(2 * (tape_count + book_count), np.uint64)
+    cdef uint64_t[::1] entries_view = entries
+    cdef Entry *tape = <Entry *> &entries_view[0]
+    cdef Entry *book = tape + tape_count
     if sound:
-        for at in range(tape_count):
-            sound &= 0 <= tape_rows[at] < tape_pair.shape[0] and tape_keys[at] != 0
-        for at in range(book_count):
-            sound &= 0 <= book_rows[at] < book_pair.shape[0] and book_keys[at] != 0
+        with nogil:
+            sound = _part(tape_keys, tape_rows, tape_pair.shape[0], seed, bits, tape_starts, tape)
+            sound = _part(book_keys, book_rows, book_pair.shape[0], seed, bits, book_starts, book) and sound
     if not sound:
         raise ValueError("keys and rows do not fit")
-    while mask + 1 < 2 * <uint64_t> book_count:
+    for part in range(parts):
+        largest = max(largest, book_starts[part + 1] - book_starts[part])
+    while mask + 1 < 2 * <uint64_t> largest:
         mask = 2 * mask + 1
-    # NumPy asks the system for huge pages: a table of 32 MB in small ones takes 8,192 faults.
     table = np.empty(2 * (mask + 1), np.uint64)
     cdef uint64_t[::1] table_view = table
     cdef Slot *slots = <Slot *> &table_view[0]
-    with nogil:
-        memset(slots, 0, (mask + 1) * sizeof(Slot))
-        if tape_count and book_count:
-            _enter(slots, mask, seed, &book_keys[0], book_count)
-            pairs = _probe(
-                slots, mask, seed, &tape_keys[0], tape_count, tape_rows, book_rows, tape_pair, book_pair, &shared
+    members = None
+    cdef int64_t[:, ::1] members_view
+    for part in range(parts):
+        tape_size = tape_starts[part + 1] - tape_starts[part]
+        book_size = book_starts[part + 1] - book_starts[part]
+        shared = False
+        with nogil:
+            memset(slots, 0, (mask + 1) * sizeof(Slot))
+            pairs += _join_part(
+                slots, mask, seed, tape + tape_starts[part], tape_size, book + book_starts[part], book_size,
+                tape_pair, book_pair, &shared,
             )
-    if not shared:
-        nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        if shared:
+            if members is None:
+                members = np.empty((4, max(tape_count, book_count)), np.int64)
+                members_view = members
+            with nogil:
+                tape_found += _members(
+                    slots, mask, seed, tape + tape_starts[part], tape_size, part * <int64_t> (mask + 1),
+                    &members_view[0, 0] + tape_found, &members_view[1, 0] + tape_found,
+                )
+                book_found += _members(
+                    slots, mask, seed, book + book_starts[part], book_size, part * <int64_t> (mask + 1),
+                    &members_view[2, 0] + book_found, &members_view[3, 0] + book_found,
+                )
+    if members is None:
         return pairs, nothing, nothing
-    return pairs, _members(slots, mask, seed, tape_keys), _members(slots, mask, seed, book_keys)
+    tape_members, book_members = members[:2, :tape_found].copy(), members[2:, :book_found].copy()
+    return pairs, (tape_members[0], tape_members[1]), (book_members[0], book_members[1])
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------

@@ -177,6 +177,6 @@ def _run(
     except ChildOutOfMemory as error:
         raise refusal(f"{what} needs more memory than the limit of {memory_bytes_max:,} bytes.") from error
     except ChildFailed as error:
-        raise refusal(f"{what} stopped before its end: the file is damaged in a way that stops its reader.") from error
+        raise refusal(f"{what} stopped before its end.") from error
     finally:
         shutil.rmtree(workplace, ignore_errors=True)

@@ -14,7 +14,7 @@ from core.portfolio import parsing
 from core.portfolio.assemble import name_keys
 from core.portfolio.parsing import TextColumn
 from core.reconcile import _match
-from core.reconcile.rules import STAGES
+from core.reconcile.rules import STAGES, IdentifierType
 from core.reconcile.side import Side, content_order
 
 PAR_SHARE_MAX: Final = 0.05
@@ -37,8 +37,11 @@ LOOSE_WORDS: Final = frozenset(("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTER
 
 Rows = NDArray[np.int32]
 Keys = NDArray[np.uint64]
+Members = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows that share their key with others, and a number for each key."""
 KeysOf = Callable[[Side, Rows | None], Keys]
 """The keys of a side's rows; None asks for all of them, which spares a copy."""
+SecondOf = Callable[[Side, Side, Rows, Rows], tuple[Rows, Rows] | None]
 
 
 @dataclass
@@ -117,28 +120,26 @@ class _Work:
             np.zeros(tape.row_count, np.uint8),
         )
         self.seed = hash("core.reconcile.match") & 0xFFFF_FFFF_FFFF_FFFF
-        self.is_first = True
+        self.tape_left = np.arange(tape.row_count, dtype=np.int32)
+        self.book_left = np.arange(book.row_count, dtype=np.int32)
 
     def left(self) -> tuple[Rows, Rows] | None:
         """Rows without a partner; None when a side has none left."""
-        tape_rows = np.flatnonzero(self.found.tape_pair < 0).astype(np.int32)
-        book_rows = np.flatnonzero(self.found.book_pair < 0).astype(np.int32)
-        return (tape_rows, book_rows) if len(tape_rows) and len(book_rows) else None
+        return (self.tape_left, self.book_left) if len(self.tape_left) and len(self.book_left) else None
 
-    def by_keys(self, stage: str, keys: KeysOf) -> None:
+    def by_keys(self, stage: IdentifierType, keys: KeysOf) -> None:
         """Pair by the keys that a function gives for the rows of a side."""
         left = self.left()
         if left is not None:
             tape_rows, book_rows = left
-            everything = self.is_first
-            self.is_first = False
-            tape_keys = keys(self.tape, None if everything else tape_rows)
-            book_keys = keys(self.book, None if everything else book_rows)
+            tape_keys = keys(self.tape, None if len(tape_rows) == self.tape.row_count else tape_rows)
+            book_keys = keys(self.book, None if len(book_rows) == self.book.row_count else book_rows)
             self.pair(stage, tape_rows, tape_keys, book_rows, book_keys)
 
     def as_written(self) -> None:
         """Pair by identifiers that are no sound ones but the same on both sides."""
-        for stage in ("cusip", "loanx_id", "isin"):
+        stages: tuple[IdentifierType, ...] = ("cusip", "loanx_id", "isin")
+        for stage in stages:
             left = self.left()
             if left is None:
                 return
@@ -151,7 +152,10 @@ class _Work:
 
     def by_names(self) -> None:
         """Pair by borrower and maturity, by borrower and facility, and by the borrower alone."""
-        for stage, second in (("borrower_maturity", _maturities), ("borrower_name", _facilities)):
+        steps: tuple[tuple[IdentifierType, SecondOf], ...] = (
+            ("borrower_maturity", _maturities), ("borrower_name", _facilities)
+        )  # fmt: skip
+        for stage, second in steps:
             left = self.left()
             names = None if left is None else self.borrowers(*left)
             if left is None or names is None:
@@ -199,46 +203,46 @@ class _Work:
             tape_par[tape_found]
         )
         self.record("borrower_name", tape_found[near], book_found[near])
+        self.forget_paired()
 
-    def pair(self, stage: str, tape_rows: Rows, tape_keys: Keys, book_rows: Rows, book_keys: Keys) -> None:
+    def pair(self, stage: IdentifierType, tape_rows: Rows, tape_keys: Keys, book_rows: Rows, book_keys: Keys) -> None:
         """Pair rows by keys (0: none), and those that share a key by what they hold."""
         found = self.found
         if not (tape_keys.all() and book_keys.all()):
             has_tape, has_book = tape_keys != 0, book_keys != 0
             tape_rows, tape_keys = tape_rows[has_tape], tape_keys[has_tape]
             book_rows, book_keys = book_rows[has_book], book_keys[has_book]
-        before = found.tape_pair >= 0 if any(found.counts.values()) else None
         pairs, tape_members, book_members = _match.join(
             tape_keys, tape_rows, book_keys, book_rows, found.tape_pair, found.book_pair, self.seed
         )
-        is_new = found.tape_pair >= 0 if before is None else (found.tape_pair >= 0) & ~before
-        found.stage[is_new] = STAGES.index(stage)
         found.counts[stage] += pairs
+        found.stage[tape_rows[found.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
         if len(tape_members[0]):
-            self.settle(stage, tape_rows[tape_members[0]], tape_members[1], book_rows[book_members[0]], book_members[1])
+            self.settle(stage, tape_members, book_members)
+        if pairs or len(tape_members[0]):
+            self.forget_paired()
 
-    def record(self, stage: str, tape_rows: Rows, book_rows: Rows) -> None:
+    def forget_paired(self) -> None:
+        """Leave out of what is left the rows that have a partner by now."""
+        self.tape_left = self.tape_left[self.found.tape_pair[self.tape_left] < 0]
+        self.book_left = self.book_left[self.found.book_pair[self.book_left] < 0]
+
+    def record(self, stage: IdentifierType, tape_rows: Rows, book_rows: Rows) -> None:
         """Take down pairs."""
         self.found.tape_pair[tape_rows] = book_rows
         self.found.book_pair[book_rows] = tape_rows
         self.found.stage[tape_rows] = STAGES.index(stage)
         self.found.counts[stage] += len(tape_rows)
 
-    def settle(
-        self,
-        stage: str,
-        tape_rows: Rows,
-        tape_groups: NDArray[np.int64],
-        book_rows: Rows,
-        book_groups: NDArray[np.int64],
-    ) -> None:
+    def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
         """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
 
         A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
         """
+        tape_rows, book_rows = tape[0].astype(np.int32), book[0].astype(np.int32)
         rows = np.concatenate((tape_rows, book_rows))
         is_book = np.arange(len(rows)) >= len(tape_rows)
-        _, group = np.unique(np.concatenate((tape_groups, book_groups)), return_inverse=True)
+        _, group = np.unique(np.concatenate((tape[1], book[1])), return_inverse=True)
         prints = np.concatenate((self.tape_prints[tape_rows], self.book_prints[book_rows]))
         place = np.concatenate((content_order(self.tape, tape_rows), content_order(self.book, book_rows)))
         partner = _equal_partners(group, prints, is_book, place)

@@ -123,6 +123,8 @@ def _text_column(names: Names) -> TextColumn:
     if isinstance(names.values, Strings):
         return TextColumn(codes, names.values.text)
     written, text = parsing.pool_of(list(names.values))
+    if len(text) == len(names.values):  # as names are: distinct, and in this order
+        return TextColumn(codes, text)
     return TextColumn(parsing.spread_out(written, -1, codes), text)
 
 

@@ -20,6 +20,11 @@ CREATE TABLE mappings (
 );
 CREATE INDEX mappings_created ON mappings (tenant_id, created_at DESC);
 
+-- The built-in profile of servicers was called otherwise; without FORCE the owner sees every row.
+ALTER TABLE workbooks NO FORCE ROW LEVEL SECURITY;
+UPDATE workbooks SET mapping_id = 'standard_servicer' WHERE mapping_id = 'servicer_snapshot';
+ALTER TABLE workbooks FORCE ROW LEVEL SECURITY;
+
 -- A workbook that is there holds its own mapping; a deleted one lets go of it, its evidence has a copy.
 ALTER TABLE workbooks
     ADD COLUMN own_mapping_id text GENERATED ALWAYS AS (

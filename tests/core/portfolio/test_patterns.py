@@ -24,8 +24,8 @@ def pool(strings: list[str]) -> Text:
 
 def replaced_in(pattern: str, replacement: str, string: str) -> str | None:
     """One string with its matches replaced; None where that failed."""
-    (result,), (failed,) = replaced(pattern, replacement, pool([string]))
-    return None if failed else result.decode()
+    result, failed = replaced(pattern, replacement, pool([string]))
+    return None if failed[0] else result[0]
 
 
 PATTERNS = [
@@ -114,10 +114,9 @@ def test_empty_matches_fall_between_characters(text: str) -> None:
 
 
 def test_a_text_does_not_grow_without_bound() -> None:
-    long = "y" * patterns.REPLACED_LENGTH_MAX
+    long = "y" * patterns.GROWTH_MAX
     assert replaced_in("x", long[:200], "x") == long[:200]
-    assert replaced_in("x", long[:501], "xx") is None
-    assert replaced_in("$", "x", long) is None
+    assert replaced_in("x", long[:502], "xx") is None
     assert replaced_in("z", "a", "z" * 5_000) == "a" * 5_000
     assert replaced_in("z", "aa", "z" * 30_000) is None
 
@@ -128,6 +127,24 @@ def test_matches_that_each_read_to_the_end_do_not_take_forever() -> None:
     _, failed = replaced(r"b.*x|b", "-", text)
     assert 0 < np.count_nonzero(failed) < 40
     assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement"),
+    [(r"a*", "."), (r"^a|b$", "-"), (r"(a)(b)?", r"[\2\1]"), (r"\bx", "yy"), (r"[^a]", "n"), (r"1$", ""), (r"a", "\n")],
+)
+@given(strings=STRINGS)
+def test_a_pool_at_once_gives_what_each_string_gives(pattern: str, replacement: str, strings: list[str]) -> None:
+    text = pool(strings)
+    result, failed = replaced(pattern, replacement, text)
+    assert result.strings() == [replaced_in(pattern, replacement, string) for string in text.strings()]
+    assert not failed.any()
+
+
+def test_strings_that_grow_too_long_leave_the_others_alone() -> None:
+    result, failed = replaced("a", "x" * 600, pool(["a", "aaa", "ba", "aa", "b"]))
+    assert failed.tolist() == [False, True, False, True, False]
+    assert [result[0], result[2], result[4]] == ["x" * 600, "b" + "x" * 600, "b"]
 
 
 def test_templates() -> None:

@@ -102,7 +102,10 @@ def test_every_tenant_table_has_a_policy_on_both_reading_and_writing(
         )
     }
     for name, column in names:
-        assert policies[name] == (f"({column} = current_tenant())",) * 2
+        asked = tuple(
+            text.replace("( SELECT current_tenant() AS current_tenant)", "current_tenant()") for text in policies[name]
+        )
+        assert asked == (f"({column} = current_tenant())",) * 2
 
 
 def test_the_service_role_is_nobody_special(apart: Apart, tables: list[tuple[Any, ...]]) -> None:

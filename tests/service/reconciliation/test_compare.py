@@ -1,0 +1,323 @@
+"""Comparisons over HTTP: what may be compared, what it finds, and what is told of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import Member, Stack, wait_until
+from tests.service.reconciliation.conftest import (
+    BASE,
+    BOOK,
+    FOUND,
+    HEADER,
+    TAPE,
+    Files,
+    Pair,
+    ask,
+    audited,
+    compared,
+    ended,
+    taken,
+)
+
+RULES = [
+    "par_value",
+    "price",
+    "rating",
+    "spread",
+    "maturity_date",
+    "base_rate",
+    "all_in_rate",
+    "industry",
+    "missing_loan",
+]
+DEFAULTS = {"par_value": 0.01, "price": 0.125, "spread": 10.0, "maturity_date": 0.0, "all_in_rate": 5.0}
+
+
+def refused(answer: Any, status: int, detail: str, code: str = "VALIDATION_ERROR") -> None:
+    assert (answer.status_code, answer.json()["detail"], answer.json()["error_code"]) == (status, detail, code)
+
+
+# What it answers and finds --------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_answers_at_once_and_ends(stack: Stack, pair: Pair) -> None:
+    answer = ask(pair.member, pair.tape_id, pair.workbook_id)
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    assert set(body) == {"job_id", "tape_id", "workbook_id", "status", "message"}
+    assert re.fullmatch("rec_[0-9a-f]{32}", body["job_id"])
+    assert (body["tape_id"], body["workbook_id"], body["status"]) == (pair.tape_id, pair.workbook_id, "processing")
+    job = ended(pair.member, body["job_id"])
+    assert {"job_id", "status", "summary", "completed_at"} <= set(job)
+    assert (job["status"], job["error_message"]) == ("completed", None)
+    assert job["completed_at"] > job["created_at"]
+    assert job["summary"] == {
+        "total_loans_compared": 6,
+        "matched": 4,
+        "unmatched_trustee": 1,
+        "unmatched_internal": 1,
+        "issues_found": len(FOUND),
+    }
+    assert job["match_stages"] == {
+        "cusip": 4,
+        "loanx_id": 0,
+        "isin": 0,
+        "borrower_maturity": 0,
+        "borrower_name": 0,
+    }
+    assert job["rules"] == RULES
+    assert job["tolerances"] == DEFAULTS
+    assert job["changes"] == {"created": len(FOUND), "updated": 0, "resolved": 0}
+    assert job["not_compared"].keys() >= {"base_rate", "all_in_rate"}
+    assert (job["tape_id"], job["workbook_id"], job["created_by"]) == (
+        pair.tape_id,
+        pair.workbook_id,
+        pair.member.email,
+    )
+    (started,) = audited(stack, pair.member, "reconciliation.started")
+    (completed,) = audited(stack, pair.member, "reconciliation.completed")
+    assert (started["tape_id"], started["rules"]) == (pair.tape_id, RULES)
+    assert (completed["matched"], completed["created"]) == (4, len(FOUND))
+
+
+def test_it_finds_what_differs(shared_pair: Pair) -> None:
+    found = {
+        tuple(
+            issue[name]
+            for name in ("field_name", "severity", "issue_type", "category", "trustee_value", "internal_value")
+        )
+        for issue in shared_pair.issues()
+    }
+    assert found == FOUND
+
+
+def test_a_status_without_an_end_has_no_summary(stack: Stack, pair: Pair) -> None:
+    job = pair.compare()
+    stack.sql(
+        "UPDATE reconciliations SET status = 'processing', summary = NULL, completed_at = NULL WHERE id = %s",
+        [job["job_id"]],
+    )
+    told = pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json()
+    assert (told["status"], told["summary"], told["completed_at"]) == ("processing", None, None)
+
+
+def test_the_rules_asked_for_alone(pair: Pair) -> None:
+    job = pair.compare(rules=["spread", "price", "spread"])
+    assert job["rules"] == ["price", "spread"]
+    assert {issue["rule"] for issue in pair.issues()} == {"price", "spread", "borrower_name"}
+
+
+@pytest.mark.parametrize("rules", [None, [], RULES])
+def test_no_rules_are_all_rules(shared_pair: Pair, rules: list[str] | None) -> None:
+    assert shared_pair.compare(rules=rules)["rules"] == RULES
+
+
+def test_a_tape_of_another_day_than_the_workbook(owner: Member, files: Files) -> None:
+    dated = [(*HEADER, "As Of Date"), *((*row, "2026-02-28") for row in BOOK[1:])]
+    tape = taken(owner, files.write(TAPE))
+    book = owner.uploaded(files.write(dated, "book.xlsx"))
+    job = compared(owner, tape["id"], book["id"])
+    assert "The tape's statement date is 2026-03-31, the workbook is as of 2026-02-28." in job["warnings"]
+
+
+# Tolerances -----------------------------------------------------------------------------------------------------------
+
+
+def set_tolerances(member: Member, **tolerances: float) -> None:
+    answer = member.patch("/api/v1/admin/tenant", json={"settings": {"reconciliation_tolerances": tolerances}})
+    assert answer.status_code == 200, answer.text
+
+
+def test_a_tenant_has_tolerances_of_its_own(pair: Pair) -> None:
+    set_tolerances(pair.member, spread=25.0, price=1.0)
+    job = pair.compare()
+    assert job["tolerances"] == {**DEFAULTS, "spread": 25.0, "price": 1.0}
+    assert {issue["field_name"] for issue in pair.issues()} == {row[0] for row in FOUND} - {"spread", "price"}
+
+
+def test_a_deployment_has_tolerances_of_its_own(stack: Stack, pair: Pair) -> None:
+    settings = {
+        "CUSHION_RECONCILIATION_TOLERANCE_PAR": "1",
+        "CUSHION_RECONCILIATION_TOLERANCE_PRICE": "2",
+        "CUSHION_RECONCILIATION_TOLERANCE_SPREAD_BPS": "24.9",
+        "CUSHION_RECONCILIATION_TOLERANCE_MATURITY_DAYS": "4",
+        "CUSHION_RECONCILIATION_TOLERANCE_ALL_IN_BPS": "6",
+    }
+    set_tolerances(pair.member, price=0.5)
+    with stack.another_api(**settings) as url:
+        pair.member.http.base_url = url
+        job = pair.compare()
+        pair.member.http.base_url = stack.url
+    assert job["tolerances"] == {
+        "par_value": 1.0,
+        "price": 0.5,
+        "spread": 24.9,
+        "maturity_date": 4.0,
+        "all_in_rate": 6.0,
+    }
+    assert {"spread", "price"} <= {issue["field_name"] for issue in pair.issues()}
+
+
+# Refused --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [["par"], ["par_value", "everything"], [""], ["PAR_VALUE"], ["x" * 150]])
+def test_unknown_rules(shared_pair: Pair, rules: list[str]) -> None:
+    answer = ask(shared_pair.member, shared_pair.tape_id, shared_pair.workbook_id, rules=rules)
+    refused(answer, 400, "Invalid rules")
+    assert answer.json()["errors"][-1]["message"] == f"the rules are {', '.join(RULES)}"
+
+
+@pytest.mark.parametrize("rules", ["par_value", [1], {"par_value": True}, ["par_value"] * 101, ["x" * 201]])
+def test_rules_that_are_no_list_of_names(shared_pair: Pair, rules: Any) -> None:
+    answer = ask(shared_pair.member, shared_pair.tape_id, shared_pair.workbook_id, rules=rules)
+    refused(answer, 422, "Validation error")
+
+
+@pytest.mark.parametrize("tape_id", ["tape_0", "", "tape_" + "0" * 32, "'; --"])
+def test_no_such_tape(shared_pair: Pair, tape_id: str) -> None:
+    refused(ask(shared_pair.member, tape_id, shared_pair.workbook_id), 404, "Tape not found", "RESOURCE_NOT_FOUND")
+
+
+def test_no_such_workbook(shared_pair: Pair) -> None:
+    refused(ask(shared_pair.member, shared_pair.tape_id, str(uuid4())), 404, "Workbook not found", "RESOURCE_NOT_FOUND")
+    refused(ask(shared_pair.member, shared_pair.tape_id, "x"), 422, "Validation error")
+
+
+def test_a_deleted_workbook(pair: Pair) -> None:
+    assert pair.member.delete(f"/api/v1/workbooks/{pair.workbook_id}").status_code == 204
+    refused(ask(pair.member, pair.tape_id, pair.workbook_id), 404, "Workbook not found", "RESOURCE_NOT_FOUND")
+
+
+@pytest.mark.parametrize("status", ["uploading", "processing", "error", "recalculating"])
+def test_a_workbook_that_is_not_ready(stack: Stack, pair: Pair, status: str) -> None:
+    stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, pair.workbook_id])
+    refused(ask(pair.member, pair.tape_id, pair.workbook_id), 409, "Workbook is not ready", "CONFLICT")
+
+
+@pytest.mark.parametrize("job_id", ["rec_0", "rec_" + "0" * 32, "'--", "x"])
+def test_no_such_job(shared_pair: Pair, job_id: str) -> None:
+    refused(shared_pair.member.get(f"{BASE}/compare/{job_id}/status"), 404, "Job not found", "RESOURCE_NOT_FOUND")
+
+
+def test_another_tenant_sees_and_compares_nothing(shared_pair: Pair, stranger: Member, files: Files) -> None:
+    job = shared_pair.compare()
+    refused(stranger.get(f"{BASE}/compare/{job['job_id']}/status"), 404, "Job not found", "RESOURCE_NOT_FOUND")
+    tape = taken(stranger, files.write(TAPE))
+    not_found = "RESOURCE_NOT_FOUND"
+    refused(ask(stranger, tape["id"], shared_pair.workbook_id), 404, "Workbook not found", not_found)
+    refused(ask(stranger, shared_pair.tape_id, shared_pair.workbook_id), 404, "Tape not found", not_found)
+
+
+def test_who_may_compare(shared_pair: Pair) -> None:
+    member, denied = shared_pair.member, (403, "Insufficient permissions", "PERMISSION_DENIED")
+    for caller in (member.invite("viewer"), member.key("compliance:read")):
+        refused(ask(caller, shared_pair.tape_id, shared_pair.workbook_id), *denied)
+    for caller in (member.invite("analyst"), member.key("compliance:write", "compliance:read")):
+        assert compared(caller, shared_pair.tape_id, shared_pair.workbook_id)["status"] == "completed"
+
+
+# More than one --------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_comparison_under_way_is_told(stack: Stack, pair: Pair) -> None:
+    job = pair.compare()
+    stack.sql("UPDATE reconciliations SET status = 'processing' WHERE id = %s", [job["job_id"]])
+    again = ask(pair.member, pair.tape_id, pair.workbook_id).json()
+    assert again["job_id"] == job["job_id"]
+    assert again["message"] == "The same comparison is under way already."
+    other = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
+    assert other["job_id"] != job["job_id"]
+    assert ended(pair.member, other["job_id"])["status"] == "completed"
+
+
+def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:
+    asked = [[], ["price"], ["spread", "price"], ["missing_loan"], ["par_value", "rating"], []]
+    with ThreadPoolExecutor(len(asked)) as pool:
+        jobs = list(pool.map(lambda rules: pair.compare(rules=rules), asked))
+    assert {job["status"] for job in jobs} == {"completed"}
+    assert len(pair.issues()) == len(FOUND)
+    assert sum(job["changes"]["created"] for job in {job["job_id"]: job for job in jobs}.values()) == len(FOUND)
+
+
+def test_a_comparison_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> None:
+    german = {"Face Amount": "Nennwert", "Par Amount": "Nennwert", "Price": "Kurs"}
+    rows = [tuple(german.get(name, name) for name in HEADER), *BOOK[1:]]
+    made = owner.post(
+        "/api/v1/mappings",
+        json={
+            "name": "German",
+            "source_type": "clo_holdings",
+            "profile_id": "standard_clo",
+            "mappings": {
+                "Nennwert": {"target": "par_value", "type": "number", "required": True},
+                "Kurs": {"target": "price", "type": "number"},
+            },
+        },
+    )
+    assert made.status_code == 201, made.text
+    tape = taken(owner, files.write(TAPE))
+    path = files.write(rows, "book.xlsx")
+    plain = compared(owner, tape["id"], owner.uploaded(path)["id"])
+    assert (plain["status"], plain["summary"]) == ("failed", None)
+    assert plain["error_message"].startswith("The workbook has no loans: ")
+    mapped = compared(owner, tape["id"], owner.uploaded(path, mapping_id=made.json()["id"])["id"])
+    assert mapped["status"] == "completed", mapped
+    assert mapped["summary"]["issues_found"] == len(FOUND)
+
+
+# In the worker --------------------------------------------------------------------------------------------------------
+
+
+def run_again(stack: Stack, pair: Pair, job_id: str) -> None:
+    """Hand the comparison over once more, and wait for its end."""
+    task_id = f"task_{uuid4().hex}"
+    stack.sql(
+        """
+        INSERT INTO jobs (tenant_id, id, queue, name, arguments)
+        VALUES (%s, %s, 'calculate', 'reconciliation.compare', %s)
+        """,
+        [pair.member.tenant_id, task_id, json.dumps({"job_id": job_id})],
+    )
+    wait_until(lambda: stack.sql("SELECT status FROM jobs WHERE id = %s", [task_id]) == [("completed",)])
+
+
+def test_a_run_that_comes_twice_changes_nothing(stack: Stack, pair: Pair) -> None:
+    job = pair.compare()
+    before = pair.issues()
+    run_again(stack, pair, job["job_id"])
+    assert pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json() == job
+    stack.sql("UPDATE reconciliations SET status = 'processing' WHERE id = %s", [job["job_id"]])
+    run_again(stack, pair, job["job_id"])
+    again = ended(pair.member, job["job_id"])
+    assert again["changes"] == {"created": 0, "updated": 0, "resolved": 0}
+    assert pair.issues() == before
+    run_again(stack, pair, "rec_0")
+
+
+def test_a_workbook_deleted_before_the_worker_came(stack: Stack, pair: Pair) -> None:
+    job = pair.compare()
+    assert pair.member.delete(f"/api/v1/workbooks/{pair.workbook_id}").status_code == 204
+    stack.sql("UPDATE reconciliations SET status = 'processing' WHERE id = %s", [job["job_id"]])
+    run_again(stack, pair, job["job_id"])
+    failed = ended(pair.member, job["job_id"])
+    assert failed["status"] == "failed"
+    assert failed["error_message"] == "The workbook was deleted, or its columns or its mapping are no longer there."
+
+
+def test_a_workbook_without_loans(owner: Member, files: Files) -> None:
+    tape = taken(owner, files.write(TAPE))
+    book = owner.uploaded(files.write([HEADER], "book.xlsx"))
+    job = compared(owner, tape["id"], book["id"])
+    assert (job["status"], job["summary"]) == ("failed", None)
+    assert job["error_message"] == (
+        "The workbook has no loans: sheet 'Holdings' has none below its header that can be used."
+    )
+    assert owner.get(f"{BASE}/issues").json()["total"] == 0
