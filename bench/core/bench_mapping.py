@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.figures import Figure, median_seconds
+from bench.figures import Figure, paired_seconds
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
@@ -31,7 +29,7 @@ from core.portfolio.pipeline import failures, works
 from core.values import Kind
 
 ROWS = 1_000_000
-REPEATS = 3
+REPEATS = 5
 RATIO_LEAST = 0.5
 """Ours takes at most twice what Polars takes."""
 THREADS = (1, 2)
@@ -68,7 +66,9 @@ def cells(rows: int) -> dict[str, tuple[list[str], NDArray[np.int32]] | NDArray[
 
     first = int(chance.integers(100_000_000, 800_000_000))
     borrowers = [NAMES[at % 5].format(f"Borrower {at}") for at in range(first, first + round(0.86 * rows))]
-    days = [f"{day:02d}/{month:02d}/{year}" for year in range(2024, 2036) for month in range(1, 13) for day in range(1, 29)]
+    days = [
+        f"{day:02d}/{month:02d}/{year}" for year in range(2024, 2036) for month in range(1, 13) for day in range(1, 29)
+    ]
     return {
         "CUSIP": own("{:09d}", first),
         "LoanX ID": own("lx{:09d}", first),
@@ -370,8 +370,8 @@ def measured(rows: int) -> tuple[float, float]:
     source = cells(rows)
     workbook, table, own = book(source, rows), frame(source), mapping()
     check(ours(workbook, own), polars_answer(table), own)
-    a = median_seconds(lambda: ours(workbook, own), repeats=REPEATS)
-    return a, median_seconds(lambda: polars_answer(table), repeats=REPEATS)
+    mine, theirs = paired_seconds(lambda: ours(workbook, own), lambda: polars_answer(table), repeats=REPEATS)
+    return mine, theirs
 
 
 if __name__ == "__main__":

@@ -39,16 +39,17 @@ def run() -> list[Figure]:
     expected = len(core.reconcile(core.Portfolio.from_columns(edited), core.Portfolio.from_columns(columns)).issues)
     if expected < ISSUES_LEAST:
         raise AssertionError(f"{expected:,} issues are fewer than {ISSUES_LEAST:,}")
-    with tempfile.TemporaryDirectory() as folder, serving(SETTINGS) as url:
-        client = Client(url)
-        try:
-            book, tape = Path(folder) / "book.xlsx", Path(folder) / "tape.xlsx"
-            write_workbook_rows(book, {"Holdings": _rows(columns)})
-            write_workbook_rows(tape, {"Holdings": _rows(edited)})
-            asked = {"workbook_id": client.uploaded(book), "tape_id": _uploaded_tape(client, tape)}
-            return [*_compare(client, asked, expected), *_read(client, asked["tape_id"], expected)]
-        finally:
-            client.close()
+    with tempfile.TemporaryDirectory() as folder:
+        book, tape = Path(folder) / "book.xlsx", Path(folder) / "tape.xlsx"
+        write_workbook_rows(book, {"Holdings": _rows(columns)})
+        write_workbook_rows(tape, {"Holdings": _rows(edited)})
+        with serving(SETTINGS) as url:
+            client = Client(url)
+            try:
+                asked = {"workbook_id": client.uploaded(book), "tape_id": _uploaded_tape(client, tape)}
+                return [*_compare(client, asked, expected), *_read(client, asked["tape_id"], expected)]
+            finally:
+                client.close()
 
 
 def _columns() -> dict[str, Any]:

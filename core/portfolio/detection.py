@@ -28,7 +28,7 @@ TEXT_LENGTH_MAX: Final = 80
 """Characters of a text that is shown."""
 
 Value = float | str | bool | None
-Match = Literal["alias", "alias less its unit", "field name", "auxiliary alias"]
+Match = Literal["alias", "alias less its unit", "alias less a footnote", "field name", "auxiliary alias"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +419,7 @@ def _level_column(reader: Reader) -> int | None:
     """Of the columns that tell of the base rate the one with its level; None where all have names only."""
     places = reader.found.columns["base_rate"] if "base_rate_level" in reader.scales else ()
     return next(
-        (place for place in places if not np.isnan(parsing.read_numbers(reader.cells(place)).values).all()), None
+        (place for place in places if not np.isnan(parsing.read_rate_levels(reader.cells(place)).values).all()), None
     )
 
 

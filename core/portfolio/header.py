@@ -73,9 +73,14 @@ _UNIT_CELL: Final = re.compile(_UNIT)
 _NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
 """Keys of cells that may stand in a row of units without being one."""
 
+_FOOTNOTES: Final = re.compile(
+    r"(?:\s{0,9}(?:\(\s?(?:\d\d?|[a-j])\s?\)|\[\s?(?:\d\d?|[a-j])\s?\]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070-\u2079]))+\s*$"
+)
+"""Marks of footnotes after a header; (k) and (m) may be units."""
+
 _GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
 
-_COUNTER: Final = re.compile(r"\s*[(\[]?\s*(\d{1,5})(?:\.0)?\s*[)\].]?\s*")
+_COUNTER: Final = re.compile(r"\s*[(\[]?\s*(?:(\d{1,5})(?:\.0)?|([A-Za-z]))\s*[)\].]?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +145,17 @@ def unit(header: str) -> str:
 
 def magnitude(header: str) -> float:
     """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
-    found = _UNIT_WORDS.search(f" {_spelt(header)}")
+    found = _UNIT_WORDS.search(f" {_spelt(without_footnotes(header))}")
     if found is None:
         return 1.0
     if found["thousands_a"] or found["thousands_b"]:
         return 1_000.0
     return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+
+
+def without_footnotes(header: str) -> str:
+    """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
+    return _FOOTNOTES.sub("", header)
 
 
 def without_unit(words: str) -> str:
@@ -178,12 +188,22 @@ class Matcher:
         return known
 
     def _options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
-        for candidate in dict.fromkeys((key(header), without_unit(key(header)), without_unit(_spelt(header)))):
+        for candidate in _candidates(header):
             options = [(*found, False) for found in self._main.get(candidate, ())]
             options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
             if options:
                 return tuple(options)
         return ()
+
+
+def _candidates(header: str) -> Iterator[str]:
+    """The keys that a header may be known by, each once: as it stands, less its unit, less its footnotes' marks."""
+    plain_header = without_footnotes(header)
+    yield from dict.fromkeys(
+        one
+        for text in dict.fromkeys((header, plain_header))
+        for one in (key(text), without_unit(key(text)), without_unit(_spelt(text)))
+    )
 
 
 def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
@@ -248,7 +268,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate
     """The candidate with the highest score, then the topmost, then, within its rows, the one of fewest rows."""
     best: _Candidate | None = None
     for row in scan.rows:
-        for height in range(1, STACK_MAX + 1):
+        for height in range(1, min(STACK_MAX, ROWS_MAX - row) + 1):
             one = scan.stack(row, height)
             if one is None:
                 break
@@ -412,12 +432,12 @@ class _Scan:
         return said if measured or len(said) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
-        """Whether a row only counts the columns of a header: 1, 2, 3, ..., as figures or as text in brackets."""
+        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., as they are or in brackets."""
         counted = []
         for column in range(self.sheet.column_count):
             value = self.sheet.value(row, column)
             if isinstance(value, str) and (found := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
-                value = float(found[1])
+                value = float(found[1] or ord(found[2].upper()) - ord("A") + 1)
             if value is not None:
                 counted.append((column, value))
             if value is not None and value != len(counted):

@@ -209,15 +209,18 @@ class Reader:
         return cells
 
     def _par(self, columns: dict[str, int]) -> NDArray[np.float64] | None:
-        """The par of all rows below the header, in units of currency; its default where a row names a loan."""
+        """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
         if "par_value" not in columns:
             return None
         values = self._in_unit("par_value", self._prepared("par_value", self._at(columns["par_value"])), None)
         default = self._works["par_value"].field.default
         if default is None:
             return values
-        names = [self._at(columns[target]).present() for target in ("borrower_name", *IDENTIFIERS) if target in columns]
-        return np.where(np.isnan(values) & np.any(names, axis=0), float(default), values) if names else values
+        rows = np.isnan(values)
+        for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
+            said = [self._at(columns[target]).present() for target in targets if target in columns]
+            rows &= np.any(said, axis=0) if said else True
+        return np.where(rows, float(default), values)
 
     def _prepared(self, target: str, cells: Cells) -> Cells:
         """The cells of a target with the mapping's own transforms made, and its default in the blanks."""
@@ -308,7 +311,7 @@ class Reader:
     def _base_rate(self, loans: Loans, place: int) -> None:
         """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
         cells = self._prepared("base_rate", self.cells(place))
-        numbers = parsing.read_numbers(cells)
+        numbers = parsing.read_rate_levels(cells)
         is_level = ~np.isnan(numbers.values)
         if is_level.any() and "base_rate_level" not in loans.numbers:
             loans.numbers["base_rate_level"] = self._scaled("base_rate_level", numbers, place)

@@ -38,6 +38,9 @@ FIGURES_MAX: Final = 5_000
 FIGURE_BYTES_MAX: Final = 24
 """UTF-8 bytes of a string that is looked at as a figure there."""
 
+RATE_LEVEL_MAX: Final = 10_000.0
+"""The greatest level of a base rate, 100 % in basis points: "US0003M" and "EUR003M" are names, not three millions."""
+
 YEAR_1901: Final = 367
 """The 1900-system serial of 1901-01-01: a smaller one is a zero or a slip that a format shows as a date."""
 
@@ -206,6 +209,15 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     return Numbers(values, marks, unreadable)
 
 
+def read_rate_levels(cells: Cells) -> Numbers:
+    """The numbers of a column of reference rates; blank where one is too large for a level, as a name's may be."""
+    numbers = read_numbers(cells)
+    is_name = np.abs(numbers.values) > RATE_LEVEL_MAX
+    if not is_name.any():
+        return numbers
+    return Numbers(np.where(is_name, np.nan, numbers.values), numbers.marks, numbers.unreadable)
+
+
 def _numeric(cells: Cells) -> NDArray[np.bool_]:
     numeric = cells.kinds == NUMBER
     if cells.seen & bit(DATE):
@@ -314,7 +326,8 @@ def scaled(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = Non
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(par != 0, numbers.values * scale.factor / par * 100.0, np.nan)
     if scale.unit in ("as written", "thousands", "millions"):
-        return numbers.values if scale.factor == 1.0 else numbers.values * scale.factor
+        # To the sixth decimal, so that 1234.56789 thousands are the amount that the other side wrote in full.
+        return numbers.values if scale.factor == 1.0 else np.round(numbers.values * scale.factor, 6)
     if numbers.marks is None:
         # To the ninth decimal, so that 0.57 is 57 and not a hair below a limit.
         return numbers.values if scale.factor == 1.0 else np.round(numbers.values * scale.factor, 9)

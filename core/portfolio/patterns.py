@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from re2 import _re2  # the binding itself: re2's face in Python takes five times as long for a search
 
 from core.grid.column import Text
+from core.portfolio._replace import substituted
 from core.portfolio.effort import ask, asked
 
 PATTERN_LENGTH_MAX: Final = 300
@@ -156,7 +157,7 @@ def _line_patterns(pattern: str) -> tuple[Any, Any]:
     """What matches a run of lines with a match each, and a single match, where ^ and $ are the ends of a line."""
     return (
         _compiled(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
-        _compiled(rf"(?m)(?:{pattern})", without_groups=True),
+        _in_lines(pattern, without_groups=True),
     )
 
 
@@ -198,91 +199,56 @@ def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[
     Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
     `GROWTH_MAX`; and where matches are so many that looking for them could take long, the rest fails (`STEPS_FREE`).
     """
-    failed = np.zeros(len(text), np.bool_)
+    parts = template(replacement)
+    without_groups = all(isinstance(part, bytes) or part == 0 for part in parts)
     if _is_in_lines(pattern, text) and "\n" not in replacement:
-        data, starts = _lines(text)
-        work = _Replacing(_in_lines(pattern), template(replacement), len(text.data), has_lines=True)
-        result = np.frombuffer(work.run(data), np.uint8)
-        failed[starts.searchsorted(work.failed_at, side="right") - 1] = True
-        if work.stopped_at is not None:
-            failed[int(starts.searchsorted(work.stopped_at, side="right")) - 1 :] = True
-        ends = np.flatnonzero(result == _NEWLINE)
-        offsets = np.concatenate((np.zeros(1, np.int64), ends + 1)) - np.arange(len(ends) + 1)
-        return Text(offsets, result[result != _NEWLINE]), failed
-    work = _Replacing(compiled(pattern), template(replacement), len(text.data), has_lines=False)
+        return _replaced_in_lines(_in_lines(pattern, without_groups=without_groups), parts, text)
+    one, left = compiled(pattern), _steps(compiled(pattern), text)
+    failed = np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
     for place, string in enumerate(asked(_strings(text))):
-        strings.append(work.run(string))
-        failed[place] = bool(work.failed_at) or work.stopped_at is not None
-        work.failed_at.clear()
+        result, grown_at, stopped_at, left = _substituted(one, parts, string, left, has_lines=False)
+        strings.append(result)
+        failed[place] = bool(grown_at) or stopped_at >= 0
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
     return Text(offsets, np.frombuffer(b"".join(strings), np.uint8)), failed
 
 
+def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
+    failed = np.zeros(len(text), np.bool_)
+    data, starts = _lines(text)
+    result, grown_at, stopped_at, _ = _substituted(one, parts, data, _steps(one, text), has_lines=True)
+    failed[starts.searchsorted(grown_at, side="right") - 1] = True
+    if stopped_at >= 0:
+        failed[int(starts.searchsorted(stopped_at, side="right")) - 1 :] = True
+    lines = np.frombuffer(result, np.uint8)
+    ends = np.flatnonzero(lines == _NEWLINE)
+    offsets = np.concatenate((np.zeros(1, np.int64), ends + 1)) - np.arange(len(ends) + 1)
+    return Text(offsets, lines[lines != _NEWLINE]), failed
+
+
+def _steps(one: Any, text: Text) -> int:
+    """The steps that replacing may take in a pool."""
+    return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(one.ProgramSize())
+
+
+def _substituted(
+    one: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
+) -> tuple[bytes, list[int], int, int]:
+    return substituted(
+        one.Match,
+        _ANYWHERE,
+        data,
+        parts,
+        has_lines=has_lines,
+        growth_max=GROWTH_MAX,
+        match_steps=int(one.ProgramSize()),
+        steps_left=steps_left,
+        ask=ask,
+    )
+
+
 @lru_cache(maxsize=256)
-def _in_lines(pattern: str) -> Any:
+def _in_lines(pattern: str, *, without_groups: bool) -> Any:
     """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
-    return _compiled(rf"(?m)(?:{pattern})")
-
-
-class _Replacing:
-    """Replaces every match in a text: a string of its own, or the strings of a pool as lines."""
-
-    def __init__(self, one: Any, parts: tuple[bytes | int, ...], size: int, *, has_lines: bool) -> None:
-        self._match, self._program, self._parts = one.Match, int(one.ProgramSize()), parts
-        self._has_lines = has_lines
-        self._steps_left = STEPS_FREE + STEPS_PER_BYTE * size * self._program
-        self.failed_at: list[int] = []
-        """A place in each string that grew too long."""
-        self.stopped_at: int | None = None
-        """Where the steps were used up."""
-
-    def run(self, data: bytes) -> bytes:
-        """The text after replacing."""
-        pieces: list[bytes] = []
-        copied = start = grown = 0
-        behind = line_end = -1
-        last = len(data) - self._has_lines
-        while start <= last and self.stopped_at is None:
-            spans = self._match(_ANYWHERE, data, start, len(data))
-            first, end = spans[0]
-            if first < 0 or first > last:
-                break
-            if first > line_end:
-                grown, line_end = 0, data.find(b"\n", first) if self._has_lines else len(data)
-            if end > behind:
-                piece = self._written(data, spans)
-                pieces += (data[copied:first], piece)
-                grown += len(piece) - end + first
-                copied = end
-                self._count(first, line_end, len(pieces))
-            behind = end
-            start = _after(data, end) if end == first else end
-            if grown > GROWTH_MAX:
-                self.failed_at.append(first)
-                start, grown = line_end + 1, 0
-        pieces.append(data[copied:])
-        return b"".join(pieces)
-
-    def _written(self, data: bytes, spans: list[tuple[int, int]]) -> bytes:
-        """What stands in place of a match."""
-        return b"".join(
-            part if isinstance(part, bytes) else data[slice(*spans[part])] if spans[part] != _NOWHERE else b""
-            for part in self._parts
-        )
-
-    def _count(self, first: int, line_end: int, pieces: int) -> None:
-        """Take the steps of one match off, and ask now and then whether to go on."""
-        self._steps_left -= (line_end - first + 1) * self._program
-        if self._steps_left < 0:
-            self.stopped_at = first
-        if pieces % 512 == 0:
-            ask()
-
-
-def _after(data: bytes, place: int) -> int:
-    """The place of the next character."""
-    place += 1
-    while place < len(data) and data[place] & 0xC0 == 0x80:
-        place += 1
-    return place
+    return _compiled(rf"(?m)(?:{pattern})", without_groups=without_groups)

@@ -32,6 +32,9 @@ HEADERS_MAX: Final = 1_000
 HEADER_CELLS_MAX: Final = 2_000_000
 """Cells of such rows that are looked at, blank ones included."""
 
+UNKNOWN_MAX: Final = 1
+"""Cells under mapped columns that a header repeated after a page break may have without naming a field."""
+
 MISSES_MAX: Final = 8
 """Cells that name no field, more than those that do, after which a row is no header."""
 
@@ -48,6 +51,12 @@ _MARKER: Final = re.compile(
     r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+_RULED: Final = re.compile(r"[\s=_.*+|~\u2010-\u2015\u2500-\u257f-]{2,}")
+"""A line drawn with signs, as under a header or above a total."""
+
+_WORDS: Final = re.compile(r"\s*\S+\s+\S.*", re.DOTALL)
+"""What an identifier never is: several words."""
+
 _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
 CASH_ROWS: Final = 20_000
 """Rows without a maturity up to which each name is looked at; of more, those that have the letters."""
@@ -300,29 +309,33 @@ class _Odd:
         if self._aliases is None:
             return same, other
         rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._sheet.column_count))
+        mapped = set(places.values())
         for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:rows_max].tolist():
-            named = self._named(int(self.rows[at]))
+            named, unknown = self._named(int(self.rows[at]), mapped)
             if len(named) >= SCORE_MIN:
-                (same if all(places.get(target) == column for target, column in named.items()) else other).append(at)
+                agrees = all(places.get(target) == column for target, column in named.items())
+                is_whole = 2 * len(named) >= len(places) and unknown <= UNKNOWN_MAX
+                (same if agrees and is_whole else other).append(at)
         return same, other
 
-    def _named(self, row: int) -> dict[str, int]:
-        """Target -> column of the cells of a row that name one."""
+    def _named(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
+        """Target -> column of the cells of a row that name one, and how many under mapped columns name none."""
         assert self._aliases is not None
         named: dict[str, int] = {}
-        balance = 0
+        balance = unknown = 0
         for column, stored in enumerate(self._sheet.columns):
             at = -1 if stored is None else self._first + row - stored.start
             if stored is None or not 0 <= at < len(stored.kinds) or stored.kinds[at] != TEXT:
                 continue
             options = self._aliases.options(_start(self.text, int(stored.codes[at])))
             balance += 1 if options else -1
+            unknown += not options and column in mapped
             if balance < -MISSES_MAX:
                 break
             for target, _, auxiliary in options:
                 if not auxiliary:
                     named.setdefault(target, column)
-        return named
+        return named, unknown
 
     def matches(
         self, pattern: re.Pattern[str], *, whole: bool, codes: NDArray[np.int32] | None = None
@@ -355,7 +368,8 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     has_detail_column = bool(columns.identifiers) or columns.facility is not None or columns.maturity is not None
     wordy = odd.matches(_MARKER, whole=False) & ~detail & (odd.texts <= 1) & (has_detail_column | ~par)
     marker = (bare | wordy) & ~blank & ~header
-    label = (odd.filled == 1) & (odd.texts == 1) & ~marker & ~header
+    is_ruled = odd.matches(_RULED, whole=True) & (odd.texts == odd.filled)
+    label = ((odd.filled == 1) & (odd.texts == 1) | is_ruled) & ~marker & ~header
     solid = ~(blank | header | marker | label)
     rest = par & solid & ~cash
     ends = marker & ~odd.matches(_SUBTOTAL, whole=False)
@@ -366,7 +380,8 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
-    doubtful = rest & called_total & detail
+    described = identified & ~name & (odd.texts == 1) & _in_words(columns, odd)
+    doubtful = rest & detail & (called_total | described)
     counted = has.plain.copy()
     counted[rows[rest & detail & ~doubtful]] = True
     totals = _unlabelled_totals(columns, rows[nameless], rows[marker], counted)
@@ -374,7 +389,7 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     bare_names = rows[rest & name & ~detail] if has_detail_column else rows[:0]
     subtotals = _company_subtotals(columns, bare_names, has)
     named_totals = _named_totals(columns, np.union1d(np.setdiff1d(bare_names, subtotals), rows[doubtful]), counted)
-    groups = np.setdiff1d(bare_names, np.union1d(subtotals, named_totals))
+    groups = np.setdiff1d(np.union1d(bare_names, rows[rest & described]), np.union1d(subtotals, named_totals))
     subtotals = np.union1d(subtotals, _group_totals(columns, groups[groups < stop], counted))
     totals = np.union1d(totals, named_totals)
     kept = has.plain.copy()
@@ -405,12 +420,31 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     return Loans(picked, stop, borrower, counts, left_out)
 
 
+def _in_words(columns: Columns, odd: _Odd) -> NDArray[np.bool_]:
+    """Rows with a text of several words for an identifier: "Retail: 5 assets" over a group's sum."""
+    in_words = np.zeros(len(odd.rows), np.bool_)
+    for cells in columns.identifiers:
+        in_words |= odd.matches(_WORDS, whole=True, codes=cells.codes[odd.rows])
+    return in_words
+
+
 def _repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows that show the header's own words in two columns or more: the header again, after a page break."""
-    alike = np.zeros(len(rows), np.int32)
+    """Rows that show the header's own words in two columns or more: the header again, after a page break.
+
+    Under a header of one row these are half of its columns at least, and no mapped column has another word: two tables
+    may begin with the same columns.
+    """
+    if not columns.headers:
+        return np.zeros(len(rows), np.bool_)
+    alike, other = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
     for cells, header in columns.headers:
-        alike += np.isin(cells.codes[rows], header)
-    return alike >= min(2, len(columns.headers)) if columns.headers else np.zeros(len(rows), np.bool_)
+        codes = cells.codes[rows]
+        is_alike = np.isin(codes, header)
+        alike += is_alike
+        other += (codes >= 0) & ~is_alike
+    is_one_row = all(len(header) == 1 for _, header in columns.headers)
+    half = (len(columns.headers) + 1) // 2 if is_one_row else 0
+    return (alike >= max(min(2, len(columns.headers)), half)) & (other == 0)
 
 
 def _stop(

@@ -31,10 +31,10 @@ from core.portfolio.patterns import pattern_fault, replaced, replacement_fault
 from core.portfolio.typed import NormalColumn, day_number
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
-WHOLE_MIN: Final = 2.0**52
-"""From this size on a double has no decimals."""
+WHOLE_MIN: Final = 1e15
+"""From this size on no decimal is left of the 15 digits that a spreadsheet keeps."""
 
-TIE: Final = 2.0**-51
+TIE: Final = 2.0**-52
 """What a product of two doubles can miss a tie by, as a part of it: 2.675 times 100 is a hair below 267.5."""
 
 Parameters = Dict[str, Any]
@@ -201,36 +201,39 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> Changed:
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
     """The cells of a field that is not text with the lookup's values in place of what it knows; others stay."""
     meanings = _meanings(parameters)
-    kinds, numbers = cells.kinds.copy(), cells.numbers.copy()
-    codes, formats = cells.codes.copy(), cells.formats.copy()
-    shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
-
-    def put(rows: Rows, meaning: Any) -> None:
-        codes[rows], formats[rows] = -1, 0
-        if meaning is None:
-            kinds[rows], numbers[rows] = BLANK, 0.0
-        elif kind == "date":
-            kinds[rows], numbers[rows] = DATE, day_number(meaning) + SERIAL_OF_1970 - shift
-        else:
-            kinds[rows], numbers[rows] = BOOLEAN if kind == "boolean" else NUMBER, float(meaning)
-
+    place_of = {name: place for place, name in enumerate(meanings)}
+    which = np.full(len(cells.kinds), -1, np.int32)
     if cells.seen & bit(TEXT):
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-        for at, string in enumerate(parsing.decoded(cells.pool.text, used)):
-            if (one := lookup_key(string)) in meanings:
-                put(local == at, meanings[one])
+        places = [place_of.get(lookup_key(string), -1) for string in parsing.decoded(cells.pool.text, used)]
+        which = spread_out(np.array(places, np.int32), -1, local)
     if cells.seen & bit(NUMBER):
-        figures = [(name, float(name)) for name in meanings if _is_figure(name)]
-        for name, figure in figures:
-            put((cells.kinds == NUMBER) & (cells.numbers == figure), meanings[name])
-    return Cells(kinds, numbers, codes, formats, cells.pool)
+        figures, own = np.unique(np.where(cells.kinds == NUMBER, cells.numbers, np.nan), return_inverse=True)
+        places = [place_of.get(parsing.plain(figure), -1) for figure in figures.tolist()]
+        which = np.where(cells.kinds == NUMBER, np.array(places, np.int32)[own], which)
+    known = which >= 0
+    kinds, numbers = _as_cells(meanings.values(), kind, date_1904=cells.pool.date_1904)
+    return Cells(
+        np.where(known, kinds[which], cells.kinds),
+        np.where(known, numbers[which], cells.numbers),
+        np.where(known, np.int32(-1), cells.codes),
+        np.where(known, np.uint16(0), cells.formats),
+        cells.pool,
+    )
 
 
-def _is_figure(text: str) -> bool:
-    try:
-        return text == parsing.plain(float(text))
-    except (ValueError, OverflowError):
-        return False
+def _as_cells(
+    meanings: Iterable[Any], kind: FieldType, *, date_1904: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """The kind and the number that a cell of each meaning has."""
+    own = {"number": NUMBER, "boolean": BOOLEAN, "date": DATE}[kind]
+    shift = SERIAL_OF_1970 - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)
+    kinds = [BLANK if meaning is None else own for meaning in meanings]
+    numbers = [
+        0.0 if meaning is None else day_number(meaning) + shift if kind == "date" else float(meaning)
+        for meaning in meanings
+    ]
+    return np.array(kinds, np.uint8), np.array(numbers, np.float64)
 
 
 _TEXT: Final[tuple[FieldType, ...]] = ("string",)

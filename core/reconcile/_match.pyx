@@ -311,7 +311,7 @@ def text_hashes(const int64_t[::1] offsets, const uint8_t[::1] data, uint64_t se
         raise ValueError("the pool's offsets leave its data")
     cdef Py_ssize_t code, count = offsets.shape[0] - 1
     cdef int64_t length
-    cdef uint64_t state
+    cdef uint64_t state, odd = cushion_fold(seed ^ ODD, 0xD6E8FEB86659FD93u) | 1   # of many bits, whatever the seed
     cdef const uint8_t *text
     hashes = np.empty(count + 1, np.uint64)
     cdef uint64_t[::1] hashes_view = hashes
@@ -321,16 +321,16 @@ def text_hashes(const int64_t[::1] offsets, const uint8_t[::1] data, uint64_t se
             state = seed ^ (<uint64_t> length * ODD)
             text = &data[offsets[code]] if length else NULL
             while length > 8:
-                state = cushion_fold(state ^ cushion_word(text, 8), seed | 1)
+                state = cushion_fold(state ^ cushion_word(text, 8), odd)
                 text += 8
                 length -= 8
             # The last eight bytes at once, some of them a second time: the length, which is in the hash, says which.
             if length and offsets[code + 1] - offsets[code] >= 8:
-                state = cushion_fold(state ^ cushion_word(text + length - 8, 8), seed | 1)
+                state = cushion_fold(state ^ cushion_word(text + length - 8, 8), odd)
             elif length:
-                state = cushion_fold(state ^ cushion_word(text, length), seed | 1)
+                state = cushion_fold(state ^ cushion_word(text, length), odd)
             hashes_view[code] = state
-        hashes_view[count] = cushion_fold(seed ^ ODD, seed | 1)
+        hashes_view[count] = cushion_fold(seed ^ (0 - ODD), odd)        # a length that no text has
     return hashes
 
 

@@ -29,6 +29,9 @@ from core.reconcile.isolate import ISSUES_FILE, LOANS_FILE
 from core.reconcile.rules import ReconcileError
 from core.reconcile.run import reconcile
 
+COLUMN_CHARACTERS: Final = 200
+"""Of a header that is told."""
+
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 
@@ -44,16 +47,15 @@ def read_tape(order: dict[str, Any], folder: Path) -> dict[str, Any]:
         "total_par": tape.total_par(loans),
         "sheet_name": loans.sheet_name,
         "header_row": loans.notes["header_row"] + 1,
-        "columns": loans.notes["matched_columns"],
+        "columns": {field: text[:COLUMN_CHARACTERS] for field, text in loans.notes["matched_columns"].items()},
         "as_of": _day(loans.deal.as_of),
         "warnings": tape.warnings_of(loans),
-        "notes": loans.notes,
     }
 
 
 def compare(order: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Compare stored loans with a stored workbook and write the issues; what is known of the comparison."""
-    loans = stored.from_sheet(open_sheet(Path(order["loans"])), order["notes"])
+    loans = stored.from_sheet(open_sheet(Path(order["loans"])))
     manifest = Manifest.from_json(json.dumps(order["manifest"]))
     mapping = msgspec.json.decode(order["mapping"], type=Mapping)
     try:

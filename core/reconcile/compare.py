@@ -145,11 +145,11 @@ def compare(
 
     Args:
         fields: what both sides have, as `compared_fields` says.
-        prints: fingerprints of either side's loans over these fields: only pairs in which they differ are looked at.
+        prints: fingerprints of either side's loans over these fields: pairs in which they agree are not looked at.
         missing_loans: tell loans without a partner.
     """
     found = Found()
-    rows = _match.differing(*prints, matched.tape_pair)
+    rows = matched.differing
     partners = matched.tape_pair[rows]
     for name, rule in fields.items():
         severities = _severities(tape, book, name, rule, rows, partners, tolerances.get(rule.name, 0.0), seed)

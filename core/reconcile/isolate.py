@@ -44,8 +44,6 @@ class StoredTape:
     as_of: str | None
     """ISO date, where the file says one."""
     warnings: tuple[str, ...]
-    notes: dict[str, Any]
-    """What the mapping saw, for `from_sheet`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +52,6 @@ class Comparison:
 
     loans: str
     """Path of the tape's stored loans."""
-    notes: dict[str, Any]
     manifest: dict[str, Any]
     """The workbook's manifest, as `Manifest.to_json` writes it."""
     paths: Sequence[str]

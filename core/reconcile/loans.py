@@ -41,16 +41,19 @@ class Loans:
         self.primary = np.full(len(tape_rows), _NAMED, np.uint8)
         """Index into IDENTIFIERS of the first that the loan has, or their number."""
         packed = np.zeros(len(tape_rows), np.uint64)
-        for number, field in reversed(list(enumerate(IDENTIFIERS))):
-            for side, rows in ((book, book_rows), (tape, tape_rows)):
+        left = np.arange(len(tape_rows))
+        for number, field in enumerate(IDENTIFIERS):
+            for side, rows in ((tape, tape_rows), (book, book_rows)):
                 column = side.column(field)
                 if column is None:
                     continue
-                codes = side.codes(field, rows)
+                codes = side.codes(field, rows[left])
                 has = codes >= 0
-                keys = _match.identifier_keys(column.text.offsets, column.text.data, codes[has], _match.ANY)
-                packed[has] = keys
-                self.primary[has] = number
+                packed[left[has]] = _match.identifier_keys(
+                    column.text.offsets, column.text.data, codes[has], _match.ANY
+                )
+                self.primary[left[has]] = number
+                left = left[~has]
         self._keys = self._odd_keys(np.flatnonzero(packed == 0))
         """The key of each loan whose identifier does not pack into a number."""
         self.position, self._number = self._ordered(packed)
@@ -114,7 +117,7 @@ class Loans:
                 _put(names, at[has], parsing.decoded(keyed.text, keyed.codes[has]))
             if maturity is not None:
                 days[at] = np.where(np.isnan(maturity[rows[at]]), days[at], maturity[rows[at]])
-        return [f"{name} {date_text(day)}" for name, day in zip(names, days.tolist(), strict=True)]
+        return [f"{name} {date_text(day) or '-'}" for name, day in zip(names, days.tolist(), strict=True)]
 
     def texts(self, field: str, loans: NDArray[np.int64]) -> list[str]:
         """A text column of some loans: the tape's, else the portfolio's, else ""."""

@@ -37,11 +37,12 @@ LOOSE_WORDS: Final = frozenset(("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTER
 
 Rows = NDArray[np.int32]
 Keys = NDArray[np.uint64]
+CodesOf = Callable[[Side, Side, Rows, Rows], tuple[Rows, Rows] | None]
+"""Numbers that both sides' rows share, -1 for blank; None where a side has nothing to make them of."""
 Members = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Rows that share their key with others, and a number for each key."""
 KeysOf = Callable[[Side, Rows | None], Keys]
 """The keys of a side's rows; None asks for all of them, which spares a copy."""
-SecondOf = Callable[[Side, Side, Rows, Rows], tuple[Rows, Rows] | None]
 
 
 @dataclass
@@ -63,6 +64,8 @@ class Matched:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     ambiguous: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     shared: Shared = field(default_factory=Shared)
+    differing: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Rows of the tape, ascending, whose partner has another fingerprint."""
     unverified: int = 0
     """Pairs by an identifier that is the same on both sides and fails its check digit."""
 
@@ -86,7 +89,8 @@ def match(tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> Match
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
     work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
     work.as_written()
-    _settle_units(tape, book, work.found.tape_pair, tape_prints, book_prints)
+    work.find_differing()
+    _settle_units(tape, book, work.found)
     work.by_names()
     return work.found
 
@@ -150,58 +154,59 @@ class _Work:
                 self.pair(stage, left[0], _code_keys(codes[0]), left[1], _code_keys(codes[1]))
                 self.found.unverified += self.found.counts[stage] - before
 
+    def find_differing(self) -> None:
+        """See which of the pairs so far are of different fingerprints."""
+        self.found.differing = _match.differing(self.tape_prints, self.book_prints, self.found.tape_pair)
+
+    def add_differing(self, rows: Rows) -> None:
+        """The same of some rows of the tape that had no partner then."""
+        rows = rows[self.found.tape_pair[rows] >= 0]
+        partners = self.found.tape_pair[rows]
+        differing = rows[self.tape_prints[rows] != self.book_prints[partners]]
+        self.found.differing = np.sort(np.concatenate((self.found.differing, differing)))
+
     def by_names(self) -> None:
-        """Pair by borrower and maturity, by borrower and facility, and by the borrower alone."""
-        steps: tuple[tuple[IdentifierType, SecondOf], ...] = (
-            ("borrower_maturity", _maturities), ("borrower_name", _facilities)
+        """Pair by borrower and maturity, by borrower and facility, by equal content, and by the borrower alone."""
+        left = self.left()
+        keyed = None if left is None else _borrowers(self.tape, self.book, *left)
+        if left is None or keyed is None:
+            return
+        names = _Names(*left, *keyed, *_shared(*keyed))
+        steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
+            ("borrower_maturity", _maturities), ("borrower_name", _facilities), ("borrower_name", self.prints_of)
         )  # fmt: skip
-        for stage, second in steps:
-            left = self.left()
-            names = None if left is None else self.borrowers(*left)
-            if left is None or names is None:
-                return
-            seconds = second(self.tape, self.book, *left)
-            if seconds is not None:
-                codes = _shared(*names)
-                self.pair(stage, left[0], _joined(codes[0], seconds[0]), left[1], _joined(codes[1], seconds[1]))
-        for last in (self.by_equal_rows, self.by_loose_names):
-            left = self.left()
-            names = None if left is None else self.borrowers(*left)
-            if left is not None and names is not None:
-                last(*left, *names)
+        for stage, others in steps:
+            rows = self.left()
+            codes = None if rows is None else others(self.tape, self.book, *rows)
+            if rows is not None and codes is not None:
+                named = names.of(*rows)
+                self.pair(stage, rows[0], _joined(named[0], codes[0]), rows[1], _joined(named[1], codes[1]))
+        rows = self.left()
+        if rows is not None:
+            self.by_loose_names(*rows, *names.loose(*rows))
+        self.add_differing(left[0])
 
-    def borrowers(self, tape_rows: Rows, book_rows: Rows) -> tuple[TextColumn, TextColumn] | None:
-        """The normalised names of some rows' borrowers; None where a side has no such column."""
-        tape, book = self.tape.subset("borrower_name", tape_rows), self.book.subset("borrower_name", book_rows)
-        return None if tape is None or book is None else (name_keys(tape), name_keys(book))
+    def prints_of(self, tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """All that is compared of some rows, as numbers from 0."""
+        prints = np.concatenate((self.tape_prints[tape_rows], self.book_prints[book_rows]))
+        codes = np.unique(prints, return_inverse=True)[1].astype(np.int32)
+        return codes[: len(tape_rows)], codes[len(tape_rows) :]
 
-    def by_equal_rows(self, tape_rows: Rows, book_rows: Rows, tape: TextColumn, book: TextColumn) -> None:
-        """Pair loans with a borrower that hold the same in all that is compared."""
-        keys = self.tape_prints[tape_rows], self.book_prints[book_rows]
-        named = tape.codes >= 0, book.codes >= 0
-        nothing = np.uint64(0)
-        self.pair(
-            "borrower_name", tape_rows, np.where(named[0], keys[0], nothing), book_rows,
-            np.where(named[1], keys[1], nothing),
-        )  # fmt: skip
-
-    def by_loose_names(self, tape_rows: Rows, book_rows: Rows, tape: TextColumn, book: TextColumn) -> None:
-        """Pair borrowers that have one loan left on each side, whose par is nearly the same."""
+    def by_loose_names(self, tape_rows: Rows, book_rows: Rows, tape: Rows, book: Rows) -> None:
+        """Pair borrowers, by numbers of their names, that have one loan left on each side, of nearly the same par."""
         tape_par, book_par = self.tape.numbers("par_value"), self.book.numbers("par_value")
         if tape_par is None or book_par is None:
             return
-        codes = _shared(_loose(tape), _loose(book))
-        tape_at, book_at = np.flatnonzero(codes[0] >= 0), np.flatnonzero(codes[1] >= 0)
+        tape_at, book_at = np.flatnonzero(tape >= 0), np.flatnonzero(book >= 0)
         pair = np.full(len(tape_rows), -1, np.int32), np.full(len(book_rows), -1, np.int32)
         _match.join(
-            _code_keys(codes[0])[tape_at], tape_at.astype(np.int32), _code_keys(codes[1])[book_at],
-            book_at.astype(np.int32), *pair, self.seed,
+            _code_keys(tape[tape_at]), tape_at.astype(np.int32), _code_keys(book[book_at]), book_at.astype(np.int32),
+            *pair, self.seed,
         )  # fmt: skip
         at = np.flatnonzero(pair[0] >= 0)
         tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
-        near = np.round(np.abs(tape_par[tape_found] - book_par[book_found]), 6) <= PAR_SHARE_MAX * np.abs(
-            tape_par[tape_found]
-        )
+        apart = np.round(np.abs(tape_par[tape_found] - book_par[book_found]), 6)
+        near = apart <= PAR_SHARE_MAX * np.abs(tape_par[tape_found])
         self.record("borrower_name", tape_found[near], book_found[near])
         self.forget_paired()
 
@@ -216,7 +221,8 @@ class _Work:
             tape_keys, tape_rows, book_keys, book_rows, found.tape_pair, found.book_pair, self.seed
         )
         found.counts[stage] += pairs
-        found.stage[tape_rows[found.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
+        if stage != STAGES[0]:  # which is what every row has from the start
+            found.stage[tape_rows[found.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
         if len(tape_members[0]):
             self.settle(stage, tape_members, book_members)
         if pairs or len(tape_members[0]):
@@ -288,7 +294,47 @@ def _known_par(side: Side) -> NDArray[np.float64]:
     return np.zeros(side.row_count) if par is None else np.nan_to_num(par, nan=0.0, posinf=0.0, neginf=0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Normalised names of the borrowers of some rows, ascending."""
+
+    tape_rows: Rows
+    book_rows: Rows
+    tape: TextColumn
+    book: TextColumn
+    tape_codes: Rows
+    """A number that equal names of both sides share; -1 is blank."""
+    book_codes: Rows
+
+    def of(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """The numbers of some of the rows."""
+        tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
+        return self.tape_codes[tape_at], self.book_codes[book_at]
+
+    def loose(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """Numbers of some of the rows' looser names."""
+        tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
+        return _shared(
+            _loose(TextColumn(self.tape.codes[tape_at], self.tape.text)),
+            _loose(TextColumn(self.book.codes[book_at], self.book.text)),
+        )
+
+
+def _loose(column: TextColumn) -> TextColumn:
+    """Normalised names without the words that separate the entities of one group; the first word stays."""
+    used, codes = np.unique(column.codes, return_inverse=True)
+    names = ["" if code < 0 else _without_loose_words(column.text[code]) for code in used.tolist()]
+    written, text = parsing.pool_of(names)
+    return name_keys(TextColumn(written[codes], text))
+
+
 # ---- keys of names -------------------------------------------------------------------------------------------------
+
+
+def _borrowers(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[TextColumn, TextColumn] | None:
+    """The normalised names of some rows' borrowers; None where a side has no such column."""
+    names = tape.subset("borrower_name", tape_rows), book.subset("borrower_name", book_rows)
+    return None if names[0] is None or names[1] is None else (name_keys(names[0]), name_keys(names[1]))
 
 
 def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
@@ -331,12 +377,6 @@ def _folded(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
 
 
-def _loose(column: TextColumn) -> TextColumn:
-    """Normalised names without the words that separate the entities of one group; the first word stays."""
-    written, text = parsing.pool_of([_without_loose_words(name) for name in column.text.strings()])
-    return name_keys(TextColumn(parsing.spread_out(written, -1, column.codes), text))
-
-
 def _without_loose_words(name: str) -> str:
     first, *words = name.split(" ")
     return " ".join((first, *(word for word in words if word not in LOOSE_WORDS)))
@@ -345,16 +385,15 @@ def _without_loose_words(name: str) -> str:
 # ---- units of par --------------------------------------------------------------------------------------------------
 
 
-def _settle_units(tape: Side, book: Side, pair: Rows, tape_prints: Keys, book_prints: Keys) -> None:
+def _settle_units(tape: Side, book: Side, found: Matched) -> None:
     """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
     tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
     if tape_par is None or book_par is None:
         return
-    paired = int(np.count_nonzero(pair >= 0))
+    paired = sum(found.counts.values())
     if paired:
         # Pairs of one fingerprint have one par.
-        rows = _match.differing(tape_prints, book_prints, pair)
-        theirs, ours = tape_par[rows], book_par[pair[rows]]
+        theirs, ours = tape_par[found.differing], book_par[found.tape_pair[found.differing]]
         tape_is = 2 * _ratios_within(theirs, ours, *UNITS_RATIO) > paired
         book_is = 2 * _ratios_within(ours, theirs, *UNITS_RATIO) > paired
     else:

@@ -68,7 +68,6 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
         facts={
             **{name: getattr(read, name) for name in Facts.__struct_fields__},
             "warnings": warnings,
-            "notes": read.notes,
         },
     )
 

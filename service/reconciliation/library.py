@@ -134,7 +134,6 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
     blobs = unit.resources.blobs
     return Comparison(
         loans=str(await blobs.path(tape.loans_key)),
-        notes=tape.facts.notes,
         manifest=json.loads(manifest),
         paths=[str(await blobs.path(record.file)) for record in records],
         mapping=mapping.json,

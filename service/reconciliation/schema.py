@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -60,12 +60,6 @@ class Facts(Struct, frozen=True, kw_only=True):
     warnings: list[str] = []
 
 
-class StoredFacts(Facts, frozen=True, kw_only=True):
-    """The same with what a comparison needs."""
-
-    notes: dict[str, Any] = {}
-
-
 class TapeRow(Struct, frozen=True, kw_only=True):
     """A stored tape."""
 
@@ -81,10 +75,6 @@ class TapeRow(Struct, frozen=True, kw_only=True):
     processing_status: TapeStatus
     error_message: str | None
     loans_key: str | None
-    facts: StoredFacts
-    created_by: str
-    created_at: datetime
-    processed_at: datetime | None
 
 
 class Tape(Struct, frozen=True, kw_only=True):

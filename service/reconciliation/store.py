@@ -42,7 +42,10 @@ _TAPE = """
     id, job_id, trustee_name, statement_date, file_name, file_size, loan_count, total_par, processing_status,
     error_message, facts, created_by, created_at, processed_at
 """
-_TAPE_ROW = f"{_TAPE}, content_hash, loans_key"
+_TAPE_ROW = """
+    id, job_id, trustee_name, statement_date, file_name, file_size, content_hash, loan_count, total_par,
+    processing_status, error_message, loans_key
+"""
 _JOB = """
     id AS job_id, status, summary, completed_at, tape_id, workbook_id, rules, tolerances, match_stages, ambiguous,
     warnings, not_compared, changes, timings, error_message, created_by, created_at
@@ -473,10 +476,11 @@ async def lock_issue(ctx: Context, issue_id: str) -> Issue:
     Raises:
         IssueNotFound: there is none of that identifier.
     """
-    sql = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.one(Issue, sql, [issue_id], missing=IssueNotFound)
+    seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
+    issue = await ctx.one(Issue, seen, [issue_id], missing=IssueNotFound)
     await ctx.execute(_LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
-    return await ctx.one(Issue, f"{sql} FOR UPDATE", [issue_id], missing=IssueNotFound)
+    held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
+    return await ctx.one(Issue, held, [issue_id], missing=IssueNotFound)
 
 
 async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, reviewer: str) -> Issue:

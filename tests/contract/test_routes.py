@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args, get_origin
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -18,7 +18,7 @@ from msgspec import Meta, UnsetType
 from service.app import routes
 from service.platform.access import KEY_SCOPES
 from service.platform.api import Route, Upload
-from tests.conftest import Member, Stack, register
+from tests.conftest import Member, Stack, register, wait_until
 
 ROWS = [row for row in routes() if row.path.startswith("/api/")]
 OPEN_ROWS = [row for row in routes() if not row.path.startswith("/api/")]
@@ -102,22 +102,49 @@ def stranger_here(stack: Stack) -> Member:
     return register(stack.url)
 
 
-def small_book() -> bytes:
+BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
+TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
+
+
+def small_book(rows: Sequence[Sequence[str | float]]) -> bytes:
     buffer = io.BytesIO()
     book = xlsxwriter.Workbook(buffer)
     sheet = book.add_worksheet("Loans")
-    for row, cells in enumerate(
-        [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
-    ):
+    for row, cells in enumerate(rows):
         sheet.write_row(row, 0, cells)
     book.close()
     return buffer.getvalue()
 
 
+def reconciled(member: Member, workbook_id: str) -> dict[str, str]:
+    """A tape, its comparison with a workbook, and one of the issues."""
+    base = "/api/v1/reconciliation"
+    uploaded = member.post(
+        f"{base}/tapes/upload",
+        files={"file": ("tape.xlsx", small_book(TAPE))},
+        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+    )
+    assert uploaded.status_code == 201, uploaded.text
+    tape_id = uploaded.json()["tape_id"]
+
+    def ended(path: str, field: str) -> bool:
+        status = member.get(f"{base}/{path}").json()[field]
+        assert status != "failed"
+        return bool(status == "completed")
+
+    wait_until(lambda: ended(f"tapes/{tape_id}", "processing_status"), what="the tape")
+    compared = member.post(f"{base}/compare", json={"tape_id": tape_id, "workbook_id": workbook_id})
+    assert compared.status_code == 200, compared.text
+    job_id = compared.json()["job_id"]
+    wait_until(lambda: ended(f"compare/{job_id}/status", "status"), what="the comparison")
+    issues = member.get(f"{base}/issues").json()["items"]
+    return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
+
+
 @pytest.fixture(scope="module")
 def made(shared_owner: Member, members: dict[str, Member]) -> dict[str, str]:
     """One record of each kind that a path may name, of the shared tenant."""
-    uploaded = shared_owner.post("/api/v1/workbooks/upload", files={"file": ("loans.xlsx", small_book())})
+    uploaded = shared_owner.post("/api/v1/workbooks/upload", files={"file": ("loans.xlsx", small_book(BOOK))})
     assert uploaded.status_code == 201, uploaded.text
     workbook = shared_owner.parsed(uploaded.json()["id"])
     assert workbook["status"] == "ready", workbook
@@ -141,6 +168,7 @@ def made(shared_owner: Member, members: dict[str, Member]) -> dict[str, str]:
         "user_id": members["viewer"].user_id,
         "key_id": key.json()["id"],
         "mapping_id": mapping.json()["id"],
+        **reconciled(shared_owner, workbook["id"]),
     }
 
 
@@ -531,7 +559,7 @@ def test_pages_have_their_defaults_bounds_and_an_empty_end(
     fields = {field.encode_name: field for field in msgspec.structs.fields(row.query)}
     most = next(part.le for part in get_args(fields["page_size"].type) if isinstance(part, Meta))
     assert fields["page"].default == 1
-    assert (fields["page_size"].default, most) in [(20, 100), (100, 1000), (50, 100)]
+    assert (fields["page_size"].default, most) in [(20, 100), (100, 1000), (50, 100), (50, 200), (50, 500)]
     path = path_of(row, **made)
     for wrong in ("page=0", "page_size=0", f"page_size={most + 1}", "page=-1"):
         assert shared_owner.get(f"{path}?{wrong}").status_code == 422

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.grid._intern import intern
 from core.grid.column import Text
 from core.portfolio import patterns
+from core.portfolio._replace import substituted
 from core.portfolio.patterns import PatternError, matching, pattern_fault, replaced, replacement_fault, template
 
 
@@ -154,3 +155,12 @@ def test_templates() -> None:
             template(wrong)
     assert replacement_fault({"pattern": "(a)", "replacement": r"\1"}) is None
     assert "group 2" in str(replacement_fault({"pattern": "(a)", "replacement": r"\2"}))
+
+
+@pytest.mark.parametrize("spans", [[(0, 99)], [(5, 2)], [(0, 1), (0, 99)], [(0, 1), (-7, 1)]])
+def test_the_loop_trusts_no_span_beyond_its_text(spans: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="leaves the text"):
+        substituted(
+            lambda *_: spans, None, b"abcdef", (1,) if len(spans) > 1 else (b"x",),
+            has_lines=False, growth_max=10, match_steps=1, steps_left=1_000, ask=lambda: None,
+        )  # fmt: skip

@@ -19,7 +19,7 @@ Loan = dict[str, Any]
 NUMBERS = {"par_value": 0.01, "price": 0.125, "spread": 10.0, "maturity_date": 0.0, "all_in_rate": 0.05}
 AGENCIES = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 IDENTIFIERS = ("cusip", "loanx_id", "isin")
-LEGAL = set("INC INCORPORATED LLC LTD LIMITED LP LLP CORP CORPORATION CO COMPANY PLC SA NV BV GMBH AG".split())
+LEGAL = {"INC", "LLC", "LTD", "LIMITED", "LP", "CORP", "CORPORATION", "CO", "COMPANY", "PLC"}
 LOOSE = {"HOLDINGS", "HOLDCO", "BIDCO", "INTERMEDIATE"}
 
 

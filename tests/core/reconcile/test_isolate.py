@@ -69,7 +69,6 @@ def comparison_of(made: tuple[GeneratedTape, Path], tape: StoredTape, folder: Pa
     book = parse_isolated(made[1] / "book.xlsx", folder)
     told: dict[str, Any] = {
         "loans": str(tape.path),
-        "notes": tape.notes,
         "manifest": json.loads(book.manifest.to_json()),
         "paths": [str(path) for path in book.paths],
         "mapping": msgspec.json.encode(PROFILES["standard_clo"]).decode(),
@@ -83,14 +82,13 @@ def test_a_tape_is_stored_with_what_is_known_of_it(made: tuple[GeneratedTape, Pa
     stored = read_made(made, folder)
     assert left_in(folder) == [stored.path.name]
     loans = Portfolio.from_workbook(read(made[1] / "tape.xlsx"), TRUSTEES["trustee_b"])
-    back = from_sheet(open_sheet(stored.path), stored.notes)
+    back = from_sheet(open_sheet(stored.path))
     assert stored.loan_count == back.row_count == loans.row_count
     assert stored.total_par == pytest.approx(float(loans.numbers["par_value"].sum()))
     for name in ("par_value", "price", "spread", "maturity_date"):
         assert back.numbers[name].tobytes() == loans.numbers[name].tobytes()
     assert stored.header_row == loans.notes["header_row"] + 1
     assert stored.columns["par_value"] == "Principal_Funded_Balance"
-    assert back.notes == json.loads(json.dumps(loans.notes))
 
 
 def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path], folder: Path) -> None:

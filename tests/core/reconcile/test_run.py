@@ -64,7 +64,7 @@ def without_row_numbers(result: Reconciliation) -> Any:
     return result.summary, result.stages, result.ambiguous, result.warnings, list(result.issues)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(books(), books())
 def test_it_finds_what_the_oracle_finds(tape: dict[str, list[Any]], book: dict[str, list[Any]]) -> None:
     theirs, ours = Portfolio.from_columns(tape), Portfolio.from_columns(book)
@@ -80,7 +80,7 @@ def test_it_finds_what_the_oracle_finds(tape: dict[str, list[Any]], book: dict[s
     assert sum(result.stages.values()) == result.summary.matched == len(pairs)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(books(), books(), st.randoms(use_true_random=False))
 def test_shuffling_either_side_changes_nothing(
     tape: dict[str, list[Any]], book: dict[str, list[Any]], random: Any
@@ -95,7 +95,7 @@ def test_shuffling_either_side_changes_nothing(
     assert without_row_numbers(first) == without_row_numbers(again)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(books(), st.lists(st.integers(0, 6), max_size=4))
 def test_a_tape_with_itself_gives_no_issue(columns: dict[str, list[Any]], again: list[int]) -> None:
     """Loans of one name, maturity and par included: whole rows come again."""
@@ -108,7 +108,7 @@ def test_a_tape_with_itself_gives_no_issue(columns: dict[str, list[Any]], again:
     assert sorted(set(result.pairs[1].tolist())) == list(range(tape.row_count))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(books(), books())
 def test_keys_of_loans_are_unique_and_order_is_by_severity(
     tape: dict[str, list[Any]], book: dict[str, list[Any]]
@@ -264,7 +264,8 @@ def test_columns_of_one_side_are_not_compared_and_told() -> None:
     result = reconcile(tape, book)
     assert list(result.issues) == []
     assert set(result.not_compared) == {
-        "price", "spread", "rating_agency_a", "rating_agency_b", "maturity_date", "base_rate", "all_in_rate", "industry",
+        "price", "spread", "rating_agency_a", "rating_agency_b", "maturity_date", "base_rate", "all_in_rate",
+        "industry",
     }  # fmt: skip
     assert result.not_compared["price"] == "the portfolio has no such column"
     assert result.not_compared["spread"] == "the tape has no such column"

@@ -100,7 +100,6 @@ def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     assert tape["facts"]["header_row"] == 2
     assert tape["facts"]["columns"]["par_value"] == "Par Amount"
     assert tape["facts"]["warnings"] == []
-    assert "notes" not in tape["facts"]
     assert (tape["created_by"], tape["file_size"]) == (owner.email, path.stat().st_size)
 
 
@@ -336,7 +335,8 @@ def test_pages_of_loans(shared_pair: Pair) -> None:
 
 
 def test_lots_are_one_loan(shared_owner: Member, files: Files) -> None:
-    lots = [(*LOT, par, price, 350, "2030-06-30", "B2") for par, price in ((1e6, 99), (3e6, 95))]
+    lot = (CUSIPS[0], "LX000000", "Acme")
+    lots = [(*lot, par, price, 350, "2030-06-30", "B2") for par, price in ((1e6, 99), (3e6, 95))]
     tape = taken(shared_owner, files.write([HEADER[:8], *lots]))
     assert (tape["loan_count"], tape["total_par"]) == (1, 4_000_000.0)
     (loan,) = shared_owner.get(f"{BASE}/tapes/{tape['id']}/loans").json()["items"]

@@ -1,0 +1,76 @@
+"""Typed columns: read from cells, told in Python, and back to cells without a loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.portfolio import parsing, typed
+from core.portfolio.fields import FieldType
+from core.portfolio.parsing import Cells
+from core.portfolio.typed import NormalColumn, blank_column, cells_of, day_number
+
+MakeCells = Callable[..., Cells]
+
+
+def read(cells: Cells, kind: FieldType) -> NormalColumn:
+    if kind == "string":
+        return typed.read_text(cells).column
+    if kind == "date":
+        return typed.read_dates(cells, None).column
+    if kind == "boolean":
+        return typed.read_booleans(cells, "own").column
+    return NormalColumn("number", typed.read_numbers(cells)[0].values)
+
+
+@pytest.mark.parametrize("date_1904", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("string", ["a", None, "b", "a"]),
+        ("number", [1.5, None, 0.0, -2.0]),
+        ("date", ["2031-09-05", None, "1999-12-31"]),
+        ("boolean", [True, None, False]),
+    ],
+)
+def test_a_column_survives_the_way_to_cells_and_back(kind: FieldType, values: list[Any], *, date_1904: bool) -> None:
+    if kind == "string":
+        codes, text = parsing.pool_of(values)
+        column = blank_column(kind, len(values)).with_text(codes, text)
+    else:
+        figures = [math.nan if one is None else day_number(one) if kind == "date" else float(one) for one in values]
+        column = blank_column(kind, len(values)).with_values(np.array(figures))
+    assert column.python(slice(None)) == values
+    assert column.blank().tolist() == [one is None for one in values]
+    assert read(cells_of(column, date_1904=date_1904), kind).python(slice(None)) == values
+
+
+@given(st.dates(date(1902, 1, 1), date(2199, 12, 31)))
+def test_days_are_told_as_dates(day: date) -> None:
+    column = blank_column("date", 1).with_values(np.array([day_number(day.isoformat())]))
+    assert column.python(slice(None)) == [day.isoformat()]
+
+
+@pytest.mark.parametrize("date_1904", [False, True])
+def test_a_date_in_a_column_of_text_is_written(make_cells: MakeCells, *, date_1904: bool) -> None:
+    cells = make_cells(["x", date(2031, 9, 5), None, 5.0, True], date_1904=date_1904)
+    assert read(cells, "string").python(slice(None)) == ["x", "2031-09-05", None, "5", "1"]
+
+
+def test_flags(make_cells: MakeCells) -> None:
+    cells = make_cells(["Y", "no", "X", "maybe", 1.0, 0.0, 2.0, True, None, "n/a", "#N/A"])
+    own = typed.read_booleans(cells, "own")
+    assert own.column.python(slice(None)) == [True, False, True, None, True, False, None, True, None, None, None]
+    assert own.unreadable is not None
+    assert np.flatnonzero(own.unreadable).tolist() == [3, 6]
+    standard = typed.read_booleans(make_cells(["Defaulted", "maybe", "N"]), "is_defaulted")
+    assert standard.column.python(slice(None)) == [True, False, False]
+    assert standard.doubtful is not None
+    assert standard.doubtful.tolist() == [False, True, False]

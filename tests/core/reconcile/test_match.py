@@ -1,0 +1,344 @@
+"""Matching: check digits against python-stdnum, keys, joins and nearest par against plain twins, and each stage."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from stdnum import cusip as stdnum_cusip
+from stdnum import isin as stdnum_isin
+
+from core.generate import generate
+from core.portfolio import parsing
+from core.reconcile import Reconciliation, _match, reconcile
+from tests.core.reconcile.oracle import day, is_cusip, is_isin, is_loanx, portfolio_of
+
+SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
+
+
+def keys_of(strings: list[str | None], kind: int) -> list[int]:
+    codes, text = parsing.pool_of(strings)  # type: ignore[arg-type]
+    return _match.identifier_keys(text.offsets, text.data, codes, kind).tolist()
+
+
+# ---- check digits --------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=300)
+@given(st.text(SIGNS, min_size=8, max_size=8), st.sampled_from("0123456789AX"))
+def test_cusips_are_sound_as_the_witness_says(stem: str, last: str) -> None:
+    fitting = stem + stdnum_cusip.calc_check_digit(stem)
+    sound = [key != 0 for key in keys_of([fitting, stem + last], _match.CUSIP)]
+    assert sound == [fitting.strip("0") != "", is_cusip(stem + last)]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(["US", "XS", "GB", "LU", "QQ"]), st.text(SIGNS[:36], min_size=9, max_size=9), st.integers(0, 9))
+def test_isins_are_sound_as_the_witness_says(country: str, body: str, last: int) -> None:
+    fitting = country + body + stdnum_isin.calc_check_digit(country + body)
+    sound = [key != 0 for key in keys_of([fitting, f"{country}{body}{last}"], _match.ISIN)]
+    assert sound == [True, is_isin(f"{country}{body}{last}")]
+
+
+def test_the_identifiers_of_a_generated_book_are_sound() -> None:
+    columns = generate(loans=500).portfolio_columns()
+    for name, kind in (("cusip", _match.CUSIP), ("loanx_id", _match.LOANX), ("isin", _match.ISIN)):
+        texts = [text for text in np.asarray(columns[name]).tolist() if text]
+        assert 0 not in keys_of(texts, kind)
+
+
+@pytest.mark.parametrize(
+    "text", ["LX131555", "LX28443T7", "LX12345", "LX1234", "LX1234567", "LX131555T", "LX131555T77", "lx131555", "", "L"]
+)
+def test_the_shape_of_loanx_ids(text: str) -> None:
+    assert [key != 0 for key in keys_of([text], _match.LOANX)] == [is_loanx(text)]
+
+
+def test_a_us_isin_holds_a_cusip_and_others_do_not() -> None:
+    cusip = "037833100"
+    us, canada = (country + cusip + stdnum_isin.calc_check_digit(country + cusip) for country in ("US", "CA"))
+    broken = "US037833101" + stdnum_isin.calc_check_digit("US037833101")  # of the ISIN, not of the CUSIP
+    assert keys_of([us, canada, broken, None], _match.EMBEDDED) == [keys_of([cusip], _match.CUSIP)[0], 0, 0, 0]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(SIGNS, min_size=1, max_size=12), unique=True, min_size=2))
+def test_packed_keys_tell_texts_apart_and_keep_their_order(texts: list[str]) -> None:
+    order = {sign: place for place, sign in enumerate(SIGNS)}
+    keys = keys_of(sorted(texts, key=lambda text: [order[sign] for sign in text]), _match.ANY)
+    assert 0 not in keys
+    assert sorted(set(keys)) == keys
+
+
+def test_what_does_not_pack_has_no_key() -> None:
+    assert keys_of(["A" * 13, "A B", "a", "É", None], _match.ANY) == [0] * 5
+
+
+def test_codes_outside_their_pool_are_refused() -> None:
+    _, text = parsing.pool_of(["A"])
+    for codes, offsets in (([1], text.offsets), ([0], np.array([0, 9])), ([0], np.array([5, 1]))):
+        with pytest.raises(ValueError, match="leave"):
+            _match.identifier_keys(offsets, text.data, np.array(codes, np.int32), _match.ANY)
+    with pytest.raises(ValueError, match="pool"):
+        _match.shared_codes(
+            text.offsets, text.data, np.array([2], np.int32), text.offsets, text.data, np.zeros(1, np.int32)
+        )
+    with pytest.raises(ValueError, match="pool"):
+        _match.fingerprints(1, [], [(np.array([5], np.int32), np.zeros(2, np.uint64))], [], 1)
+    with pytest.raises(ValueError, match="rows"):
+        _match.fingerprints(2, [np.zeros(1)], [], [], 1)
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=20))), st.lists(st.one_of(st.none(), st.text(max_size=20))))
+def test_shared_codes_are_equal_where_the_text_is(one: list[str | None], other: list[str | None]) -> None:
+    pools = [parsing.pool_of(strings) for strings in (one, other)]  # type: ignore[arg-type]
+    (a, text), (b, other_text) = pools
+    codes = _match.shared_codes(text.offsets, text.data, a, other_text.offsets, other_text.data, b)
+    told = [text or None for text in (*one, *other)]
+    numbers = np.concatenate(codes).tolist()
+    for i, first in enumerate(told):
+        for j, second in enumerate(told):
+            assert (numbers[i] == numbers[j]) == (first == second)
+    assert [number < 0 for number in numbers] == [text is None for text in told]
+
+
+@given(st.lists(st.text(max_size=12)))
+def test_folded_text_is_upper_case_words(strings: list[str]) -> None:
+    _, text = parsing.pool_of(["x", *strings])
+    offsets, data = _match.folded(text.offsets, text.data)
+    for code in range(len(text)):
+        plain = "".join(
+            sign.upper() if sign.isascii() and sign.isalnum() else " " if sign.isascii() else sign
+            for sign in text[code]
+        )
+        words = data[offsets[code] : offsets[code + 1]].tobytes().decode()
+        assert words == " ".join(word for word in plain.split(" ") if word)
+
+
+# ---- fingerprints --------------------------------------------------------------------------------------------------
+
+
+def test_fingerprints_tell_columns_rows_and_signs_apart() -> None:
+    values = np.array([1.0, 2.0, -1.0, np.nan, 0.0, -0.0, -np.nan, 1.0 + 1e-12])
+    prints = _match.fingerprints(8, [values, np.zeros(8)], [], [np.zeros(8, np.uint8)], 99)
+    swapped = _match.fingerprints(8, [np.zeros(8), values], [], [np.zeros(8, np.uint8)], 99)
+    assert len(set(prints.tolist())) == 5
+    assert (prints[3], prints[4], prints[0]) == (prints[6], prints[5], prints[7])
+    assert not set(prints[:3].tolist()) & set(swapped[:3].tolist())
+
+
+@given(st.lists(st.text(max_size=30), unique=True))
+def test_hashes_of_texts_differ(strings: list[str]) -> None:
+    _, text = parsing.pool_of(strings)
+    hashes = _match.text_hashes(text.offsets, text.data, 123).tolist()
+    assert len(hashes) == len(text) + 1
+    assert len(set(hashes)) == len(hashes)
+
+
+# ---- joins ---------------------------------------------------------------------------------------------------------
+
+
+def joined(tape: list[int], book: list[int]) -> tuple[dict[int, int], set[int], set[int]]:
+    """Pairs of keys that stand once on each side, and the rows of keys on both that do not."""
+    places: tuple[defaultdict[int, list[int]], defaultdict[int, list[int]]] = defaultdict(list), defaultdict(list)
+    for side, keys in zip(places, (tape, book), strict=True):
+        for row, key in enumerate(keys):
+            side[key].append(row)
+    both = [(places[0][key], places[1][key]) for key in places[0].keys() & places[1].keys()]
+    pairs = {a[0]: b[0] for a, b in both if len(a) == len(b) == 1}
+    shared = [(a, b) for a, b in both if len(a) > 1 or len(b) > 1]
+    return pairs, {row for a, _ in shared for row in a}, {row for _, b in shared for row in b}
+
+
+def check_join(tape: NDArray[np.uint64], book: NDArray[np.uint64]) -> None:
+    tape_pair, book_pair = np.full(len(tape), -1, np.int32), np.full(len(book), -1, np.int32)
+    count, (tape_rows, tape_groups), (book_rows, book_groups) = _match.join(
+        tape, np.arange(len(tape), dtype=np.int32), book, np.arange(len(book), dtype=np.int32), tape_pair, book_pair, 7
+    )
+    pairs, tape_shared, book_shared = joined(tape.tolist(), book.tolist())
+    assert count == len(pairs)
+    assert {row: pair for row, pair in enumerate(tape_pair.tolist()) if pair >= 0} == pairs
+    assert {pair: row for row, pair in enumerate(book_pair.tolist()) if pair >= 0} == pairs
+    assert (set(tape_rows.tolist()), set(book_rows.tolist())) == (tape_shared, book_shared)
+    key_of = dict(zip(tape_groups.tolist(), tape[tape_rows].tolist(), strict=True))
+    assert [key_of[group] for group in book_groups.tolist()] == book[book_rows].tolist()
+
+
+@settings(max_examples=200)
+@given(st.lists(st.integers(1, 12)), st.lists(st.integers(1, 12)))
+def test_joins_of_few_keys(tape: list[int], book: list[int]) -> None:
+    check_join(np.array(tape, np.uint64), np.array(book, np.uint64))
+
+
+def test_joins_of_several_parts() -> None:
+    chance = np.random.default_rng(1)
+    check_join(
+        chance.integers(1, 60_000, 50_000).astype(np.uint64), chance.integers(1, 60_000, 40_000).astype(np.uint64)
+    )
+
+
+def test_what_a_join_refuses() -> None:
+    one, row, pair = np.ones(1, np.uint64), np.zeros(1, np.int32), np.full(1, -1, np.int32)
+    for keys, rows in (
+        (np.zeros(1, np.uint64), row),
+        (one, np.array([1], np.int32)),
+        (one, np.array([-1], np.int32)),
+        (one, row[:0]),
+    ):
+        with pytest.raises(ValueError, match="do not fit"):
+            _match.join(keys, rows, one, row, pair, pair, 1)
+        with pytest.raises(ValueError, match="do not fit"):
+            _match.join(one, row, keys, rows, pair, pair, 1)
+
+
+# ---- nearest par ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.booleans())))
+def test_the_nearest_are_paired_first(rows: list[tuple[int, int, bool]]) -> None:
+    """Each pair is the closest of what is left at its turn; where distances are equal, the first in the list."""
+    rows = sorted(rows)
+    groups, par, sides = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
+    partner = _match.pair_nearest(groups.astype(np.int64), par.astype(np.float64), sides.astype(np.uint8)).tolist()
+    expected = [-1] * len(rows)
+    while True:
+        left = [at for at in range(len(rows)) if expected[at] < 0]
+        near = [
+            (rows[b][1] - rows[a][1], a, b)
+            for a, b in pairwise(left)
+            if rows[a][0] == rows[b][0] and rows[a][2] != rows[b][2]
+        ]
+        if not near:
+            break
+        distance, a, b = min(near)
+        assert distance == min(
+            abs(rows[i][1] - rows[j][1])
+            for i in left for j in left if rows[i][0] == rows[j][0] and rows[i][2] < rows[j][2]
+        )  # fmt: skip
+        expected[a], expected[b] = b, a
+    assert partner == expected
+
+
+def test_a_hundred_thousand_loans_of_one_name_are_no_trouble() -> None:
+    chance = np.random.default_rng(2)
+    par = np.sort(chance.uniform(0, 1e9, 100_000))
+    partner = _match.pair_nearest(np.zeros(100_000, np.int64), par, (chance.random(100_000) < 0.5).astype(np.uint8))
+    assert np.count_nonzero(partner >= 0) > 98_000
+
+
+# ---- stages --------------------------------------------------------------------------------------------------------
+
+MATURITY = day("2030-06-30")
+CUSIP, OTHER = "037833100", "594918104"
+US = "US" + CUSIP + stdnum_isin.calc_check_digit("US" + CUSIP)
+XS = "XS0104440986"
+
+
+def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
+    """One loan on each side."""
+    return reconcile(*(portfolio_of(**{name: [value] for name, value in side.items()}) for side in (tape, book)))
+
+
+@pytest.mark.parametrize(
+    ("tape", "book", "stage"),
+    [
+        ({"cusip": CUSIP}, {"cusip": CUSIP}, "cusip"),
+        ({"cusip": CUSIP}, {"isin": US}, "cusip"),
+        ({"isin": US}, {"cusip": CUSIP}, "cusip"),
+        ({"cusip": "03783310X", "isin": US}, {"cusip": CUSIP}, "cusip"),
+        ({"cusip": CUSIP, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
+        ({"cusip": None, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
+        ({"cusip": CUSIP, "isin": XS}, {"cusip": OTHER, "isin": XS}, "isin"),
+        ({"cusip": "PRIVATE01"}, {"cusip": "PRIVATE01"}, "cusip"),
+        ({"loanx_id": "A LOAN OF OURS"}, {"loanx_id": "A LOAN OF OURS"}, "loanx_id"),
+        ({"isin": "XS0104440987"}, {"isin": "XS0104440987"}, "isin"),
+        (
+            {"borrower_name": "Acme & Sons, Inc.", "maturity_date": MATURITY},
+            {"borrower_name": "ACME AND SONS", "maturity_date": MATURITY, "par_value": 9e6},
+            "borrower_maturity",
+        ),
+        (
+            {"borrower_name": "Acme Inc", "maturity_date": MATURITY, "facility_name": "Term Loan B-1"},
+            {"borrower_name": "ACME", "maturity_date": 1.0, "facility_name": "TERM LOAN (B 1)", "par_value": 9e6},
+            "borrower_name",
+        ),
+        ({"borrower_name": "Acme Holdings LLC"}, {"borrower_name": "Acme Intermediate, Inc."}, "borrower_name"),
+        ({"borrower_name": "Acme", "par_value": 1e6}, {"borrower_name": "ACME", "par_value": 950e3}, "borrower_name"),
+        ({"borrower_name": "Acme", "par_value": 1e6}, {"borrower_name": "ACME", "par_value": 949_999.0}, None),
+        ({"borrower_name": "Acme"}, {"borrower_name": "Acme Two"}, None),
+        ({"cusip": CUSIP, "borrower_name": "A"}, {"cusip": OTHER, "borrower_name": "B"}, None),
+        ({"cusip": "000000000", "borrower_name": "A"}, {"isin": "US0000000000", "borrower_name": "B"}, None),
+        ({"isin": "CA0378331005"}, {"cusip": CUSIP, "borrower_name": "B"}, None),
+    ],
+)  # fmt: skip
+def test_each_stage(tape: dict[str, Any], book: dict[str, Any], stage: str | None) -> None:
+    result = paired(tape, book)
+    assert {name: count for name, count in result.stages.items() if count} == ({} if stage is None else {stage: 1})
+    assert sum(result.ambiguous.values()) == 0
+    assert {issue.identifier_type for issue in result.issues if issue.issue_type == "value_mismatch"} <= {stage}
+
+
+def test_the_order_of_the_stages() -> None:
+    assert list(paired({"cusip": CUSIP}, {"cusip": CUSIP}).stages) == [
+        "cusip", "loanx_id", "isin", "borrower_maturity", "borrower_name"
+    ]  # fmt: skip
+
+
+def test_an_earlier_stage_takes_its_loans_from_the_later_ones() -> None:
+    """By LoanX id alone the first of the tape would be the second of the portfolio."""
+    tape = portfolio_of(cusip=[CUSIP, None], loanx_id=["LX131555", "LX131556"], borrower_name=["A", "B"])
+    book = portfolio_of(cusip=[CUSIP, OTHER], loanx_id=["LX131556", "LX131555"], borrower_name=["C", "D"])
+    result = reconcile(tape, book)
+    assert [rows.tolist() for rows in result.pairs] == [[0], [0]]
+    assert (result.stages["cusip"], result.summary.unmatched_trustee, result.summary.unmatched_internal) == (1, 1, 1)
+
+
+def test_an_identifier_that_fails_its_check_is_told() -> None:
+    assert any(
+        "fails its check digit" in text for text in paired({"cusip": "PRIVATE01"}, {"cusip": "PRIVATE01"}).warnings
+    )
+    assert paired({"cusip": CUSIP}, {"cusip": CUSIP}).warnings == ()
+
+
+def test_loans_of_one_borrower_and_maturity_are_paired_by_nearest_par_and_told() -> None:
+    tape = portfolio_of(borrower_name=["Acme"] * 3, maturity_date=[MATURITY] * 3, par_value=[1e6, 5e6, 9e6])
+    book = portfolio_of(borrower_name=["ACME"] * 2, maturity_date=[MATURITY] * 2, par_value=[9.1e6, 1.01e6])
+    result = reconcile(tape, book)
+    assert dict(zip(*(rows.tolist() for rows in result.pairs), strict=True)) == {0: 1, 2: 0}
+    assert result.ambiguous["borrower_maturity"] == 1
+    doubts = [issue for issue in result.issues if issue.field_name == "duplicates"]
+    assert [(one.trustee_value, one.internal_value, one.issue_type) for one in doubts] == [
+        ("3", "2", "duplicate_position")
+    ] * 3
+    assert len({issue.loan_key for issue in doubts}) == 3
+    assert sorted(one.identifier_type for one in doubts) == ["borrower_maturity", "borrower_maturity", "borrower_name"]
+
+
+def test_loans_that_hold_the_same_are_paired_with_each_other_and_not_told() -> None:
+    columns = {"borrower_name": ["Acme"] * 3, "maturity_date": [MATURITY] * 3, "par_value": [1e6, 1e6, 1e6]}
+    tape = portfolio_of(**columns, spread=[300.0, 400.0, 500.0])
+    book = portfolio_of(**columns, spread=[500.0, 300.0, 400.0])
+    result = reconcile(tape, book)
+    assert result.pairs[1].tolist() == [1, 2, 0]
+    assert (len(result.issues), sum(result.ambiguous.values())) == (0, 0)
+
+
+def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:
+    """One by its own CUSIP, one by its ISIN alone: lots are told by their own identifiers."""
+    tape = portfolio_of(cusip=[CUSIP, None], isin=[None, US], par_value=[1e6, 3e6])
+    book = portfolio_of(cusip=[CUSIP], par_value=[3.1e6])
+    result = reconcile(tape, book)
+    assert result.pairs[0].tolist() == [1]
+    assert result.ambiguous["cusip"] == 1
+    assert {issue.issue_type for issue in result.issues} == {
+        "value_mismatch",
+        "missing_in_internal",
+        "duplicate_position",
+    }

@@ -1,0 +1,108 @@
+"""Work on tapes that goes wrong: a killed worker, a file that is gone; nothing stays in processing for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.generate import generate, generate_tape
+from tests.conftest import Member, Stack, register, run_stack, wait_until
+from tests.service.reconciliation.conftest import BASE, TAPE, Files, Pair, ask, ended, paired, processed, send
+
+LOANS = 30_000
+
+
+@pytest.fixture(scope="module")
+def idle() -> Iterator[Stack]:
+    """A service of this module's own; its worker is stopped, and each test starts the one that it needs."""
+    with run_stack() as stack:
+        stack.worker.terminate()
+        stack.worker.wait(30)
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tape and a book that take long enough to be killed in."""
+    folder = tmp_path_factory.mktemp("long")
+    tape = generate_tape(generate(loans=LOANS, seed=1), "trustee_b", 1)
+    tape.write(folder / "tape.xlsx")
+    tape.deal.write(folder / "book.xlsx")
+    return folder
+
+
+def scratch(stack: Stack, prefix: str) -> list[str]:
+    return [path.name for path in (stack.data_dir / "scratch").glob(f"{prefix}*")]
+
+
+def lose(stack: Stack, key: str) -> None:
+    (stack.data_dir / "blobs" / key[:2] / key).unlink()
+
+
+def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) -> None:
+    """SIGKILL in the middle of each; the next worker does it again, once, and leaves nothing of the first run."""
+    member = register(idle.url)
+    answer = send(member, long / "tape.xlsx", trustee_name="trustee_b")
+    tape_id = answer.json()["tape_id"]
+    with idle.another_worker() as first:
+        wait_until(lambda: scratch(idle, "tape_"), what="the reading")
+        first.kill()
+        first.wait()
+    assert member.get(f"{BASE}/tapes/{tape_id}").json()["processing_status"] == "processing"
+    with idle.another_worker() as second:
+        assert processed(member, tape_id)["loan_count"] > LOANS * 0.99
+        book = member.uploaded(long / "book.xlsx")
+        job_id = ask(member, tape_id, book["id"]).json()["job_id"]
+        wait_until(lambda: scratch(idle, "rec_"), what="the comparison")
+        second.kill()
+        second.wait()
+    assert member.get(f"{BASE}/compare/{job_id}/status").json()["status"] == "processing"
+    with idle.another_worker():
+        job = ended(member, job_id)
+        assert job["status"] == "completed", job
+        found = job["summary"]["issues_found"]
+        total = member.get(f"{BASE}/issues/summary", params={"tape_id": tape_id}).json()["total"]
+        assert total == found > 0
+        wait_until(lambda: not scratch(idle, "rec_") + scratch(idle, "tape_"), what="an empty scratch folder")
+    assert idle.sql(
+        "SELECT status, failures FROM jobs WHERE tenant_id = %s ORDER BY created_at", [member.tenant_id]
+    ) == [
+        ("completed", 1),
+        ("completed", 0),
+        ("completed", 1),
+    ]
+
+
+def test_a_tape_whose_file_is_gone_fails_past_its_retries(idle: Stack, tmp_path: Path) -> None:
+    member = register(idle.url)
+    tape_id = send(member, Files(tmp_path).write(TAPE)).json()["tape_id"]
+    ((key,),) = idle.sql("SELECT content_hash FROM tapes WHERE id = %s", [tape_id])
+    lose(idle, key)
+    with idle.another_worker():
+        tape = processed(member, tape_id)
+    assert tape["processing_status"] == "failed"
+    assert tape["error_message"] == (
+        "The tape could not be read because of a fault in the service; upload the file again."
+    )
+    assert dead_letters(idle, member) == [("reconciliation.read_tape", 2)]
+
+
+def test_a_comparison_whose_loans_are_gone_fails_past_its_retries(idle: Stack, tmp_path: Path) -> None:
+    with idle.another_worker():
+        pair: Pair = paired(register(idle.url), Files(tmp_path))
+        ((key,),) = idle.sql("SELECT loans_key FROM tapes WHERE id = %s", [pair.tape_id])
+        lose(idle, key)
+        job = pair.compare()
+    assert (job["status"], job["summary"]) == ("failed", None)
+    assert job["error_message"] == (
+        "The comparison could not be made because of a fault in the service; ask for it again."
+    )
+    assert dead_letters(idle, pair.member) == [("reconciliation.compare", 2)]
+    assert pair.issues() == []
+
+
+def dead_letters(stack: Stack, member: Member) -> list[tuple[str, int]]:
+    rows = stack.sql("SELECT task_name, retries_attempted FROM dead_letters WHERE tenant_id = %s", [member.tenant_id])
+    return [(str(name), int(retries)) for name, retries in rows]
