@@ -465,8 +465,8 @@ def numbers(
 # ---- words of totals -----------------------------------------------------------------------------------------------
 
 cdef bint _may_mark(const uint8_t *text, int64_t length) noexcept nogil:
-    """A start such as "tot", "sub", "*" or "©", or an end such as "total", "totals", "total:"."""
-    cdef const char *starts = b"gratotsubsumcouavgaveweifoonotsou"
+    """A start such as "tot", "sub", "wtd", "*" or "©", or an end such as "total", "totals", "total:"."""
+    cdef const char *starts = b"gratotsubsumcouavgaveweiwtdfoonotsou"
     cdef uint8_t first[3]
     cdef int64_t step = _blank(text, length)
     cdef int at
@@ -482,7 +482,7 @@ cdef bint _may_mark(const uint8_t *text, int64_t length) noexcept nogil:
         return False
     for at in range(3):
         first[at] = text[at] | 0x20
-    for at in range(0, 33, 3):
+    for at in range(0, 36, 3):
         if memcmp(starts + at, first, 3) == 0:
             return True
     step = _blank_end(text, length)

@@ -227,6 +227,8 @@ def _why(one: Candidate, best: Candidate | None, found: header.Found | None, map
     if mine[1] != its[1]:
         return f"its header names fewer fields ({mine[1]} of {its[1]})"
     if mine[2] != its[2]:
+        return "its header names as many fields, but no figures stand below it"
+    if mine[3] != its[3]:
         return "it is hidden, and its header names no more fields"
     return f"its header names as many fields, and sheet {best.sheet.name} comes first"
 
@@ -357,10 +359,13 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> Detec
 
 def _match(one: Field, text: str, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
-    words = key(text)
-    if words in {key(alias) for alias in one.aliases}:
-        return "auxiliary alias" if is_auxiliary else "alias"
-    return "field name" if words == key(one.target) else "alias less its unit"
+    aliases = {key(alias) for alias in one.aliases}
+    for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
+        if words in aliases:
+            return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
+        if words == key(one.target):
+            return "field name"
+    return "alias less its unit"
 
 
 def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:

@@ -432,17 +432,22 @@ class _Scan:
         return said if measured or len(said) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
-        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., as they are or in brackets."""
+        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., in brackets or not."""
         counted = []
+        kinds = set()
         for column in range(self.sheet.column_count):
             value = self.sheet.value(row, column)
+            if value is None:
+                continue
+            kind = "figures"
             if isinstance(value, str) and (found := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
+                kind = "figures" if found[1] else "letters"
                 value = float(found[1] or ord(found[2].upper()) - ord("A") + 1)
-            if value is not None:
-                counted.append((column, value))
-            if value is not None and value != len(counted):
+            kinds.add(kind)
+            counted.append(column)
+            if value != len(counted):
                 return False
-        return len(counted) >= COUNTED_MIN and over.feeds.keys() <= {column for column, _ in counted}
+        return len(counted) >= COUNTED_MIN and len(kinds) == 1 and over.feeds.keys() <= set(counted)
 
 
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:

@@ -38,6 +38,8 @@ _AGENCIES: Final[dict[str, ratings.Agency | None]] = {
     "rating_agency_c": "c",
     "facility_rating_agency_a": "a",
 }
+_AMOUNTS: Final = ("par_value", "principal_balance")
+"""Targets for what a loan amounts to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,16 @@ class Candidate:
     """Its best header; None without one."""
     has_rows: bool
     """Whether a column that makes the header one of loans has a cell below it."""
+    has_figures: bool
+    """Whether the column of its par has a figure; True where the header names none."""
     refused: str
     """Why it cannot be the one in spite of its header; "" where it can."""
 
     @property
-    def rank(self) -> tuple[bool, int, bool]:
-        """Rows below the header, then fields named by it, then whether the sheet is shown."""
+    def rank(self) -> tuple[bool, int, bool, bool]:
+        """Rows below the header, then fields named by it, then figures, then whether the sheet is shown."""
         score = 0 if self.found is None else self.found.score
-        return self.has_rows, score, self.sheet.state == "visible"
+        return self.has_rows, score, self.has_figures, self.sheet.state == "visible"
 
 
 def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
@@ -72,8 +76,11 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     rated = []
     for sheet in book.sheets:
         found = header.find(sheet, mapping)
-        refused = "" if found is None else _refused(sheet, found)
-        rated.append(Candidate(sheet, found, found is not None and _has_rows(sheet, found, mapping), refused))
+        if found is None:
+            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
+            continue
+        has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
+        rated.append(Candidate(sheet, found, has_rows, has_figures, _refused(sheet, found)))
     return rated
 
 
@@ -88,7 +95,8 @@ def _refused(sheet: Sheet, found: header.Found) -> str:
 def find_holdings(book: Workbook, mapping: Mapping) -> Holdings | None:
     """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
-    A header with nothing below it counts only where no sheet has more. A sheet named like one for notes or accounts is
+    A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
+    columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
     return chosen(candidates(book, mapping))
@@ -108,6 +116,23 @@ def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
         if stored is not None and stored.kinds[max(0, found.row + 1 - stored.start) :].any():
             return True
     return False
+
+
+def _has_figures(sheet: Sheet, found: header.Found) -> bool:
+    """Whether the first rows of the par column have a number, or a text with a digit."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    if place is None:
+        return True
+    stored = sheet.columns[place]
+    if stored is None:
+        return False
+    low = max(0, found.row + 1 - stored.start)
+    high = low + header.SAMPLE_ROWS
+    if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
+        return True
+    codes = np.unique(stored.codes[low:high])
+    texts = parsing.decoded(sheet.text, codes[codes >= 0])
+    return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
 
 
 def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: float | None) -> Portfolio:

@@ -47,7 +47,7 @@ _BARE: Final = re.compile(
     re.IGNORECASE,
 )
 _MARKER: Final = re.compile(
-    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|weighted|footnote|note[s:]|\*|source|©)"
+    r"\s*(?:(?:grand |sub[\s-]?)?\s*total|sum\b|count\b|average|avg\b|weighted|wtd\b|footnote|note[s:]|\*|source|©)"
     r"|.*\btotals?\s*:?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -61,7 +61,7 @@ _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
 CASH_ROWS: Final = 20_000
 """Rows without a maturity up to which each name is looked at; of more, those that have the letters."""
 
-_CASH_STARTS: Final = (b"cash", b"acc")
+_CASH_STARTS: Final = (b"cash", b"acc", b"money")
 _CASH_NAME: Final = frozenset(("cash", "account", "accounts", "acct", "accts"))
 _CASH_WORDS: Final = _CASH_NAME | frozenset(
     (
@@ -80,6 +80,13 @@ _BANK_ACCOUNT: Final = re.compile(
     r"\b(?:collection|payment|reserve|expense|principal|interest|funding|custod(?:y|ial)|proceeds|ramp up|deposit)"
     r"(?: cash)? acc(?:oun)?ts?(?: balance)?$"
 )
+
+_CASH_FUND: Final = re.compile(r"\b(?:cash management|money market)(?: (?:funds?|portfolio|trust))?$")
+
+CURRENCIES: Final = frozenset(("aud", "cad", "chf", "eur", "gbp", "jpy", "sek", "usd"))
+"""Words that alone are the name of a balance in this currency."""
+
+_CURRENCY_BYTES: Final = 3
 
 TEXT_BYTES_MAX: Final = 400
 """UTF-8 bytes of a cell that is looked at for the words above; of a longer one only its start."""
@@ -246,7 +253,8 @@ def _cash_names(columns: Columns, text: Text, rows: NDArray[np.int64]) -> NDArra
     if len(rows) > CASH_ROWS:
         data = text.data.tobytes().lower()
         places = np.array([place for start in _CASH_STARTS for place in _places(data, start)], np.int64)
-        codes = np.searchsorted(text.offsets, places, side="right") - 1
+        short = np.flatnonzero(np.diff(text.offsets) == _CURRENCY_BYTES)
+        codes = np.concatenate((np.searchsorted(text.offsets, places, side="right") - 1, short))
     else:
         named = [cells for cells in (columns.borrower, columns.facility, *columns.identifiers) if cells is not None]
         codes = np.concatenate([np.zeros(0, np.int64), *(cells.codes[rows] for cells in named)])
@@ -265,6 +273,8 @@ def _places(data: bytes, part: bytes) -> Iterator[int]:
 
 
 def _is_cash(name: str) -> bool:
+    if name in CURRENCIES or _CASH_FUND.search(name) is not None:
+        return True
     words = name.split()
     if _CASH_NAME.isdisjoint(words):
         return False
@@ -369,7 +379,9 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     wordy = odd.matches(_MARKER, whole=False) & ~detail & (odd.texts <= 1) & (has_detail_column | ~par)
     marker = (bare | wordy) & ~blank & ~header
     is_ruled = odd.matches(_RULED, whole=True) & (odd.texts == odd.filled)
-    label = ((odd.filled == 1) & (odd.texts == 1) | is_ruled) & ~marker & ~header
+    # Words that name no loan: a section, the rest of a header, a page's title.
+    is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)
+    label = ((odd.filled == 1) & (odd.texts == 1) | is_words) & ~marker & ~header
     solid = ~(blank | header | marker | label)
     rest = par & solid & ~cash
     ends = marker & ~odd.matches(_SUBTOTAL, whole=False)
@@ -390,7 +402,9 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     subtotals = _company_subtotals(columns, bare_names, has)
     named_totals = _named_totals(columns, np.union1d(np.setdiff1d(bare_names, subtotals), rows[doubtful]), counted)
     groups = np.setdiff1d(np.union1d(bare_names, rows[rest & described]), np.union1d(subtotals, named_totals))
-    subtotals = np.union1d(subtotals, _group_totals(columns, groups[groups < stop], counted))
+    subtotals = np.union1d(subtotals, _group_totals(columns, groups[groups < stop], named_totals, counted))
+    unnamed = np.setdiff1d(rows[nameless & (odd.texts > 0)], totals)  # the name of a group stands in another column
+    subtotals = np.union1d(subtotals, _group_totals(columns, unnamed[unnamed < stop], rows[:0], counted))
     totals = np.union1d(totals, named_totals)
     kept = has.plain.copy()
     kept[rows[rest]] = True
@@ -504,18 +518,24 @@ def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np
     return np.asarray(rows[is_total], np.int64)
 
 
-def _group_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _group_totals(
+    columns: Columns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """Rows with a name and a par alone where each is the sum of its group: the loans since the one before, or those
     up to the next one. One that is not, and all of them are loans.
+
+    Args:
+        totals: rows that are known as the sum of all loans above, as the first group's is; groups end there as well.
     """
-    if columns.par is None or len(rows) < GROUP_TOTALS_MIN:
+    if columns.par is None or not len(rows) or len(rows) + len(totals) < GROUP_TOTALS_MIN:
         return rows[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
     many = np.concatenate(([0], np.cumsum(counted)))
-    figures = columns.par[rows]
-    for edges in (np.concatenate(([0], rows)), np.concatenate((rows, [len(counted)]))):
-        is_sum = np.abs(np.diff(sums[edges]) - figures) <= TOTAL_TOLERANCE
-        if is_sum.all() and np.diff(many[edges]).all() and many[-1] >= NAMED_TOTAL_LOANS:
+    ends = np.union1d(rows, totals)
+    is_group = np.isin(ends, rows)
+    for edges in (np.concatenate(([0], ends)), np.concatenate((ends, [len(counted)]))):
+        is_sum = (np.abs(np.diff(sums[edges]) - columns.par[ends]) <= TOTAL_TOLERANCE) & (np.diff(many[edges]) > 0)
+        if is_sum[is_group].all() and many[-1] >= NAMED_TOTAL_LOANS:
             return rows
     return rows[:0]
 

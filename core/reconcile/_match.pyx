@@ -479,19 +479,22 @@ cdef bint _part(
     const uint64_t[::1] keys, const int32_t[::1] rows, Py_ssize_t row_count, uint64_t seed, int bits,
     Py_ssize_t *starts, Entry *into,
 ) noexcept nogil:
-    """Keys and rows by the top bits of the hash; part p is `starts[p]` to `starts[p + 1]`. False for an unfit one."""
+    """Keys and rows by the top bits of the hash; part p is `starts[p]` to `starts[p + 1]`. False for an unfit row."""
     cdef Py_ssize_t at, part, parts = 1 << bits
     cdef Py_ssize_t next_of[1 << PARTS_BITS_MAX]
     cdef int shift = 63 - bits
     cdef bint sound = True
     memset(starts, 0, (parts + 1) * sizeof(Py_ssize_t))
     for at in range(keys.shape[0]):
-        starts[((_hash(keys[at], seed) >> 1) >> shift) + 1] += 1
-        sound &= keys[at] != 0 and 0 <= rows[at] < row_count
+        sound &= 0 <= rows[at] < row_count
+        if keys[at] != 0:
+            starts[((_hash(keys[at], seed) >> 1) >> shift) + 1] += 1
     for part in range(parts):
         starts[part + 1] += starts[part]
         next_of[part] = starts[part]
     for at in range(keys.shape[0]):
+        if keys[at] == 0:
+            continue
         part = (_hash(keys[at], seed) >> 1) >> shift
         into[next_of[part]].key = keys[at]
         into[next_of[part]].row = rows[at]
@@ -556,14 +559,14 @@ def join(
     """Pair the rows whose key stands once on each side, into `tape_pair` and `book_pair` (row of the other side).
 
     Args:
-        tape_keys, tape_rows: keys, none of them 0, and the rows they belong to; so for the book.
+        tape_keys, tape_rows: keys, 0 for none, and the rows they belong to; so for the book.
 
     Returns:
         The number of pairs, and for either side the rows whose key is on both sides and shared by several rows of one,
         with a number for each key, the same for both sides.
 
     Raises:
-        ValueError: lengths differ, a row is outside its pair array, or a key is 0.
+        ValueError: lengths differ, or a row is outside its pair array.
         MemoryError: no memory.
     """
     cdef Py_ssize_t tape_count = tape_keys.shape[0], book_count = book_keys.shape[0], pairs = 0, part, parts

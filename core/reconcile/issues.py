@@ -122,12 +122,13 @@ class Issues(Sequence[Issue]):
         loans, field = self._loan[at], self._field[at]
         rules = [FIELDS[code] for code in field.tolist()]
         trustee_value, internal_value = self._values(loans, field)
+        loan_key, primary, cusip, borrower = self._loans.described(loans)
         return {
-            "loan_key": self._loans.keys(loans),
-            "primary_identifier": self._loans.identifiers(loans),
-            "cusip": self._loans.texts("cusip", loans),
+            "loan_key": loan_key,
+            "primary_identifier": primary,
+            "cusip": cusip,
             "identifier_type": self._loans.identifier_types(loans, self._matched.stage),
-            "borrower_name": self._loans.texts("borrower_name", loans),
+            "borrower_name": borrower,
             "issue_type": [ISSUE_TYPES[code] for code in self._type[at].tolist()],
             "severity": [SEVERITIES[code - 1] for code in self._severity[at].tolist()],
             "category": [rule.category for _, rule in rules],

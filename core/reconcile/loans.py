@@ -61,7 +61,7 @@ class Loans:
 
     def _odd_keys(self, loans: NDArray[np.int64]) -> dict[int, str]:
         """Identifiers of any length; else normalised name and maturity."""
-        return dict(zip(loans.tolist(), self._texts(loans, for_key=True), strict=True))
+        return dict(zip(loans.tolist(), self._plain_keys(loans), strict=True))
 
     def _ordered(self, packed: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The place of each loan, and its number among those of the same key, from 1."""
@@ -84,28 +84,37 @@ class Loans:
         number[order] = places - np.maximum.accumulate(np.where(again, 0, places)) + 1
         return position, number
 
-    def keys(self, loans: NDArray[np.int64]) -> list[str]:
-        """The keys of some loans: no two loans have the same."""
-        keys = self._texts(loans, for_key=True)
+    def described(self, loans: NDArray[np.int64]) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Keys, primary identifiers, CUSIPs and borrowers of some loans; no two loans have the same key.
+
+        The primary identifier is the CUSIP, else LoanX id, else ISIN, else the borrower's name as written.
+        """
+        cusips, borrowers = self.texts("cusip", loans), self.texts("borrower_name", loans)
+        primaries = list(cusips)
+        for number, field in enumerate(IDENTIFIERS[1:], 1):
+            at = np.flatnonzero(self.primary[loans] == number)
+            _put(primaries, at, self.texts(field, loans[at]))
+        named = np.flatnonzero(self.primary[loans] == _NAMED)
+        keys = list(primaries)
+        _put(primaries, named, [borrowers[place] for place in named.tolist()])
+        _put(keys, named, self._name_keys(loans[named]))
         numbers = self._number[loans].tolist()
-        return [_key(text, number) for text, number in zip(keys, numbers, strict=True)]
+        return [_key(text, number) for text, number in zip(keys, numbers, strict=True)], primaries, cusips, borrowers
 
-    def identifiers(self, loans: NDArray[np.int64]) -> list[str]:
-        """Primary identifiers of some loans: CUSIP, else LoanX id, else ISIN, else the borrower's name as written."""
-        return self._texts(loans, for_key=False)
-
-    def _texts(self, loans: NDArray[np.int64], *, for_key: bool) -> list[str]:
+    def _plain_keys(self, loans: NDArray[np.int64]) -> list[str]:
+        """The keys of some loans before loans of the same are numbered."""
         texts = [""] * len(loans)
         for number, field in enumerate(IDENTIFIERS):
             at = np.flatnonzero(self.primary[loans] == number)
             _put(texts, at, self.texts(field, loans[at]))
-        at = np.flatnonzero(self.primary[loans] == _NAMED)
-        if len(at):
-            _put(texts, at, self._name_keys(loans[at]) if for_key else self.texts("borrower_name", loans[at]))
+        named = np.flatnonzero(self.primary[loans] == _NAMED)
+        _put(texts, named, self._name_keys(loans[named]))
         return texts
 
     def _name_keys(self, loans: NDArray[np.int64]) -> list[str]:
         """Normalised borrower and maturity."""
+        if not len(loans):
+            return []
         names = [""] * len(loans)
         days = np.full(len(loans), np.nan)
         for side, rows in ((self.book, self.book_rows[loans]), (self.tape, self.tape_rows[loans])):
@@ -143,6 +152,8 @@ def _put(texts: list[str], places: NDArray[np.int64], values: list[str]) -> None
 
 def _key(text: str, number: int) -> str:
     """A loan's key; a sign that marks the number is doubled in the text, so that no text looks like a numbered one."""
+    if number == 1 and len(text) <= KEY_LENGTH_MAX and "#" not in text:
+        return text
     text = text.replace("#", "##")
     if len(text) > KEY_LENGTH_MAX:
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -197,12 +197,9 @@ class _Work:
         tape_par, book_par = self.tape.numbers("par_value"), self.book.numbers("par_value")
         if tape_par is None or book_par is None:
             return
-        tape_at, book_at = np.flatnonzero(tape >= 0), np.flatnonzero(book >= 0)
         pair = np.full(len(tape_rows), -1, np.int32), np.full(len(book_rows), -1, np.int32)
-        _match.join(
-            _code_keys(tape[tape_at]), tape_at.astype(np.int32), _code_keys(book[book_at]), book_at.astype(np.int32),
-            *pair, self.seed,
-        )  # fmt: skip
+        places = np.arange(len(tape_rows), dtype=np.int32), np.arange(len(book_rows), dtype=np.int32)
+        _match.join(_code_keys(tape), places[0], _code_keys(book), places[1], *pair, self.seed)
         at = np.flatnonzero(pair[0] >= 0)
         tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
         apart = np.round(np.abs(tape_par[tape_found] - book_par[book_found]), 6)
@@ -213,10 +210,6 @@ class _Work:
     def pair(self, stage: IdentifierType, tape_rows: Rows, tape_keys: Keys, book_rows: Rows, book_keys: Keys) -> None:
         """Pair rows by keys (0: none), and those that share a key by what they hold."""
         found = self.found
-        if not (tape_keys.all() and book_keys.all()):
-            has_tape, has_book = tape_keys != 0, book_keys != 0
-            tape_rows, tape_keys = tape_rows[has_tape], tape_keys[has_tape]
-            book_rows, book_keys = book_rows[has_book], book_keys[has_book]
         pairs, tape_members, book_members = _match.join(
             tape_keys, tape_rows, book_keys, book_rows, found.tape_pair, found.book_pair, self.seed
         )
@@ -323,8 +316,9 @@ class _Names:
 def _loose(column: TextColumn) -> TextColumn:
     """Normalised names without the words that separate the entities of one group; the first word stays."""
     used, codes = np.unique(column.codes, return_inverse=True)
-    names = ["" if code < 0 else _without_loose_words(column.text[code]) for code in used.tolist()]
-    written, text = parsing.pool_of(names)
+    named = used[used >= 0]
+    written, text = parsing.pool_of([_without_loose_words(name) for name in parsing.decoded(column.text, named)])
+    written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
 
 

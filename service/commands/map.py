@@ -43,7 +43,11 @@ _REASONS: Final = {
     "unidentified_rows": "a figure alone",
     "rows_after_end": "after the table's end",
 }
-_MATCHES: Final = {"alias less its unit": "less its unit", "auxiliary alias": "auxiliary"}
+_MATCHES: Final = {
+    "alias less its unit": "less its unit",
+    "alias less a footnote": "less a footnote",
+    "auxiliary alias": "auxiliary",
+}
 """What is said of a header that is no plain alias of its field."""
 
 FIELD_COLUMNS: Final = 14

@@ -92,7 +92,7 @@ def reconcile(
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    result = _compared(tape, holdings, words(rules) or None, _tolerances(words(tolerance)), trustee)
+    result = _compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
     counts = _counted(result)
     if json:
         _print_json(tape, holdings, result, counts)
@@ -159,6 +159,8 @@ def _tolerances(given: list[str]) -> dict[str, float]:
     read: dict[str, float] = {}
     for option in given:
         rule, sign, number = option.partition("=")
+        if rule in read:
+            raise Refused(f"--tolerance names {rule} twice")
         try:
             read[rule] = float(number) if sign else float("nan")
         except ValueError:

@@ -145,11 +145,12 @@ def test_hashes_of_texts_differ(strings: list[str]) -> None:
 
 
 def joined(tape: list[int], book: list[int]) -> tuple[dict[int, int], set[int], set[int]]:
-    """Pairs of keys that stand once on each side, and the rows of keys on both that do not."""
+    """Pairs of keys (0 is none) that stand once on each side, and the rows of keys on both that do not."""
     places: tuple[defaultdict[int, list[int]], defaultdict[int, list[int]]] = defaultdict(list), defaultdict(list)
     for side, keys in zip(places, (tape, book), strict=True):
         for row, key in enumerate(keys):
-            side[key].append(row)
+            if key:
+                side[key].append(row)
     both = [(places[0][key], places[1][key]) for key in places[0].keys() & places[1].keys()]
     pairs = {a[0]: b[0] for a, b in both if len(a) == len(b) == 1}
     shared = [(a, b) for a, b in both if len(a) > 1 or len(b) > 1]
@@ -171,7 +172,7 @@ def check_join(tape: NDArray[np.uint64], book: NDArray[np.uint64]) -> None:
 
 
 @settings(max_examples=200)
-@given(st.lists(st.integers(1, 12)), st.lists(st.integers(1, 12)))
+@given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 12)))
 def test_joins_of_few_keys(tape: list[int], book: list[int]) -> None:
     check_join(np.array(tape, np.uint64), np.array(book, np.uint64))
 
@@ -185,16 +186,11 @@ def test_joins_of_several_parts() -> None:
 
 def test_what_a_join_refuses() -> None:
     one, row, pair = np.ones(1, np.uint64), np.zeros(1, np.int32), np.full(1, -1, np.int32)
-    for keys, rows in (
-        (np.zeros(1, np.uint64), row),
-        (one, np.array([1], np.int32)),
-        (one, np.array([-1], np.int32)),
-        (one, row[:0]),
-    ):
+    for rows in (np.array([1], np.int32), np.array([-1], np.int32), row[:0]):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(keys, rows, one, row, pair, pair, 1)
+            _match.join(one, rows, one, row, pair, pair, 1)
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, row, keys, rows, pair, pair, 1)
+            _match.join(one, row, one, rows, pair, pair, 1)
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------
