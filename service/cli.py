@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from errno import ENOSPC
 from typing import Final
 
 from cyclopts import App, CycloptsError
@@ -50,12 +51,17 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        return _reader_left()
+        return _output_ends()
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        print(f"cushion: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return _output_ends()
     return code if isinstance(code, int) else 0
 
 
-def _reader_left() -> int:
-    """The reader of a pipe wants no more (`cushion ... | head`): nothing is left to say, also not at the end."""
+def _output_ends() -> int:
+    """The reader of a pipe wants no more (`cushion ... | head`), or the disk is full: nothing is said at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_REFUSED
 

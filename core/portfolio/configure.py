@@ -20,7 +20,7 @@ from core.portfolio.fields import (
     SourceType,
     Transform,
 )
-from core.portfolio.parameters import Parameter, literal_fault
+from core.portfolio.parameters import Parameter, value_fault
 from core.portfolio.parsing import key
 from core.portfolio.patterns import program_size
 from core.portfolio.rules import RULES
@@ -200,7 +200,7 @@ def _column_faults(place: Place, source: str, said: Any, standard: dict[str, Fie
         yield (*place, "type"), f"is none of {', '.join(_FIELD_TYPES)}"
     elif standard.get(target, kind) != kind:
         yield (*place, "type"), f"{target} is a standard field of type {standard[target]}"
-    elif said.get("default") is not None and (what := literal_fault(said["default"], kind)):
+    elif said.get("default") is not None and (what := value_fault(said["default"], kind)):
         yield (*place, "default"), what
     if not isinstance(said.get("required"), bool | None):
         yield (*place, "required"), "is neither true nor false"

@@ -52,21 +52,23 @@ _SHORT_MONTH: Final = "|".join(name[:3] for name in MONTHS)
 _FULL_DAY: Final = "|".join(_DAYS)
 _SHORT_DAY: Final = "|".join(name[:3] for name in _DAYS)
 
+_ONE_OR_TWO: Final = r"\d{1,2}"
+
 _PIECES: Final = {
     "year": _Piece("year", r"\d{4}", lambda day: f"{day.year:04d}"),
     # Loans mature in this century, whatever the year: no pivot.
     "short year": _Piece("year", r"\d\d", lambda day: f"{day.year % 100:02d}", lambda text: 2000 + int(text)),
-    "month": _Piece("month", r"\d{1,2}", lambda day: f"{day.month:02d}"),
-    "bare month": _Piece("month", r"\d{1,2}", lambda day: str(day.month)),
+    "month": _Piece("month", _ONE_OR_TWO, lambda day: f"{day.month:02d}"),
+    "bare month": _Piece("month", _ONE_OR_TWO, lambda day: str(day.month)),
     "short month name": _Piece("month", _SHORT_MONTH, lambda day: MONTHS[day.month - 1][:3], _month_number),
     "month name": _Piece("month", _FULL_MONTH, lambda day: MONTHS[day.month - 1], _month_number),
-    "day": _Piece("day", r"\d{1,2}", lambda day: f"{day.day:02d}"),
-    "bare day": _Piece("day", r"\d{1,2}", lambda day: str(day.day)),
+    "day": _Piece("day", _ONE_OR_TWO, lambda day: f"{day.day:02d}"),
+    "bare day": _Piece("day", _ONE_OR_TWO, lambda day: str(day.day)),
     "short weekday": _Piece("", _SHORT_DAY, lambda day: _DAYS[day.weekday()][:3]),
     "weekday": _Piece("", _FULL_DAY, lambda day: _DAYS[day.weekday()]),
-    "hour": _Piece("hour", r"\d{1,2}", lambda day: f"{day.hour:02d}"),
-    "minute": _Piece("minute", r"\d{1,2}", lambda day: f"{day.minute:02d}"),
-    "second": _Piece("second", r"\d{1,2}", lambda day: f"{day.second:02d}"),
+    "hour": _Piece("hour", _ONE_OR_TWO, lambda day: f"{day.hour:02d}"),
+    "minute": _Piece("minute", _ONE_OR_TWO, lambda day: f"{day.minute:02d}"),
+    "second": _Piece("second", _ONE_OR_TWO, lambda day: f"{day.second:02d}"),
 }
 
 _STRFTIME: Final = {
@@ -146,14 +148,24 @@ def date_reader(text: str) -> DateReader:
     says = [piece.says for piece in pieces]
     if any(says.count(need) != 1 for need in ("year", "month", "day")) or len(set(says)) != len(says):
         raise DateFormatError(f"{text!r} does not have year, month and day once each")
-    pattern = "".join(_reading(part) for part in parts)
+    pattern = "".join(
+        _reading(part, is_abutted=_has_digits(before) or _has_digits(after))
+        for before, part, after in zip(("", *parts), parts, (*parts[1:], ""), strict=False)
+    )
     return DateReader(re.compile(pattern, re.IGNORECASE | re.ASCII), pieces)
 
 
-def _reading(part: _Piece | str) -> str:
+def _reading(part: _Piece | str, *, is_abutted: bool) -> str:
+    """The pattern of a part; beside other digits it has all of its own, or 2024111 would be two days."""
     if isinstance(part, str):
         return r"\s+" if part.isspace() else re.escape(part)
-    return f"({part.reads})" if part.says else f"(?:{part.reads})"
+    reads = r"\d\d" if is_abutted and part.reads == _ONE_OR_TWO else part.reads
+    return f"({reads})" if part.says else f"(?:{reads})"
+
+
+def _has_digits(part: _Piece | str) -> bool:
+    """Whether a part is read as digits."""
+    return isinstance(part, _Piece) and part.reads.startswith(r"\d")
 
 
 def _strftime_parts(text: str) -> tuple[_Piece | str, ...]:

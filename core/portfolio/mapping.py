@@ -238,14 +238,14 @@ class Reader:
         if "par_value" not in columns:
             return None
         values = self._in_unit("par_value", self._prepared("par_value", self._at(columns["par_value"])), None)
-        default = self._works["par_value"].field.default
-        if default is None:
+        field = self._works["par_value"].field
+        if field.default is None or field.type != "number":
             return values
         rows = np.isnan(values)
         for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
             said = [self._at(columns[target]).present() for target in targets if target in columns]
             rows &= np.any(said, axis=0) if said else True
-        return np.where(rows, float(default), values)
+        return np.where(rows, float(field.default), values)
 
     def _prepared(self, target: str, cells: Cells) -> Cells:
         """The cells of a target with the mapping's own transforms made, and its default in the blanks."""

@@ -39,6 +39,9 @@ SAMPLE_TEXT_MAX: Final = 1_000_000
 TEXT_LENGTH_MAX: Final = 32_767
 """Characters of one text, as many as a spreadsheet cell holds."""
 
+MAPPED_TEXT_BYTES_MAX: Final = 32 * 1024 * 1024
+"""UTF-8 bytes of the distinct texts that a sample's columns may come to: replacing makes much of little."""
+
 VALUE_LENGTH_MAX: Final = 200
 """Characters of a value that a fault shows."""
 
@@ -98,6 +101,8 @@ class Normalised:
         """Rows `start` to `stop - 1` by target: text, float, boolean, dates as text; None for blank."""
         cut = slice(start, self.row_count if stop is None else stop)
         values = [column.python(cut) for column in self.columns.values()]
+        if not values:
+            return [{} for _ in range(*cut.indices(self.row_count))]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
@@ -193,15 +198,20 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     rows have no median to guess by.
 
     Raises:
-        SampleError: more rows, values, columns or text than a sample may have.
+        SampleError: more rows, values, columns or text than a sample may have, or may come to.
     """
     _check_size(rows)
     sources = _Sources(mapping, rows)
     report = _Report(np.arange(1, len(rows) + 1, dtype=np.int64), unmapped=sources.unmapped)
+    size_bytes = 0
     for target, work in works(mapping).items():
         names = sources.of.get(target)
         if names is not None:
-            report.take(target, _sample_column(work, names, rows))
+            outcome = _sample_column(work, names, rows)
+            report.take(target, outcome)
+            size_bytes += len(outcome.column.text.text.data)
+            if size_bytes > MAPPED_TEXT_BYTES_MAX:
+                raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
         elif any(one.target == target for one in mapping.fields):
             report.absent(work)
     return report.finished(mapping)
@@ -240,7 +250,7 @@ class _Sources:
 
 
 def _sample_column(work: Work, names: list[str], rows: Sequence[dict[str, Any]]) -> Outcome:
-    chosen = [next((name for name in names if row.get(name) is not None), None) for row in rows]
+    chosen = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
     values = [None if name is None else row[name] for name, row in zip(chosen, rows, strict=True)]
     faults = [_value_fault(value) for value in values]
     plain = [None if fault else value for value, fault in zip(values, faults, strict=True)]
@@ -251,6 +261,11 @@ def _sample_column(work: Work, names: list[str], rows: Sequence[dict[str, Any]])
         found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
         outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
     return outcome
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether a sample's value leaves its cell empty."""
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _nothing(rows: NDArray[np.int64]) -> list[Any]:
@@ -328,7 +343,7 @@ def normalise_sheet(mapping: Mapping, book: Workbook, sheet: Sheet, found: heade
     if "par_value" in found.columns:
         outcome = source.run(known["par_value"])
         report.take("par_value", outcome)
-        source.par = outcome.column.values
+        source.par = outcome.column.values if outcome.column.type == "number" else None
     for target, work in known.items():
         if target == "par_value" and target in found.columns:
             continue
@@ -363,8 +378,10 @@ class _SheetSource:
         """Par over all rows below the header, to tell which of them are loans."""
         if "par_value" not in self._found.columns:
             return None
-        column = self._found.columns["par_value"][0]
-        return changed(known["par_value"], self._at(column), self._in_unit(column)).column.values
+        column, work = self._found.columns["par_value"][0], known["par_value"]
+        if work.field.type != "number":
+            return parsing.read_numbers(self._at(column)).values
+        return changed(work, self._at(column), self._in_unit(column)).column.values
 
     def run(self, work: Work) -> Outcome:
         """One field from its column."""

@@ -23,6 +23,9 @@ DECIMALS_MAX: Final = 12
 NUMBER_MAX: Final = 1e15
 """The size of a number in a parameter: beyond it a double has no cents."""
 
+YEAR_MIN: Final = 1901
+"""The first year of a date in a field: 1900 is what a zero shown as a date says."""
+
 LENGTH_MAX: Final = 32_767
 """The greatest length that a rule can ask for: a spreadsheet cell holds no more characters."""
 
@@ -58,12 +61,22 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 def literal_fault(value: Any, kind: FieldType) -> str | None:
     """Why a value is none of the field's type: dates are ISO text."""
     if kind == "number":
-        return None if is_number(value) and abs(value) <= NUMBER_MAX else f"is not a number within {NUMBER_MAX:.0e}"
+        if not is_number(value):
+            return "is not a number"
+        return None if abs(value) <= NUMBER_MAX else f"is beyond {NUMBER_MAX:,.0f} either side of 0"
     if kind == "boolean":
         return None if isinstance(value, bool) else "is neither true nor false"
     if kind == "date":
         return None if isinstance(value, str) and iso_day(value) else "is not a date of the form YYYY-MM-DD"
     return text_fault(value, kind) or ("is blank" if not value.strip() else None)
+
+
+def value_fault(value: Any, kind: FieldType) -> str | None:
+    """Why a value cannot stand in a field of the type: as `literal_fault`, and a date that a sheet has as blank."""
+    what = literal_fault(value, kind)
+    if what is None and kind == "date" and int(value[:4]) < YEAR_MIN:
+        return f"is before {YEAR_MIN}, which counts as no date"
+    return what
 
 
 def text_fault(value: Any, _kind: FieldType) -> str | None:
@@ -120,7 +133,7 @@ def entries_fault(value: Any, kind: FieldType) -> str | None:
         return f"is not an object of 1 to {ENTRIES_MAX} entries"
     seen: dict[str, Any] = {}
     for name, meaning in value.items():
-        if what := text_fault(name, kind) or (None if meaning is None else literal_fault(meaning, kind)):
+        if what := text_fault(name, kind) or (None if meaning is None else value_fault(meaning, kind)):
             return f"entry {name[:40]!r} {what}"
         if seen.setdefault(lookup_key(name), meaning) != meaning:
             return f"has two meanings for {name[:40]!r}, which is compared without case"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -320,19 +320,33 @@ _MAGNITUDES: Final[dict[float, Literal["thousands", "millions"]]] = {1_000.0: "t
 
 
 def scaled(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """The values in the target's unit; `par` turns prices in currency to percent of it."""
+    """The values in the target's unit; `par` turns prices in currency to percent of it.
+
+    Blank is what is too large for a double then.
+    """
     if scale.unit == "currency":
         assert par is not None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(par != 0, numbers.values * scale.factor / par * 100.0, np.nan)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return _finite(numbers.values * scale.factor / par * 100.0)
     if scale.unit in ("as written", "thousands", "millions"):
         # To the sixth decimal, so that 1234.56789 thousands are the amount that the other side wrote in full.
-        return numbers.values if scale.factor == 1.0 else np.round(numbers.values * scale.factor, 6)
+        return numbers.values if scale.factor == 1.0 else _times(numbers.values, scale.factor, 6)
     if numbers.marks is None:
         # To the ninth decimal, so that 0.57 is 57 and not a hair below a limit.
-        return numbers.values if scale.factor == 1.0 else np.round(numbers.values * scale.factor, 9)
+        return numbers.values if scale.factor == 1.0 else _times(numbers.values, scale.factor, 9)
     by_mark = np.array([scale.factor, scale.percent, scale.basis_points], np.float64)
-    return np.round(numbers.values * by_mark[numbers.marks], 9)
+    return _times(numbers.values, by_mark[numbers.marks], 9)
+
+
+def _times(values: NDArray[np.float64], factor: float | NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        return _finite(np.round(values * factor, decimals))
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values with blanks in place of infinities."""
+    values[np.isinf(values)] = np.nan
+    return values
 
 
 def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
@@ -362,7 +376,7 @@ def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = Fal
     rest = unmarked(numbers)
     if has_par and magnitude != 1.0:
         return Scale("currency", "header", magnitude)
-    if has_par and not median_at_most(numbers.values, CURRENCY_PRICE) and bool(np.any(numbers.values)):
+    if has_par and not median_at_most(numbers.values, CURRENCY_PRICE) and bool((np.abs(numbers.values) > 0).any()):
         return Scale("currency", "median", limit=CURRENCY_PRICE)
     if median_at_most(rest, 2.0):
         return Scale("fraction", "median", 100.0, limit=2.0)
@@ -540,28 +554,34 @@ class TextColumn:
 
 
 def read_text(cells: Cells, *, upper: bool = False) -> TextColumn:
-    """The text of a column; a number stands as it would be typed, an error is blank."""
+    """The text of a column; a number stands as it would be typed, a flag as TRUE or FALSE, an error is blank."""
     pool = cells.pool
     local, used = _parse.distinct(cells.codes, len(pool.text))
     table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper, True)
     if pool.has_null:
         table[pool.null[used]] = -1
-    codes = spread_out(table, -1, local)
-    if cells.seen & bit(NUMBER, DATE, BOOLEAN):
-        other = _numeric(cells) | (cells.kinds == BOOLEAN)
-        return _with_numbers(cells, other, codes, Text(offsets, data), upper=upper)
-    return TextColumn(codes, Text(offsets, data))
+    column = TextColumn(spread_out(table, -1, local), Text(offsets, data))
+    if cells.seen & bit(NUMBER, DATE):
+        column = _with_written(column, cells, _numeric(cells), plain, upper=upper)
+    if cells.seen & bit(BOOLEAN):
+        column = _with_written(column, cells, cells.kinds == BOOLEAN, _flag, upper=upper)
+    return column
 
 
-def _with_numbers(
-    cells: Cells, rows: NDArray[np.bool_], codes: NDArray[np.int32], text: Text, *, upper: bool
+def _with_written(
+    column: TextColumn, cells: Cells, rows: NDArray[np.bool_], write: Callable[[float], str], *, upper: bool
 ) -> TextColumn:
-    """The text column with the number cells written out."""
+    """The text column with the cells of some rows written out."""
     figures, index = np.unique(cells.numbers[rows], return_inverse=True)
-    written, extra = pool_of([plain(figure) for figure in figures.tolist()])
-    merged = codes.copy()
-    merged[rows] = written[index] + np.int32(len(text))
-    return merged_pool(merged, text, extra, upper=upper)
+    written, extra = pool_of([write(figure) for figure in figures.tolist()])
+    merged = column.codes.copy()
+    merged[rows] = written[index] + np.int32(len(column.text))
+    return merged_pool(merged, column.text, extra, upper=upper)
+
+
+def _flag(figure: float) -> str:
+    """TRUE or FALSE, as a sheet shows it."""
+    return "TRUE" if figure else "FALSE"
 
 
 def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:

@@ -147,7 +147,7 @@ def _between(unit: str) -> Callable[[Parameters], str]:
 def _one_of(parameters: Parameters) -> str:
     """Names the values when they are few."""
     values = parameters["values"]
-    shown = ", ".join(str(value) for value in values[:10])
+    shown = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
     return f"must be one of {shown}{', ...' if len(values) > 10 else ''}"
 
 

@@ -351,12 +351,10 @@ class _Odd:
         self, pattern: re.Pattern[str], *, whole: bool, codes: NDArray[np.int32] | None = None
     ) -> NDArray[np.bool_]:
         """Rows whose first text (else that of their code in `codes`) fits the pattern, as a whole or from its start."""
-        distinct, index = np.unique(self.first_text if codes is None else codes, return_inverse=True)
-        fit = [
-            code >= 0 and bool((pattern.fullmatch if whole else pattern.match)(_start(self.text, code)))
-            for code in distinct.tolist()
-        ]
-        return np.array(fit, np.bool_)[index]
+        local, used = _parse.distinct(self.first_text if codes is None else codes, len(self.text))
+        matches = pattern.fullmatch if whole else pattern.match
+        fit = [matches(_start(self.text, code)) is not None for code in used.tolist()]
+        return spread_out(np.array(fit, np.bool_), False, local)
 
 
 def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
@@ -389,23 +387,23 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     # A header of another table ends this one, not the rest of this one's own header above the first loan.
     others = rows[other][rows[other] > (loans_after[0] if len(loans_after) else len(has.plain))]
     stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header], others)
-    # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
-    nameless = rest & ~name & ~detail
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
     described = identified & ~name & (odd.texts == 1) & _in_words(columns, odd)
-    doubtful = rest & detail & (called_total | described)
-    counted = has.plain.copy()
-    counted[rows[rest & detail & ~doubtful]] = True
-    totals = _unlabelled_totals(columns, rows[nameless], rows[marker], counted)
+    # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
+    nameless = rest & ~name & ~detail
     lone = rows[nameless & (odd.texts == 0)]
-    bare_names = rows[rest & name & ~detail] if has_detail_column else rows[:0]
-    subtotals = _company_subtotals(columns, bare_names, has)
-    named_totals = _named_totals(columns, np.union1d(np.setdiff1d(bare_names, subtotals), rows[doubtful]), counted)
-    groups = np.setdiff1d(np.union1d(bare_names, rows[rest & described]), np.union1d(subtotals, named_totals))
-    subtotals = np.union1d(subtotals, _group_totals(columns, groups[groups < stop], named_totals, counted))
-    unnamed = np.setdiff1d(rows[nameless & (odd.texts > 0)], totals)  # the name of a group stands in another column
-    subtotals = np.union1d(subtotals, _group_totals(columns, unnamed[unnamed < stop], rows[:0], counted))
-    totals = np.union1d(totals, named_totals)
+    doubt = _Doubt(
+        rows[marker],
+        rows[nameless],
+        rows[nameless & (odd.texts > 0)],
+        rows[rest & name & ~detail] if has_detail_column else rows[:0],
+        rows[rest & described],
+        rows[rest & detail & (called_total | described)],
+    )
+    counted = has.plain.copy()
+    counted[rows[rest & detail]] = True
+    counted[doubt.doubtful] = False
+    totals, subtotals = _sums(columns, has, doubt, counted, stop)
     kept = has.plain.copy()
     kept[rows[rest]] = True
     for dropped in (totals, lone, subtotals):
@@ -418,11 +416,11 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     left_out = {
         "ignored_blank_par": rows[solid & ~par & (rows < stop)],
         "section_rows": rows[label & (rows < stop)],
-        "total_rows": np.union1d(rows[marker & (rows <= stop)], totals[totals < stop]),
+        "total_rows": _union(len(has.plain), rows[marker & (rows <= stop)], totals[totals < stop]),
         "subtotal_rows": subtotals[subtotals < stop],
         "cash_rows": rows[cash & solid & (rows < stop)],
         "repeated_headers": rows[header & (rows < stop)],
-        "unidentified_rows": (alone := np.setdiff1d(lone, totals))[alone < stop],
+        "unidentified_rows": (alone := _without(lone, totals))[alone < stop],
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
     left_out = {reason: places for reason, places in left_out.items() if len(places)}
@@ -458,7 +456,7 @@ def _repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.boo
         other += (codes >= 0) & ~is_alike
     is_one_row = all(len(header) == 1 for _, header in columns.headers)
     half = (len(columns.headers) + 1) // 2 if is_one_row else 0
-    return (alike >= max(min(2, len(columns.headers)), half)) & (other == 0)
+    return np.asarray((alike >= max(min(2, len(columns.headers)), half)) & (other == 0), np.bool_)
 
 
 def _stop(
@@ -486,6 +484,53 @@ def _stop(
     last = ends[(next_loan >= np.minimum(next_other, stop)) & (ends < stop) & ~pages]
     gaps = list(zip(ends[pages].tolist(), next_header[pages].tolist(), strict=True))
     return int(last[0]) if len(last) else stop, gaps
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Rows with a par that may be a sum of others: offsets, ascending."""
+
+    markers: NDArray[np.int64]
+    """Totals by their own word; with or without a par."""
+    nameless: NDArray[np.int64]
+    """Nothing names a loan."""
+    elsewhere: NDArray[np.int64]
+    """Of these the ones with a text in another column."""
+    bare_names: NDArray[np.int64]
+    """A name and nothing else that tells of a loan."""
+    described: NDArray[np.int64]
+    """Several words for an identifier, and no other text."""
+    doubtful: NDArray[np.int64]
+    """These, and the ones that are called total though they have an identifier, a facility or a maturity."""
+
+
+def _sums(
+    columns: Columns, has: _Has, doubt: _Doubt, counted: NDArray[np.bool_], stop: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Totals and subtotals among the rows in doubt, by the loans that are counted."""
+    height = len(counted)
+    totals = _unlabelled_totals(columns, doubt.nameless, doubt.markers, counted)
+    subtotals = _company_subtotals(columns, doubt.bare_names, has)
+    names = _without(doubt.bare_names, subtotals)
+    named_totals = _named_totals(columns, _union(height, names, doubt.doubtful), counted)
+    groups = _without(_union(height, names, doubt.described), named_totals)
+    elsewhere = _without(doubt.elsewhere, totals)
+    named_groups = _group_totals(columns, groups[groups < stop], named_totals, counted)
+    other_groups = _group_totals(columns, elsewhere[elsewhere < stop], totals, counted)
+    return _union(height, totals, named_totals), _union(height, subtotals, named_groups, other_groups)
+
+
+def _union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows below `height` that are in any of the parts, ascending: ten times as fast as making them unique."""
+    mask = np.zeros(height, np.bool_)
+    for rows in parts:
+        mask[rows] = True
+    return np.flatnonzero(mask)
+
+
+def _without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows that are not among the others; each stands once in either."""
+    return np.setdiff1d(rows, others, assume_unique=True)
 
 
 def _unlabelled_totals(
@@ -531,7 +576,7 @@ def _group_totals(
         return rows[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
     many = np.concatenate(([0], np.cumsum(counted)))
-    ends = np.union1d(rows, totals)
+    ends = _union(len(counted), rows, totals)
     is_group = np.isin(ends, rows)
     for edges in (np.concatenate(([0], ends)), np.concatenate((ends, [len(counted)]))):
         is_sum = (np.abs(np.diff(sums[edges]) - columns.par[ends]) <= TOTAL_TOLERANCE) & (np.diff(many[edges]) > 0)

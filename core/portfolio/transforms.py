@@ -106,7 +106,8 @@ def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     """
     scale = 10.0**decimals
     scaled = np.abs(values)
-    scaled *= scale * (1.0 + TIE)
+    with np.errstate(over="ignore"):
+        scaled *= scale * (1.0 + TIE)
     is_whole = scaled >= WHOLE_MIN
     scaled += 0.5
     np.floor(scaled, out=scaled)
@@ -142,17 +143,22 @@ def _trim(column: NormalColumn, _parameters: Parameters) -> Changed:
 
 def _replace(column: NormalColumn, parameters: Parameters) -> Changed:
     text, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
-    result = _trimmed(column, text)
     if not failed.any():
-        return Changed(result)
+        return Changed(_trimmed(column, text))
     rows = spread_out(failed, False, column.text.codes)
-    return Changed(result.with_text(np.where(rows, np.int32(-1), result.text.codes), result.text.text), rows)
+    return Changed(_trimmed(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
 
 
-def _trimmed(column: NormalColumn, text: Text) -> NormalColumn:
-    """The column with the strings of another pool, one for each of its own's, without space about them."""
-    used = np.arange(len(text), dtype=np.int32)
-    table, offsets, data = _parse.clean(text.offsets, text.data, used, False, False)
+def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
+    """The column with the strings of another pool, one for each of its own's, without space about them.
+
+    Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
+    """
+    kept = np.arange(len(text), dtype=np.int32) if used is None else used
+    table, offsets, data = _parse.clean(text.offsets, text.data, kept, False, False)
+    if used is not None:
+        codes, table = table, np.full(len(text), -1, np.int32)
+        table[used] = codes
     return column.with_text(spread_out(table, -1, column.text.codes), Text(offsets, data))
 
 
@@ -211,6 +217,9 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
         figures, own = np.unique(np.where(cells.kinds == NUMBER, cells.numbers, np.nan), return_inverse=True)
         places = [place_of.get(parsing.plain(figure), -1) for figure in figures.tolist()]
         which = np.where(cells.kinds == NUMBER, np.array(places, np.int32)[own], which)
+    if cells.seen & bit(BOOLEAN):
+        said = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)
+        which = np.where(cells.kinds == BOOLEAN, said[(cells.numbers != 0).astype(np.intp)], which)
     known = which >= 0
     kinds, numbers = _as_cells(meanings.values(), kind, date_1904=cells.pool.date_1904)
     return Cells(

@@ -3,12 +3,13 @@
 # Every function walks the pairs that differ somewhere: row `tape_rows[i]` of the tape beside row `book_rows[i]` of the
 # portfolio. It gives the severity of each pair's difference, 0 for none. NaN and the code -1 are blank.
 
-from libc.math cimport fabs, floor, isfinite, rint
+from libc.math cimport INFINITY, fabs, floor, isfinite, rint
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 import numpy as np
 
 cdef double ROUNDING = 1e6      # differences are told apart to six decimals: 99.125 - 99.0 is within 0.125
+cdef double SHARE_ROUNDING = 1e-9   # percent: 61,728.3945 of 1,234,567.89 is five, whatever the last bit says
 
 
 cdef inline double _rounded(double difference) noexcept nogil:
@@ -43,7 +44,7 @@ def number_severities(
     """
     cdef Py_ssize_t at, count = tape_rows.shape[0]
     cdef int band, bands = <int> above.shape[0]
-    cdef double ours, theirs, difference
+    cdef double ours, theirs, difference, share
     _check_rows(tape_rows, book_rows, tape.shape[0], book.shape[0])
     found = np.zeros(count, np.uint8)
     cdef uint8_t[::1] found_view = found
@@ -62,9 +63,9 @@ def number_severities(
             if difference <= tolerance:
                 continue
             found_view[at] = severity
+            share = difference * 100 / fabs(theirs) if theirs != 0 else INFINITY
             for band in range(bands):
-                if theirs == 0 or difference * 100 > above[band] * fabs(theirs) or (
-                        inclusive[band] and difference * 100 == above[band] * fabs(theirs)):
+                if share > above[band] + (-SHARE_ROUNDING if inclusive[band] else SHARE_ROUNDING):
                     found_view[at] = worse[band]
                     break
     return found

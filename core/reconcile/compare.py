@@ -18,6 +18,7 @@ from core.reconcile.rules import (
     FIELD_CODE,
     ISSUE_TYPES,
     RATING_FIELDS,
+    ROUNDING_DECIMALS,
     RULES,
     SEVERITIES,
     IssueType,
@@ -136,7 +137,6 @@ def compare(
     matched: Matched,
     fields: Mapping[str, Rule],
     tolerances: Mapping[str, float],
-    prints: tuple[Keys, Keys],
     seed: int,
     *,
     missing_loans: bool,
@@ -144,8 +144,8 @@ def compare(
     """Every discrepancy of two matched sides, in no particular order.
 
     Args:
+        matched: pairs whose fingerprints over these fields agree are not looked at.
         fields: what both sides have, as `compared_fields` says.
-        prints: fingerprints of either side's loans over these fields: pairs in which they agree are not looked at.
         missing_loans: tell loans without a partner.
     """
     found = Found()
@@ -157,7 +157,7 @@ def compare(
     _forget_embedded(tape, book, found)
     if missing_loans:
         _add_missing(tape, book, matched, found)
-    _add_conflicting_lots(tape, book, matched, prints, found)
+    _add_conflicting_lots(tape, book, matched, found)
     _add_shared_keys(matched, found)
     return found
 
@@ -170,7 +170,7 @@ def _severities(
     if kind == "number":
         numbers = _both(tape.numbers(name), book.numbers(name))
         return _compare.number_severities(
-            *numbers, rows, partners, tolerance / rule.scale, rule.unit == "days", severity,
+            *numbers, rows, partners, round(tolerance / rule.scale, ROUNDING_DECIMALS), rule.unit == "days", severity,
             np.array([band.above for band in rule.bands], np.float64),
             np.array([band.inclusive for band in rule.bands], np.uint8),
             np.array([_CODE[band.severity] for band in rule.bands], np.uint8),
@@ -304,13 +304,13 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
     severities = np.full(len(rows), _CODE[rule.severity], np.uint8)
     par = side.numbers("par_value")
     if par is not None:
-        size = np.abs(par[rows])
+        size = np.round(np.abs(par[rows]), ROUNDING_DECIMALS)
         for band in reversed(rule.bands):
             severities[size >= band.above if band.inclusive else size > band.above] = _CODE[band.severity]
     return severities
 
 
-def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, prints: tuple[Keys, Keys], found: Found) -> None:
+def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, found: Found) -> None:
     """Positions whose lots disagree; not where both sides have the same from as many lots: nothing hides there."""
     theirs, ours = tape.portfolio.conflicting, book.portfolio.conflicting
     if theirs is not None and theirs.any():
@@ -320,7 +320,8 @@ def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, prints: tupl
         paired = np.flatnonzero(partners >= 0)
         if ours is not None:
             at, other = rows[paired], partners[paired]
-            same[paired] = ours[other] & (prints[0][at] == prints[1][other]) & (_lots(tape, at) == _lots(book, other))
+            equal = matched.prints[0][at] == matched.prints[1][other]
+            same[paired] = ours[other] & equal & (_lots(tape, at) == _lots(book, other))
         _add_duplicates("lots", rows[~same], partners[~same], found)
     if ours is not None and ours.any():
         rows = np.flatnonzero(ours).astype(np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.portfolio import parsing
 from core.portfolio.assemble import name_keys
 from core.portfolio.parsing import TextColumn
 from core.reconcile import _match
-from core.reconcile.rules import STAGES, IdentifierType
+from core.reconcile.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconcile.side import Side, content_order
 
 PAR_SHARE_MAX: Final = 0.05
@@ -45,6 +46,10 @@ KeysOf = Callable[[Side, Rows | None], Keys]
 """The keys of a side's rows; None asks for all of them, which spares a copy."""
 
 
+PrintsOf = Callable[[Side], Keys]
+"""A number for each row of a side that tells rows apart which differ in what is compared."""
+
+
 @dataclass
 class Shared:
     """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
@@ -66,31 +71,35 @@ class Matched:
     shared: Shared = field(default_factory=Shared)
     differing: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     """Rows of the tape, ascending, whose partner has another fingerprint."""
+    prints: tuple[Keys, Keys] = field(default_factory=lambda: (np.zeros(0, np.uint64), np.zeros(0, np.uint64)))
+    """Fingerprints of either side's rows over all that is compared, par in units of the currency."""
     unverified: int = 0
     """Pairs by an identifier that is the same on both sides and fails its check digit."""
 
 
-def match(tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> Matched:
+def match(tape: Side, book: Side, prints_of: PrintsOf) -> Matched:
     """Pair the loans of two sides one to one.
 
-    In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); LoanX id of the known shape; ISIN with
-    a fitting check digit; any identifier as it is written, where it fits no check; normalised borrower and maturity;
-    normalised borrower and facility; a borrower and all that is compared; the borrower's looser name alone, where one
-    loan of each side has it and their par is within 5 %. Between identifiers and names, par in thousands is told from
-    what is paired by then (`Side.factor`).
+    In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
+    a loan of the other side has in its US ISIN only; LoanX id of the known shape; ISIN with a fitting check digit; any
+    identifier as it is written, where it fits no check; normalised borrower and maturity; normalised borrower and
+    facility; a borrower and all that is compared; the borrower alone, and at last its looser name alone, where one loan
+    of each side has it and their par is within 5 %. Between identifiers and names, par in thousands is told from what
+    is paired by then (`Side.factor`).
 
     Rows whose key several rows of a side share are paired by equal fingerprints, then by nearest par.
 
     Args:
-        tape_prints, book_prints: fingerprints of the rows over all that is compared.
+        prints_of: gives a side's fingerprints over all that is compared.
     """
-    work = _Work(tape, book, tape_prints, book_prints)
+    work = _Work(tape, book, prints_of)
     work.by_keys("cusip", _cusip_keys)
+    for side in (tape, book):
+        work.by_keys("cusip", partial(_crossed_keys, side))
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
     work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
     work.as_written()
-    work.find_differing()
-    _settle_units(tape, book, work.found)
+    work.settle_units()
     work.by_names()
     return work.found
 
@@ -112,16 +121,23 @@ def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
     return keys
 
 
+def _crossed_keys(crossed: Side, side: Side, rows: Rows | None) -> Keys:
+    """The CUSIPs in the US ISINs of one side, and the own ones of the other."""
+    if side is not crossed:
+        return _cusip_keys(side, rows)
+    return _keys(side, "isin", rows, _match.EMBEDDED)
+
+
 class _Work:
     """A matching under way."""
 
-    def __init__(self, tape: Side, book: Side, tape_prints: Keys, book_prints: Keys) -> None:
-        self.tape, self.book = tape, book
-        self.tape_prints, self.book_prints = tape_prints, book_prints
+    def __init__(self, tape: Side, book: Side, prints_of: PrintsOf) -> None:
+        self.tape, self.book, self.fingerprints = tape, book, prints_of
         self.found = Matched(
             np.full(tape.row_count, -1, np.int32),
             np.full(book.row_count, -1, np.int32),
             np.zeros(tape.row_count, np.uint8),
+            prints=(prints_of(tape), prints_of(book)),
         )
         self.seed = hash("core.reconcile.match") & 0xFFFF_FFFF_FFFF_FFFF
         self.tape_left = np.arange(tape.row_count, dtype=np.int32)
@@ -156,13 +172,21 @@ class _Work:
 
     def find_differing(self) -> None:
         """See which of the pairs so far are of different fingerprints."""
-        self.found.differing = _match.differing(self.tape_prints, self.book_prints, self.found.tape_pair)
+        self.found.differing = _match.differing(*self.found.prints, self.found.tape_pair)
+
+    def settle_units(self) -> None:
+        """Bring par to units of the currency, and the fingerprints with it."""
+        self.find_differing()
+        _settle_units(self.tape, self.book, self.found)
+        if self.tape.factor != self.book.factor:
+            self.found.prints = self.fingerprints(self.tape), self.fingerprints(self.book)
+            self.find_differing()
 
     def add_differing(self, rows: Rows) -> None:
         """The same of some rows of the tape that had no partner then."""
         rows = rows[self.found.tape_pair[rows] >= 0]
         partners = self.found.tape_pair[rows]
-        differing = rows[self.tape_prints[rows] != self.book_prints[partners]]
+        differing = rows[self.found.prints[0][rows] != self.found.prints[1][partners]]
         self.found.differing = np.sort(np.concatenate((self.found.differing, differing)))
 
     def by_names(self) -> None:
@@ -181,18 +205,19 @@ class _Work:
             if rows is not None and codes is not None:
                 named = names.of(*rows)
                 self.pair(stage, rows[0], _joined(named[0], codes[0]), rows[1], _joined(named[1], codes[1]))
-        rows = self.left()
-        if rows is not None:
-            self.by_loose_names(*rows, *names.loose(*rows))
+        for alone in (names.of, names.loose):
+            rows = self.left()
+            if rows is not None:
+                self.by_names_alone(*rows, *alone(*rows))
         self.add_differing(left[0])
 
     def prints_of(self, tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
         """All that is compared of some rows, as numbers from 0."""
-        prints = np.concatenate((self.tape_prints[tape_rows], self.book_prints[book_rows]))
+        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
         codes = np.unique(prints, return_inverse=True)[1].astype(np.int32)
         return codes[: len(tape_rows)], codes[len(tape_rows) :]
 
-    def by_loose_names(self, tape_rows: Rows, book_rows: Rows, tape: Rows, book: Rows) -> None:
+    def by_names_alone(self, tape_rows: Rows, book_rows: Rows, tape: Rows, book: Rows) -> None:
         """Pair borrowers, by numbers of their names, that have one loan left on each side, of nearly the same par."""
         tape_par, book_par = self.tape.numbers("par_value"), self.book.numbers("par_value")
         if tape_par is None or book_par is None:
@@ -202,8 +227,8 @@ class _Work:
         _match.join(_code_keys(tape), places[0], _code_keys(book), places[1], *pair, self.seed)
         at = np.flatnonzero(pair[0] >= 0)
         tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
-        apart = np.round(np.abs(tape_par[tape_found] - book_par[book_found]), 6)
-        near = apart <= PAR_SHARE_MAX * np.abs(tape_par[tape_found])
+        apart = np.abs(tape_par[tape_found] - book_par[book_found])
+        near = np.round(apart - PAR_SHARE_MAX * np.abs(tape_par[tape_found]), ROUNDING_DECIMALS) <= 0
         self.record("borrower_name", tape_found[near], book_found[near])
         self.forget_paired()
 
@@ -242,7 +267,7 @@ class _Work:
         rows = np.concatenate((tape_rows, book_rows))
         is_book = np.arange(len(rows)) >= len(tape_rows)
         _, group = np.unique(np.concatenate((tape[1], book[1])), return_inverse=True)
-        prints = np.concatenate((self.tape_prints[tape_rows], self.book_prints[book_rows]))
+        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
         place = np.concatenate((content_order(self.tape, tape_rows), content_order(self.book, book_rows)))
         partner = _equal_partners(group, prints, is_book, place)
         doubtful = np.zeros(int(group.max()) + 1, np.bool_)

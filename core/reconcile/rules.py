@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -24,6 +23,10 @@ ISSUE_TYPES: Final[tuple[IssueType, ...]] = (
 
 STAGES: Final[tuple[IdentifierType, ...]] = ("cusip", "loanx_id", "isin", "borrower_maturity", "borrower_name")
 """How a pair was found, in the order in which it is tried."""
+
+
+ROUNDING_DECIMALS: Final = 6
+"""Differences and tolerances are told apart to this many decimals."""
 
 
 class ReconcileError(ValueError):
@@ -110,6 +113,10 @@ FIELDS: Final = tuple((field, rule) for rules in (RULES, ALWAYS) for rule in rul
 FIELD_CODE: Final = {field: code for code, (field, _) in enumerate(FIELDS)}
 
 
+TOLERANCE_MAX: Final = 1e15
+"""The largest tolerance that can be set: beyond it six decimals mean nothing."""
+
+
 def chosen(rules: Iterable[str] | None) -> frozenset[str]:
     """The names of the rules asked for; all of them for None.
 
@@ -133,7 +140,7 @@ def tolerances_of(own: Mapping[str, float] | None) -> dict[str, float]:
     """The tolerance of each rule that has one, in its unit: the default, or what `own` sets.
 
     Raises:
-        ReconcileError: a rule without a tolerance, or a tolerance that is not a number from 0 on.
+        ReconcileError: a rule without a tolerance, or a tolerance that is not a number from 0 to TOLERANCE_MAX.
     """
     tolerances = {name: rule.tolerance for name, rule in RULES.items() if rule.tolerance is not None}
     for name, value in (own or {}).items():
@@ -141,7 +148,7 @@ def tolerances_of(own: Mapping[str, float] | None) -> dict[str, float]:
             raise ReconcileError(
                 f"no tolerance can be set for {str(name)[:200]!r}: choose from {', '.join(tolerances)}"
             )
-        if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value >= 0):
-            raise ReconcileError(f"the tolerance of {name} must be a number from 0 on")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= TOLERANCE_MAX:
+            raise ReconcileError(f"the tolerance of {name} must be a number from 0 on, at most {TOLERANCE_MAX:g}")
         tolerances[name] = float(value)
     return tolerances

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +71,8 @@ def reconcile(
     theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
     fields, not_compared = compared_fields(theirs, ours, asked)
     seed = hash("core.reconcile") & 0xFFFF_FFFF_FFFF_FFFF
-    prints = fingerprints(theirs, fields, seed), fingerprints(ours, fields, seed)
-    matched = match(theirs, ours, *prints)
-    found = compare(
-        theirs, ours, matched, fields, within, prints, seed, missing_loans="missing_loan" in asked
-    )  # fmt: skip
+    matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=seed))
+    found = compare(theirs, ours, matched, fields, within, seed, missing_loans="missing_loan" in asked)
     issues = Issues(theirs, ours, matched, found)
     rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
     return Reconciliation(

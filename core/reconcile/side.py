@@ -129,10 +129,15 @@ def _text_column(names: Names) -> TextColumn:
 
 
 def _state(symbol: str, agency: ratings.Agency | None) -> int:
-    """The state of a symbol that is no rating; 0 for a rating, and for what says that there is none."""
+    """The state of a symbol that has no rank in its column; 0 for one that has, and for what says that there is none.
+
+    A symbol of another agency's scale has the rank that it has there: no symbol has two.
+    """
     if " ".join(symbol.upper().split()) in WITHDRAWN:
         return WITHDRAWN_STATE
-    return 0 if ratings.rank(symbol, agency) or ratings.is_not_rated(symbol) else UNREAD_STATE
+    if ratings.rank(symbol, agency) or ratings.is_not_rated(symbol):
+        return 0
+    return ratings.rank(symbol) or UNREAD_STATE
 
 
 def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
-from service.commands.refusal import Refused
+from service.commands.refusal import Refused, escaped
 
 SECONDS_A_DAY: Final = 86_400
 
@@ -63,7 +63,7 @@ def compliance(
             "results": list(results),
             "skipped": results.skipped,
         }
-        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
         return
     from service.commands.table import print_results
 

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
-from service.commands.refusal import Refused, one_line
+from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -191,7 +191,7 @@ def _print_json(file: Path, mapping: Mapping, detection: Detection, result: Norm
             "missing_required_columns": result.missing_required_columns,
             "missing_columns": result.missing_columns,
         }
-    print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------

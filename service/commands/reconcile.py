@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -14,7 +13,7 @@ from cyclopts import App, Parameter
 
 from service.commands.progress import busy
 from service.commands.reading import read_workbook, words
-from service.commands.refusal import Refused, one_line
+from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +35,9 @@ SWAPPED: Final = "the first file has a sheet of notes and the second has none: i
 _CHUNK_ISSUES: Final = 20_000
 _SERIOUS: Final = ("critical", "error")
 _STYLES: Final = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
+_WIDTHS: Final = {"Field": len("rating_agency_a"), "Borrower": 14}
+"""The least widths of columns of words, so that these are broken between words on a narrow terminal too."""
+
 _STAGES: Final = {
     "cusip": "CUSIP",
     "loanx_id": "LoanX id",
@@ -109,6 +111,7 @@ def _compared(
         from core.reconcile import ReconcileError
         from core.reconcile import reconcile as compare
         from core.reconcile.rules import chosen, tolerances_of
+        from core.reconcile.tape import warnings_of
 
         try:  # before minutes go into reading
             chosen(rules)
@@ -123,10 +126,11 @@ def _compared(
             result = compare(theirs, ours, rules, tolerances=tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
+    told = [f"{side}: {one}" for side, loans in (("tape", theirs), ("holdings", ours)) for one in warnings_of(loans)]
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
-        return replace(result, warnings=(*result.warnings, SWAPPED))
-    return result
+        told.append(SWAPPED)
+    return replace(result, warnings=(*result.warnings, *told))
 
 
 def _loans(file: Path, mapping: Any) -> Portfolio:
@@ -210,21 +214,14 @@ def _print_json(tape: Path, holdings: Path, result: Reconciliation, counts: Coun
     encoder = msgspec.json.Encoder()
     opening = msgspec.json.format(encoder.encode(head), indent=2).decode().removesuffix("\n}")
     write = sys.stdout.write
-    write(_escaped(f'{opening},\n  "issues": ['))
+    write(escaped(f'{opening},\n  "issues": ['))
     between = "\n"
     for chunk in _chunks(result):
         for values in zip(*chunk.values(), strict=True):
             issue = encoder.encode(dict(zip(chunk, values, strict=True))).decode()
-            write(f"{between}    {_escaped(issue)}")
+            write(f"{between}    {escaped(issue)}")
             between = ",\n"
     write("\n  ]\n}\n" if between == ",\n" else "]\n}\n")
-
-
-def _escaped(document: str) -> str:
-    """JSON whose texts cannot steer a terminal: every character that is not printable is escaped."""
-    if document.isprintable():
-        return document
-    return "".join(char if char.isprintable() or char == "\n" else dumps(char)[1:-1] for char in document)
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
@@ -291,16 +288,16 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     table = _table()
     table.add_column("Severity", no_wrap=True)
     for heading in ("Loan", "Borrower", "Field", "Trustee", "Internal"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", min_width=_WIDTHS.get(heading))
     shown = result.issues[:limit]
     for issue in shown:
         cells = (
             issue.primary_identifier,
             issue.borrower_name,
             # Which side a loan is missing on says more than that one is.
-            issue.issue_type if issue.category == "missing" else issue.field_name,
-            issue.trustee_value,
-            issue.internal_value,
+            issue.issue_type.replace("_", " ") if issue.category == "missing" else issue.field_name,
+            _figure(issue.trustee_value, issue.category),
+            _figure(issue.internal_value, issue.category),
         )
         table.add_row(
             Text(issue.severity, style=_STYLES[issue.severity]), *(Text(one_line(cell) or "-") for cell in cells)
@@ -310,6 +307,14 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     if more:
         console.print(f"... and {more:,} more (--limit shows more of them, --json all)", soft_wrap=True)
     console.print()
+
+
+def _figure(value: str, category: str) -> str:
+    """A value with its thousands apart, where it is a figure and no identifier: of a loan's sums or its par."""
+    whole, point, decimals = value.removeprefix("-").partition(".")
+    if category not in ("calculation", "missing") or not whole.isdecimal():
+        return value
+    return f"{'-' if value.startswith('-') else ''}{int(whole):,}{point}{decimals}"
 
 
 def _last_line(counts: Counts) -> Any:

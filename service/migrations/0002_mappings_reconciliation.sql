@@ -71,7 +71,7 @@ CREATE TABLE reconciliations (
     ambiguous     json,
     warnings      json NOT NULL DEFAULT '[]',
     not_compared  json NOT NULL DEFAULT '{}',
-    changes       json,  -- issues created, updated and resolved
+    changes       json,  -- issues created, updated and resolved; written with them, so null until they are stored
     timings       json,
     error_message text,
     created_by    text NOT NULL,
@@ -104,8 +104,9 @@ CREATE TABLE reconciliation_issues (
     trustee_value      text NOT NULL,
     internal_value     text NOT NULL,
     status             text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'acknowledged', 'resolved', 'false_positive')),
+    gone               boolean NOT NULL DEFAULT false,  -- resolved by a comparison that did not find it any more
     resolution_notes   text,
-    reviewed_by        text,  -- who set the status; null where nobody did
+    reviewed_by        text,  -- who changed it last; null where nobody did, or where a comparison set its status anew
     reviewed_at        timestamptz,
     created_at         timestamptz NOT NULL DEFAULT now(),
     updated_at         timestamptz,

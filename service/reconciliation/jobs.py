@@ -150,7 +150,6 @@ async def _finish(
         "ambiguous": found.ambiguous,
         "warnings": warnings,
         "not_compared": found.not_compared,
-        "changes": changes,
         "timings": timings,
     }
     if await store.finish_job(unit, job.id, told):

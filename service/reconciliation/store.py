@@ -235,8 +235,7 @@ async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
         """
         UPDATE reconciliations SET status = 'completed', summary = %(summary)s, match_stages = %(match_stages)s,
                                    ambiguous = %(ambiguous)s, warnings = %(warnings)s,
-                                   not_compared = %(not_compared)s, changes = %(changes)s, timings = %(timings)s,
-                                   completed_at = now()
+                                   not_compared = %(not_compared)s, timings = %(timings)s, completed_at = now()
         WHERE id = %(id)s AND status = 'processing'
         """,
         {"id": job_id, **{name: as_json(value) for name, value in found.items()}},
@@ -290,23 +289,24 @@ _SAME_KEY = f"""
     {_OF_PAIR} AND i.loan_key = f.loan_key AND i.field_name = f.field_name AND i.issue_type = f.issue_type
 """
 
-_RESOLVED_BY_ITSELF = "(i.status = 'resolved' AND i.reviewed_by IS NULL)"
-
 _SAME_VALUES = "((i.trustee_value, i.internal_value) = (f.trustee_value, f.internal_value))"
+
+_GONE_NOTE = "No longer found by comparison "
 
 _UPDATE_FOUND = f"""
 UPDATE reconciliation_issues i
 SET primary_identifier = nullif(f.primary_identifier, ''), cusip = nullif(f.cusip, ''),
     identifier_type = f.identifier_type, borrower_name = nullif(f.borrower_name, ''), severity = f.severity,
     category = f.category, rule = f.rule, trustee_value = f.trustee_value, internal_value = f.internal_value,
-    status = CASE WHEN {_SAME_VALUES} AND NOT {_RESOLVED_BY_ITSELF} THEN i.status ELSE 'open' END,
-    reviewed_by = CASE WHEN {_SAME_VALUES} THEN i.reviewed_by END,
-    reviewed_at = CASE WHEN {_SAME_VALUES} THEN i.reviewed_at END,
-    resolution_notes = CASE WHEN NOT {_RESOLVED_BY_ITSELF} THEN i.resolution_notes END,
-    updated_at = now()
+    status = CASE WHEN {_SAME_VALUES} AND NOT i.gone THEN i.status ELSE 'open' END,
+    reviewed_by = CASE WHEN {_SAME_VALUES} AND NOT i.gone THEN i.reviewed_by END,
+    reviewed_at = CASE WHEN {_SAME_VALUES} AND NOT i.gone THEN i.reviewed_at END,
+    resolution_notes = CASE WHEN NOT i.gone THEN i.resolution_notes
+        ELSE nullif(regexp_replace(i.resolution_notes, E'(^|\\n){_GONE_NOTE}[^\\n]*$', ''), '') END,
+    gone = false, updated_at = now()
 FROM found f
 WHERE {_SAME_KEY} AND (
-    {_RESOLVED_BY_ITSELF} OR NOT {_SAME_VALUES}
+    i.gone OR NOT {_SAME_VALUES}
     OR (i.severity, i.category, i.rule, i.identifier_type) <> (f.severity, f.category, f.rule, f.identifier_type)
     OR (i.primary_identifier, i.cusip, i.borrower_name)
        IS DISTINCT FROM (nullif(f.primary_identifier, ''), nullif(f.cusip, ''), nullif(f.borrower_name, ''))
@@ -315,13 +315,13 @@ WHERE {_SAME_KEY} AND (
 
 _RESOLVE_GONE = f"""
 UPDATE reconciliation_issues i
-SET status = 'resolved', reviewed_by = NULL, reviewed_at = NULL, updated_at = now(),
+SET status = 'resolved', gone = true, reviewed_by = NULL, reviewed_at = NULL, updated_at = now(),
     resolution_notes = concat_ws(
         E'\\n', i.resolution_notes,
-        'No longer found by comparison ' || %(job_id)s || '.'
+        '{_GONE_NOTE}' || %(job_id)s || '.'
         || CASE WHEN i.reviewed_by IS NULL THEN '' ELSE ' Before: ' || i.status || ', ' || i.reviewed_by || '.' END)
 WHERE {_OF_PAIR} AND i.rule = ANY(%(looked_at)s) AND NOT i.field_name = ANY(%(passed_over)s)
-  AND NOT {_RESOLVED_BY_ITSELF} AND NOT EXISTS (SELECT FROM found f WHERE {_SAME_KEY})
+  AND NOT i.gone AND NOT EXISTS (SELECT FROM found f WHERE {_SAME_KEY})
 """
 
 # In the order of the keys, and identifiers in that order too: each index grows at its end, which halves the time.
@@ -346,6 +346,18 @@ FROM reconciliation_issues WHERE tape_id = %(tape_id)s AND workbook_id = %(workb
 GROUP BY tenant_id, tape_id, workbook_id, severity, category, status
 """
 
+_MERGED = """
+SELECT changes FROM reconciliations WHERE id = %(job_id)s AND status = 'processing'
+"""
+
+_MERGED_LATER = """
+SELECT array_agg(DISTINCT rule) FROM reconciliations earlier
+JOIN reconciliations later USING (tenant_id, tape_id, workbook_id) CROSS JOIN unnest(later.rules) rule
+WHERE earlier.id = %(job_id)s AND later.created_at > earlier.created_at AND later.changes IS NOT NULL
+"""
+
+_KEEP_CHANGES = "UPDATE reconciliations SET changes = %(changes)s WHERE id = %(job_id)s"
+
 _LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
 
 
@@ -353,29 +365,47 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
     """Bring the issues of a tape and a workbook in line with what a comparison found; None where it is over already.
 
     Open issues take the new values; what a person reviewed stays so while both of its values do, and is open again
-    where one changed. Issues that are gone become resolved, with a note. `series` begins the identifiers of new ones.
-    A transaction of its own; made twice it changes nothing.
+    where one changed. Issues that are gone become resolved, with a note, and open should they come back. `series` begins
+    the identifiers of new ones. A transaction of its own, which also keeps the changes: made twice it changes nothing
+    and tells the same, and a comparison that was asked for later has the last word on its rules.
     """
-    parameters = {
+    parameters: dict[str, Any] = {
         "tenant_id": unit.tenant,
         "tape_id": found.job.tape_id,
         "workbook_id": found.job.workbook_id,
         "job_id": found.job.id,
-        "looked_at": found.looked_at,
         "passed_over": found.passed_over,
         "series": series,
     }
     async with unit.resources.database.bulk(unit.tenant, seconds_max=seconds_max) as tx:
         await _load(tx, found)
         await tx.execute(_LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
-        if not await tx.value("SELECT status = 'processing' FROM reconciliations WHERE id = %s", [found.job.id]):
-            return None
+        job = await tx.one_or_none(_Merged, _MERGED, parameters)
+        if job is None or job.changes is not None:
+            return job and job.changes
+        parameters["looked_at"] = await _still_asked(tx, found, parameters)
         updated = await tx.execute(_UPDATE_FOUND, parameters)
         resolved = await tx.execute(_RESOLVE_GONE, parameters)
         created = await tx.execute(_INSERT_NEW, parameters)
         await tx.execute(_FORGET_COUNTS, parameters)
         await tx.execute(_COUNT, parameters)
-    return Changes(created=created, updated=updated, resolved=resolved)
+        changes = Changes(created=created, updated=updated, resolved=resolved)
+        await tx.execute(_KEEP_CHANGES, {"changes": as_json(changes), "job_id": found.job.id})
+    return changes
+
+
+class _Merged(Struct, frozen=True):
+    changes: Changes | None
+
+
+async def _still_asked(tx: BulkTransaction, found: Merge, parameters: dict[str, Any]) -> list[str]:
+    """The rules that no later comparison has merged; what was found by the others is forgotten."""
+    later = await tx.value(_MERGED_LATER, parameters)
+    if later is None:
+        return found.looked_at
+    left = [rule for rule in found.job.rules if rule not in later]  # each looks at those that are not asked for
+    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [left])
+    return left
 
 
 async def _load(tx: BulkTransaction, found: Merge) -> None:
@@ -489,7 +519,7 @@ async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, 
         Issue,
         f"""
         UPDATE reconciliation_issues SET status = %(status)s, resolution_notes = %(notes)s, reviewed_by = %(reviewer)s,
-                                         reviewed_at = now(), updated_at = now()
+                                         reviewed_at = now(), updated_at = now(), gone = gone AND status = %(status)s
         WHERE id = %(id)s RETURNING {_ISSUE}
         """,
         {"id": issue.id, "status": status, "notes": notes, "reviewer": reviewer},

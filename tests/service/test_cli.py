@@ -45,3 +45,17 @@ def test_a_missing_or_unknown_command_is_no_traceback(refused: Refusal) -> None:
     assert "nosuch" in refused("nosuch")
     assert "--out" in refused("generate")
     assert "FILE" in refused("compliance")
+
+
+FULL = [path for path in (Path("/dev/full"),) if path.exists()]
+
+
+@pytest.mark.parametrize("path", FULL)
+def test_a_full_disk_is_one_line(path: Path) -> None:
+    with path.open("w") as full:
+        answer = subprocess.run(
+            [sys.executable, "-m", "service.cli", "--version"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True,
+            timeout=60,
+        )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == "cushion: the output cannot be written: No space left on device\n"

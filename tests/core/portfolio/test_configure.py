@@ -169,6 +169,7 @@ def test_a_configuration_maps_something() -> None:
         ({"target": "own", "type": "date", "default": "31.12.2030"}, ".default"),
         ({"target": "own", "type": "date", "default": "2030-02-30"}, ".default"),
         ({"target": "own", "type": "date", "default": "2030-W01-1"}, ".default"),
+        ({"target": "own", "type": "date", "default": "1900-01-01"}, ".default"),
         ({"target": "own", "default": 5}, ".default"),
         ({"target": "own", "default": " "}, ".default"),
         ({"target": "own", "default": "\ud800"}, ".default"),

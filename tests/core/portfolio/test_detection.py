@@ -106,6 +106,7 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
             "Sales": [["Issuer", "Par", "CUSIP"], ["Alpha", 1.0, "x"]],
             "Notes": [["Class", "Current Balance", "Spread", "CUSIP"], ["A", 1.0, 130.0, "x"]],
             "Hidden": [HEADER, A],
+            "Guide": [HEADER, ["of the trustee", "as in the agreement", "funded", "bid", "contractual", "stated"]],
             "Holdings": [HEADER, A],
             "Copy": [HEADER, A],
         },
@@ -121,6 +122,7 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
         "Sales": "its header names fewer fields (3 of 6)",
         "Notes": "its name is that of a sheet for notes or accounts, and no header names borrowers",
         "Hidden": "it is hidden, and its header names no more fields",
+        "Guide": "its header names as many fields, but no figures stand below it",
         "Holdings": "its header names 6 fields",
         "Copy": "its header names as many fields, and sheet Holdings comes first",
     }
@@ -233,11 +235,11 @@ def test_columns_that_lost_are_told_why(write: Write) -> None:
 
 
 def test_how_a_header_matched_is_told(write: Write) -> None:
-    header = ["Borrower_Name", "par value (USD)", "ISIN", "Days Past Due", "Desk", "Desk", None, "price"]
+    header = ["Borrower_Name", "par value (USD)", "ISIN (1)", "Days Past Due", "Desk", "Desk", None, "price"]
     rows = [["Alpha", 1.0, "x", 0.0, "a", "b", 7.0, 99.0], ["Beta", 2.0, "y", 5.0, "a", "b", 8.0, 98.0]]
     found = detect_columns(write({"Holdings": [header, *rows]}))
     assert {one.target: one.match for one in found.columns} == {
-        "isin": "alias",
+        "isin": "alias less a footnote",
         "borrower_name": "alias",
         "par_value": "alias less its unit",
         "price": "alias",

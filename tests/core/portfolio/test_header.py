@@ -53,6 +53,8 @@ def test_a_header_below_the_first_40_rows_is_not_looked_for(make_sheet: MakeShee
     row = ["Issuer", "Par", "Price"]
     assert header.find(make_sheet([[]] * 39 + [row]), CLO) is not None
     assert header.find(make_sheet([[]] * 40 + [row]), CLO) is None
+    # A line of prose in the last of these rows does not take it in.
+    assert header.find(make_sheet([["Terms used"]] * 40 + [row]), CLO) is None
 
 
 def test_wrapped_words_in_two_rows(make_sheet: MakeSheet) -> None:
@@ -163,6 +165,9 @@ def test_other_rows_below_a_header_are_no_units(make_sheet: MakeSheet, row: list
         (["1.", "2.", "3.", "4.", "5.", "6."], True),
         ([1, 2, 3, 4, 5, 7], False),
         ([1, 2, 3, 4, 5, None], False),
+        (["(a)", "(b)", "(c)", "(d)", "(e)", "(f)"], True),
+        (["A", "B", "C", "D", "E", "F"], True),
+        (["A", "B", "C", "D", "E", "G"], False),
         (["A", 2, 3, 4, 5, 6], False),
     ],
 )
@@ -237,6 +242,35 @@ def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, 
     assert found is not None
     assert found.columns["par_value"] == [1]
     assert found.texts[1] == written
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Par Amount (1)",
+        "Par Amount [a]",
+        "Par Amount\u00b2",
+        "Par Amount (USD) (3)(4)",
+        "Par Amount ($000s) \u2020\u2021",
+        "Par Amount **",
+    ],
+)
+def test_marks_of_footnotes_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
+    found = header.find(make_sheet([["Company (1)", written, "CUSIP*"], ["A", 1, "x"]]), CLO)
+    assert found is not None
+    assert found.columns.keys() == {"borrower_name", "par_value", "cusip"}
+    assert found.magnitude(1) == (1_000 if "000" in written else 1)
+
+
+def test_a_name_that_is_given_comes_before_one_with_a_footnote(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["Issuer", "Par Amount (2)", "Par Amount", "CUSIP"], ["A", 1, 2, "x"]]), CLO)
+    assert found is not None
+    assert found.columns["par_value"] == [1, 2]
+
+
+def test_hostile_footnotes_are_cheap() -> None:
+    for mark in ("(", "(1", "* ", " ", "(1)", "\u00b9 ("):
+        assert header.without_footnotes("Par" + mark * 20_000 + "x").startswith("Par")
 
 
 @pytest.mark.parametrize("written", ["Par Amount (Issue Currency)", "Par Rating", "Total Par Amount", "Par Amount 7"])
@@ -422,7 +456,7 @@ def test_units_in_headers(text: str, unit: str) -> None:
     [
         ("Par ($000s)", 1e3), ("Par (USD '000)", 1e3), ("Par in thousands", 1e3), ("Par ($k)", 1e3), ("EUR k", 1e3),
         ("Facility Size ($mm)", 1e6), ("Par (USD millions)", 1e6), ("Par ($m)", 1e6), ("(in millions of USD)", 1e6),
-        ("Par", 1), ("Par (USD)", 1), ("Rating M", 1), ("Class K", 1), ("", 1),
+        ("Par ($000s) (1)", 1e3), ("Par", 1), ("Par (USD)", 1), ("Rating M", 1), ("Class K", 1), ("", 1),
     ],
 )  # fmt: skip
 def test_magnitudes_in_headers(text: str, magnitude: float) -> None:

@@ -617,6 +617,14 @@ def test_an_index_and_its_level_in_two_columns(map_rows: MapRows, order: tuple[s
     assert named(portfolio, "base_rate") == ["SOFR-3M"]
 
 
+def test_an_index_named_like_millions_is_a_name(map_rows: MapRows) -> None:
+    header = ["Issuer", "Par", "CUSIP", "Index"]
+    rows = [["Alpha", 1.0, "x", "US0003M"], ["Beta", 2.0, "y", "EUR003M"], ["Gamma", 3.0, "z", 4.3]]
+    portfolio = map_rows([header, *rows])
+    assert named(portfolio, "base_rate") == ["LIBOR-3M", "EURIBOR-3M", None]
+    assert portfolio.numbers["base_rate_level"].tolist()[2] == 4.3
+
+
 def test_a_current_pay_loan_is_performing(map_rows: MapRows) -> None:
     header = [*HEADER, "Defaulted", "Current Pay", "S&P Rating"]
     rows = [["LX100001", "A", 1.0, 0, "Y", "Y", "D"], ["LX100002", "B", 1.0, 0, "Y", None, None]]

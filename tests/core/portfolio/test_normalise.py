@@ -82,7 +82,7 @@ class Oracle:
         self.number = number
         row = {key.lower(): value for key, value in given_row.items()}
         return {
-            "loan": self.loan(row.get("loan") if row.get("loan") is not None else row.get("loan no")),
+            "loan": self.loan(row.get("loan no") if str(row.get("loan") or "").strip() == "" else row.get("loan")),
             "amount": self.amount(row.get("amount")),
             "shown": self.shown(row.get("shown")),
             "ends": self.ends(row.get("ends")),
@@ -228,9 +228,15 @@ def test_a_default_feeds_a_required_field() -> None:
 
 
 def test_names_are_compared_as_headers_are_and_the_preferred_one_counts() -> None:
-    rows = [{"LOAN_NO.": "no 1"}, {"loan": None, "Loan No": "no 2"}, {"Loan No": "no 4", "Loan": "no 3"}]
+    rows = [
+        {"LOAN_NO.": "no 1"},
+        {"loan": None, "Loan No": "no 2"},
+        {"Loan No": "no 4", "Loan": "no 3"},
+        {"Loan": "", "Loan No": "no 5"},
+        {"Loan": " \u00a0", "Loan No": "no 6"},
+    ]
     found = normalise_rows(OWN, rows)
-    assert [row["loan"] for row in found.rows()] == ["#1", "#2", "#3"]
+    assert [row["loan"] for row in found.rows()] == ["#1", "#2", "#3", "#5", "#6"]
     assert found.unmapped_columns == []
 
 
@@ -317,6 +323,37 @@ def test_faults_are_listed_by_row_up_to_a_limit_and_all_counted() -> None:
 def test_a_sample_has_a_limit(rows: list[dict[str, Any]]) -> None:
     with pytest.raises(SampleError, match="more than"):
         normalise_rows(OWN, rows)
+
+
+def test_what_a_sample_comes_to_has_a_limit() -> None:
+    """A short text may grow a thousandfold by ten replacements."""
+    grow = {"field": "a", "operation": "replace", "parameters": {"pattern": "$", "replacement": "x" * 200}}
+    own = mapping(
+        mappings={f"C{at}": {"target": target} for at, target in enumerate(("a", "b"))},
+        transforms=[{**grow, "field": target} for target in ("a", "b") for _ in range(10)],
+    )
+    rows = [{"C0": f"{at}", "C1": f"{at}"} for at in range(normalise.SAMPLE_ROWS_MAX)]
+    assert normalise_rows(own, [{"C0": row["C0"]} for row in rows]).row_count == len(rows)
+    with pytest.raises(SampleError, match=f"more than {normalise.MAPPED_TEXT_BYTES_MAX:,} bytes"):
+        normalise_rows(own, rows)
+
+
+def test_rows_that_feed_nothing_are_rows() -> None:
+    found = normalise_rows(mapping(mappings={"A": {"target": "a"}}), [{"B": 1}] * 3)
+    assert found.rows() == [{}, {}, {}]
+    assert found.rows(1, 2) == [{}]
+
+
+def test_a_flag_in_a_text_field_is_the_word_that_a_sheet_shows() -> None:
+    own = mapping(
+        mappings={name: {"target": name.lower(), "type": kind} for name, kind in (("A", "string"), ("B", "number"))},
+        transforms=[
+            {"field": "b", "operation": "lookup", "parameters": {"mapping": {"TRUE": 7, "1": 8}}},
+        ],
+    )
+    found = normalise_rows(own, [{"A": True, "B": True}, {"A": False, "B": 1}, {"A": 1, "B": False}])
+    assert found.rows() == [{"a": "TRUE", "b": 7.0}, {"a": "FALSE", "b": 8.0}, {"a": "1", "b": None}]
+    assert told(found.errors) == [(3, "b", "type")]
 
 
 def test_a_sample_of_odd_names() -> None:

@@ -17,6 +17,7 @@ from core.portfolio.parameters import (
     iso_day,
     literal_fault,
     ordered_fault,
+    value_fault,
     values_fault,
 )
 
@@ -51,6 +52,20 @@ def test_lists_and_lookups_hold_values_of_the_field(kind: FieldType, good: Any, 
     assert entries_fault({"x": good, "y": None}, kind) is None
     assert "entry 'y'" in str(entries_fault({"x": good, "y": bad}, kind))
     assert entries_fault({"x" * (TEXT_LENGTH_MAX + 1): good}, kind)
+
+
+@pytest.mark.parametrize(("value", "says"), [("12", "is not a number"), (-2e15, "is beyond 1,000,000,000,000,000")])
+def test_what_is_said_of_a_number(value: Any, says: str) -> None:
+    assert str(literal_fault(value, "number")).startswith(says)
+
+
+def test_a_date_that_a_sheet_has_as_blank_is_no_value() -> None:
+    """Still it can bound a range."""
+    assert value_fault("1901-01-01", "date") is None
+    assert "1901" in str(value_fault("1900-12-31", "date"))
+    assert "1901" in str(entries_fault({"old": "0001-01-01"}, "date"))
+    assert value_fault("1900", "string") is None
+    assert literal_fault("1900-01-01", "date") is None
 
 
 def test_a_lookup_has_one_meaning_for_what_compares_equal() -> None:

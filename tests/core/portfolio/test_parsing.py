@@ -393,6 +393,13 @@ def test_reference_rates(text: str, index: str) -> None:
     assert parsing.base_rate(text) == index
 
 
+def test_names_of_reference_rates_are_no_levels(make_cells: Callable[..., parsing.Cells]) -> None:
+    names = ["US0003M", "EUR003M", "EUR 3M", "3M", "EUR003M Index"]
+    assert same(parsing.read_rate_levels(make_cells(names)).values, [np.nan] * len(names))
+    levels = make_cells([4.3, 0.043, "4.30%", "430 bps", -0.5, None])
+    assert same(parsing.read_rate_levels(levels).values, parsing.read_numbers(levels).values.tolist())
+
+
 def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., parsing.Cells]) -> None:
     column = parsing.read_text(make_cells([" A ", "A", "A\u00a0", "b", 12.0, "12", 1.5, None, "N/A", "#N/A", "  "]))
     strings = column.text.strings()
@@ -422,6 +429,7 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
         ("spread", [None, 0.0], "", ("bps", "nothing", 1.0)),
         ("price", [0.99], "", ("fraction", "median", 100.0)),
         ("price", [990.0], "", ("currency", "median", 1.0)),
+        ("price", [None, None], "", ("percent", "nothing", 1.0)),
         ("recovery_rate", [0.5], "", ("fraction", "median", 100.0)),
         ("all_in_rate", [850.0], "bps", ("bps", "header", 0.01)),
         ("floor", [0.5], "", ("percent", "largest", 1.0)),
@@ -440,6 +448,10 @@ def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., p
     numbers = parsing.read_numbers(make_cells([1.5, 2.0]))
     par = parsing.scale("par_value", numbers, magnitude=1_000.0)
     assert (par.unit, parsing.scaled(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
+    # The figure that the other side wrote in full, to its last bit.
+    exact = parsing.read_numbers(make_cells([320.25753429]))
+    assert exact.values[0] * 1_000 != 320257.53429
+    assert parsing.scaled(exact, par).tolist() == [320257.53429]
     value = parsing.scale("price", numbers, magnitude=1_000.0, has_par=True)
     assert (value.unit, value.because) == ("currency", "header")
     assert parsing.scaled(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]

@@ -134,6 +134,7 @@ def test_every_rule_takes_an_empty_column(name: str) -> None:
         ("range", {"min": 1, "max": 2}, "par must be between 1 and 2"),
         ("length", {"max": 9}, "par must be at most 9 characters"),
         ("enum", {"values": list(range(12))}, "par must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ..."),
+        ("enum", {"values": [True, 2.5]}, "par must be one of true, 2.5"),
         ("regex", {"pattern": "^a$"}, "par must match ^a$"),
     ],
 )

@@ -42,6 +42,8 @@ def borrowers(portfolio: Portfolio) -> list[str | None]:
         "Count: 3",
         "Average",
         "Weighted Average",
+        "Wtd Avg",
+        "WTD. AVG.",
         "Subtotal",
     ],
 )
@@ -234,6 +236,7 @@ def test_a_total_with_a_count_or_the_deal_in_the_name_is_no_loan(map_rows: MapRo
         ("Principal Cash", None), ("CASH", None), ("Cash - USD", None), ("Interest Collection Account", None),
         (None, "Payment Account"), ("Example CLO 2026-1 Ltd", "Principal Collection Account"), ("Account 12345", None),
         ("Cash and Cash Equivalents", "USD"), ("Expense Reserve Account Balance", None), ("Unused Proceeds Acct", None),
+        ("USD", None), (None, "EUR"), ("Dreyfus Treasury Cash Management", None), ("Money Market Fund", None),
     ],
 )  # fmt: skip
 def test_cash_and_accounts_are_no_loans(map_rows: MapRows, name: str | None, facility: str | None) -> None:
@@ -256,6 +259,8 @@ def test_cash_with_a_word_for_an_identifier(map_rows: MapRows) -> None:
         [None, "Cash", "TL", 500.0, 99.0, "2030-01-31"],
         ["LX100009", "Cash", "TL", 500.0],
         [None, "Bankruptcy Cashmere Fund", "TL", 500.0],
+        [None, "USD Partners", "TL", 500.0],
+        [None, "Money Market Technologies", "TL", 500.0],
     ],
 )
 def test_a_company_with_cash_in_its_name_is_a_loan(map_rows: MapRows, row: list[Any]) -> None:
@@ -267,10 +272,18 @@ def test_a_company_with_cash_in_its_name_is_a_loan(map_rows: MapRows, row: list[
 def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> None:
     rows = [[f"LX{row:06d}", f"Borrower {row} Accessories", "TL", 1.0] for row in range(table.CASH_ROWS)]
     portfolio = map_rows(
-        [HEADER[:4], *rows, [None, "Principal CASH", None, 5.0], [None, "Payment account", None, 6.0], A[:4]]
+        [
+            HEADER[:4],
+            *rows,
+            [None, "Principal CASH", None, 5.0],
+            [None, "Payment account", None, 6.0],
+            A[:4],
+            [None, "Money Market Fund", None, 7.0],
+            [None, "USD", None, 8.0],
+        ]
     )
     assert portfolio.row_count == table.CASH_ROWS + 1
-    assert portfolio.notes["cash_rows"] == 2
+    assert portfolio.notes["cash_rows"] == 4
 
 
 def test_another_table_below_ends_this_one(map_rows: MapRows) -> None:
@@ -284,6 +297,43 @@ def test_another_table_below_ends_this_one(map_rows: MapRows) -> None:
     portfolio = map_rows([HEADER, A, B, again, C])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
     assert portfolio.notes["repeated_headers"] == 1
+
+
+@pytest.mark.parametrize(
+    ("again", "row"),
+    [
+        # The same first columns, then others; fewer of them; others that name no field.
+        (["LoanX ID", "Issuer", "Par", "Price", "Trade Date"], ["LX100001", "Alpha Inc", 500.0, 99.0, "2026-01-01"]),
+        (["LoanX ID", "Issuer"], ["LX100001", "Alpha Inc", "TL", 500.0, 99.0, "2030-01-31"]),
+        (
+            ["LoanX ID", "Issuer", "Facility", "Par", "Broker", "Trader"],
+            ["LX100001", "Alpha Inc", "TL", 500.0, 99.0, "2030-01-31"],
+        ),
+    ],
+)
+def test_another_table_with_the_same_first_columns_ends_this_one(
+    map_rows: MapRows, again: list[Any], row: list[Any]
+) -> None:
+    portfolio = map_rows([HEADER, A, B, C, [], ["Purchases"], again, row, ["Total", None, None, 500.0]])
+    if len(again) > table.SCORE_MIN:
+        assert pars(portfolio) == [1_000, 2_000, 3_000]
+        assert "repeated_headers" not in portfolio.notes
+    else:  # two words are no header
+        assert portfolio.notes["ignored_blank_par"] == 1
+
+
+def test_a_repeated_header_may_have_a_word_of_its_own(map_rows: MapRows) -> None:
+    again = [*HEADER[:5], "Page 2"]
+    assert pars(map_rows([HEADER, A, B, again, C])) == [1_000, 2_000, 3_000]
+
+
+def test_lines_drawn_with_signs_and_words_without_a_loan_are_no_rows(map_rows: MapRows) -> None:
+    line, double = ["---------"] * 6, ["=========", "====", None, "=====", None, None]
+    rest = [None, None, None, "Traded", "Bid", None]
+    portfolio = map_rows([HEADER, rest, line, A, B, C, double, [None, None, None, 6_000.0]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["section_rows"] == 3
+    assert portfolio.notes["ignored_blank_par"] == 0
 
 
 def test_all_rows_of_a_header_are_repeated_after_a_page_break(map_rows: MapRows) -> None:
@@ -308,6 +358,32 @@ def test_group_sums_under_a_name_are_subtotals(map_rows: MapRows) -> None:
     # One that is no sum, and all of them may be loans.
     odd = [HEADER, A, B, [None, "Delta", None, 3_000.0], C, [None, "Epsilon", None, 3_001.0]]
     assert pars(map_rows(odd)) == [1_000, 2_000, 3_000, 3_000, 3_001]
+
+
+@pytest.mark.parametrize("name_first", [True, False])
+def test_group_sums_are_subtotals_when_the_first_is_the_sum_of_all_loans_so_far(
+    map_rows: MapRows, name_first: bool
+) -> None:
+    more = [["LX100004", "Delta Inc", "TL", 4_000.0, 99.0, "2030-01-31"], ["LX100005", "Epsilon", "TL", 5_000.0]]
+
+    def group(name: str, par: float) -> list[Any]:
+        return [None, name, None, par] if name_first else [f"{name}: some assets", None, None, par]
+
+    portfolio = map_rows([HEADER, A, B, C, group("Retail", 6_000.0), *more, group("Software", 9_000.0)])
+    assert pars(portfolio) == [1_000, 2_000, 3_000, 4_000, 5_000]
+    assert portfolio.notes["total_rows"] + portfolio.notes["subtotal_rows"] == 2
+
+
+def test_group_sums_above_their_loans_under_another_column(map_rows: MapRows) -> None:
+    header = ["Industry", *HEADER]
+    rows = [["Retail", None, None, None, 3_000.0], [None, *A], [None, *B], ["Software", None, None, None, 3_000.0]]
+    portfolio = map_rows([header, *rows, [None, *C]])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["subtotal_rows"] == 2
+
+
+def test_an_identifier_of_several_words_is_one_unless_it_stands_over_a_sum(map_rows: MapRows) -> None:
+    assert pars(map_rows([HEADER, A, B, C, ["LX 100 009", None, None, 50.0]])) == [1_000, 2_000, 3_000, 50]
 
 
 def test_a_total_is_known_behind_columns_of_the_deal(map_rows: MapRows) -> None:

@@ -66,7 +66,7 @@ def test_what_is_not_finite_any_more_is_an_error_of_its_row() -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "expected"),
     [(2.5, 0, 3), (-2.5, 0, -3), (0.5, 0, 1), (1.005, 2, 1.01), (2.675, 2, 2.68), (-1.115, 2, -1.12), (0.285, 2, 0.29),
-     (1.4999999, 0, 1), (1e300, 2, 1e300), (9007199254740993.0, 0, 9007199254740992.0), (0.0, 3, 0.0), (-0.2, 0, 0.0)],
+     (1.4999999, 0, 1), (1e300, 2, 1e300), (-1e308, 2, -1e308), (1.7e308, 12, 1.7e308), (9007199254740993.0, 0, 9007199254740992.0), (0.0, 3, 0.0), (-0.2, 0, 0.0)],
 )  # fmt: skip
 def test_rounding_as_excel_has_it(value: float, decimals: int, expected: float) -> None:
     (result,) = rounded(np.array([value]), decimals).tolist()
@@ -101,6 +101,14 @@ def test_a_text_that_grows_too_long_is_an_error_of_its_rows() -> None:
     parameters = {"pattern": "a", "replacement": "x" * 200}
     assert failed("replace", column, **parameters) == [True, False, False, True]
     assert changed("replace", column, **parameters) == [None, "b", None, None]
+
+
+def test_a_text_that_failed_is_not_kept() -> None:
+    """Ten replacements would otherwise go on lengthening what nobody sees."""
+    column = words(*(f"{at:04}" + "a" * 300 for at in range(1_000)), "b")
+    result = applied("replace", column, {"pattern": "a", "replacement": "\\0" * 9}).column
+    assert values(result) == [None] * 1_000 + ["b"]
+    assert result.text.text.strings() == ["b"]
 
 
 def test_dates_as_text() -> None:

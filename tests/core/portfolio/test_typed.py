@@ -61,7 +61,7 @@ def test_days_are_told_as_dates(day: date) -> None:
 @pytest.mark.parametrize("date_1904", [False, True])
 def test_a_date_in_a_column_of_text_is_written(make_cells: MakeCells, *, date_1904: bool) -> None:
     cells = make_cells(["x", date(2031, 9, 5), None, 5.0, True], date_1904=date_1904)
-    assert read(cells, "string").python(slice(None)) == ["x", "2031-09-05", None, "5", "1"]
+    assert read(cells, "string").python(slice(None)) == ["x", "2031-09-05", None, "5", "TRUE"]
 
 
 def test_flags(make_cells: MakeCells) -> None:

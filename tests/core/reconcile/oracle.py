@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import date
+from decimal import Decimal
 from math import isnan, nan
 from typing import Any
 
@@ -97,8 +98,15 @@ def both(*parts: Any) -> tuple[Any, ...] | None:
     return None if any(part is None for part in parts) else parts
 
 
-STAGES: list[tuple[str, Callable[[Loan], Any]]] = [
+def held_cusip_of(loan: Loan) -> str | None:
+    """The CUSIP in the loan's US ISIN, whatever its own."""
+    return cusip_of({"isin": loan.get("isin")})
+
+
+STAGES: list[tuple[str, Callable[[Loan], Any]] | tuple[str, Callable[[Loan], Any], Callable[[Loan], Any]]] = [
     ("cusip", cusip_of),
+    ("cusip", held_cusip_of, cusip_of),
+    ("cusip", cusip_of, held_cusip_of),
     ("loanx_id", lambda loan: loan.get("loanx_id") if is_loanx(loan.get("loanx_id")) else None),
     ("isin", lambda loan: loan.get("isin") if is_isin(loan.get("isin")) else None),
     *((name, lambda loan, name=name: loan.get(name)) for name in IDENTIFIERS),
@@ -118,9 +126,9 @@ def match(tape: list[Loan], book: list[Loan]) -> tuple[dict[int, tuple[int, str]
     pairs: dict[int, tuple[int, str]] = {}
     taken: set[int] = set()
     doubt: tuple[set[int], set[int]] = set(), set()
-    for stage, key in STAGES:
+    for stage, *keys in STAGES:
         groups: dict[Any, tuple[list[int], list[int]]] = {}
-        for side, loans, done in ((0, tape, pairs), (1, book, taken)):
+        for side, key, loans, done in ((0, keys[0], tape, pairs), (1, keys[-1], book, taken)):
             for row, loan in enumerate(loans):
                 if row not in done and key(loan) is not None:
                     groups.setdefault(key(loan), ([], []))[side].append(row)
@@ -132,17 +140,30 @@ def match(tape: list[Loan], book: list[Loan]) -> tuple[dict[int, tuple[int, str]
         if b not in taken and same and loan.get("borrower_name") is not None:
             pairs[same[0]] = b, "borrower_name"
             taken.add(b)
-    singles: dict[str, tuple[list[int], list[int]]] = {}
+    pair_single(tape, book, name_of, pairs, taken)
+    pair_single(tape, book, loose_name_of, pairs, taken)
+    return pairs, *doubt
+
+
+def pair_single(
+    tape: list[Loan], book: list[Loan], name: Callable[[Loan], str | None],
+    pairs: dict[int, tuple[int, str]], taken: set[int],
+) -> None:  # fmt: skip
+    """Loans that alone on their side are left with a name, of nearly one par."""
+    singles: dict[str | None, tuple[list[int], list[int]]] = {}
     for side, loans, done in ((0, tape, pairs), (1, book, taken)):
         for row, loan in enumerate(loans):
-            if row not in done and loose_name_of(loan) is not None:
-                singles.setdefault(str(loose_name_of(loan)), ([], []))[side].append(row)
+            if row not in done:
+                singles.setdefault(name(loan), ([], []))[side].append(row)
+    singles.pop(None, None)
     for tape_rows, book_rows in singles.values():
         if len(tape_rows) == len(book_rows) == 1:
-            theirs, ours = tape[tape_rows[0]]["par_value"], book[book_rows[0]]["par_value"]
-            if round(abs(theirs - ours), 6) <= 0.05 * abs(theirs):
+            theirs, ours = (
+                Decimal(str(loans[rows[0]]["par_value"])) for loans, rows in ((tape, tape_rows), (book, book_rows))
+            )
+            if abs(theirs - ours) * 20 <= abs(theirs):
                 pairs[tape_rows[0]] = book_rows[0], "borrower_name"
-    return pairs, *doubt
+                taken.add(book_rows[0])
 
 
 def pair_group(
@@ -202,7 +223,7 @@ def own_type(loan: Loan) -> str:
 
 
 def missing(loan: Loan) -> str:
-    par = abs(loan["par_value"])
+    par = round(abs(loan["par_value"]), 6)
     return "critical" if par > 1_000_000 else "error" if par >= 100_000 else "warning"
 
 
@@ -246,7 +267,8 @@ def number_severity(name: str, theirs: float | None, ours: float | None) -> str 
         return "warning"
     if not theirs or isnan(apart):
         return "critical"
-    percent = apart / abs(theirs) * 100
+    # Exactly, on what the figures say in decimals: not one bit decides.
+    percent = Decimal(str(apart)) * 100 / abs(Decimal(str(theirs)))
     return "critical" if percent > 5 else "error" if percent >= 1 else "info"
 
 

@@ -64,6 +64,18 @@ def test_par_is_a_percentage_of_the_trustees_figure() -> None:
     assert severity("par_value", -1_000_000.0, -1_010_000.0) == "error"
 
 
+@pytest.mark.parametrize(("percent", "within", "beyond"), [(1, "error", "info"), (5, "error", "critical")])
+def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) -> None:
+    """In cents, where the percentage is no binary number; a cent more or less is on the other side of the bound."""
+    cents = [100_000_000 + 100 * number for number in range(500)]
+    away = 1 if percent == 5 else -1
+    for extra, expected in ((0, within), (away, beyond)):
+        tape = portfolio_of(loanx_id=[f"LOAN {par}" for par in cents], par_value=[par / 100 for par in cents])
+        ours = [(par + par * percent // 100 + extra) / 100 for par in cents]
+        book = portfolio_of(loanx_id=[f"LOAN {par}" for par in cents], par_value=ours)
+        assert [one.severity for one in reconcile(tape, book).issues] == [expected] * 500
+
+
 @pytest.mark.parametrize(
     ("field", "theirs", "ours", "expected"),
     [
@@ -100,6 +112,13 @@ def test_par_is_a_percentage_of_the_trustees_figure() -> None:
         ("rating_agency_a", "see note", "NR", "info"),
         ("rating_agency_a", "see note", "B2", "warning"),
         ("rating_agency_b", "SD", "D", None),
+        ("rating_agency_b", "B1", "B+", None),
+        ("rating_agency_a", "BBB-", "Baa3", None),
+        ("rating_agency_c", "Caa1 *-", "CCC+", None),
+        ("rating_agency_b", "B2", "B3", "warning"),
+        ("rating_agency_b", "B2", "NR", "warning"),
+        ("rating_agency_b", "see note", "private", None),
+        ("rating", "see note", "WR", "info"),
         ("rating_agency_b", "B", "B-", "warning"),
         ("rating_agency_c", "BBB-", "BBB-", None),
         ("rating", "Baa3", "BBB-", None),
@@ -183,6 +202,15 @@ def test_missing_loans(par: float, expected: str, of_tape: bool) -> None:
     assert issue.identifier_type == "cusip"
     values = (issue.trustee_value, issue.internal_value)
     assert [float(value) if value else value for value in values] == ([par, ""] if of_tape else ["", par])
+
+
+def test_a_missing_loan_of_several_lots_is_as_large_as_their_sum_in_decimals() -> None:
+    par = [33_333.1, 33_333.2, 33_333.7]
+    assert sum(par) < 100_000
+    (issue,) = reconcile(
+        portfolio_of(cusip=[CUSIP] * 3, borrower_name=["Acme"] * 3, par_value=par), portfolio_of(cusip=[], par_value=[])
+    ).issues
+    assert (issue.severity, issue.trustee_value) == ("error", "100000")
 
 
 def test_cusips_that_differ_on_a_loan_matched_otherwise() -> None:

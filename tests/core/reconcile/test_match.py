@@ -234,6 +234,7 @@ def test_a_hundred_thousand_loans_of_one_name_are_no_trouble() -> None:
 MATURITY = day("2030-06-30")
 CUSIP, OTHER = "037833100", "594918104"
 US = "US" + CUSIP + stdnum_isin.calc_check_digit("US" + CUSIP)
+OTHER_US = "US" + OTHER + stdnum_isin.calc_check_digit("US" + OTHER)
 XS = "XS0104440986"
 
 
@@ -249,6 +250,10 @@ def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
         ({"cusip": CUSIP}, {"isin": US}, "cusip"),
         ({"isin": US}, {"cusip": CUSIP}, "cusip"),
         ({"cusip": "03783310X", "isin": US}, {"cusip": CUSIP}, "cusip"),
+        ({"cusip": OTHER, "isin": US}, {"cusip": CUSIP}, "cusip"),
+        ({"cusip": CUSIP}, {"cusip": OTHER, "isin": US}, "cusip"),
+        ({"cusip": CUSIP, "isin": OTHER_US}, {"cusip": OTHER, "isin": US}, "cusip"),
+        ({"cusip": CUSIP, "isin": XS, "borrower_name": "A"}, {"isin": OTHER_US, "borrower_name": "B"}, None),
         ({"cusip": CUSIP, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
         ({"cusip": None, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
         ({"cusip": CUSIP, "isin": XS}, {"cusip": OTHER, "isin": XS}, "isin"),
@@ -279,6 +284,27 @@ def test_each_stage(tape: dict[str, Any], book: dict[str, Any], stage: str | Non
     assert {name: count for name, count in result.stages.items() if count} == ({} if stage is None else {stage: 1})
     assert sum(result.ambiguous.values()) == 0
     assert {issue.identifier_type for issue in result.issues if issue.issue_type == "value_mismatch"} <= {stage}
+
+
+def test_entities_of_one_group_are_told_apart_by_their_full_names_first() -> None:
+    """By the looser name they would be two on either side."""
+    tape = portfolio_of(borrower_name=["Acme Corp.", "Acme Holdings"], par_value=[1e6, 3e6])
+    book = portfolio_of(borrower_name=["Acme Holdings Ltd", "ACME"], par_value=[3e6 + 1, 1e6 + 1])
+    result = reconcile(tape, book)
+    assert dict(zip(*(rows.tolist() for rows in result.pairs), strict=True)) == {0: 1, 1: 0}
+    assert (result.stages["borrower_name"], sum(result.ambiguous.values())) == (2, 0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_borrower_alone_within_exactly_five_percent(sign: int) -> None:
+    """In cents, where a twentieth of the par is no binary number."""
+    cents = [sign * (100_000_000 + 20 * number) for number in range(400)]
+    names = [f"Borrower {number}" for number in range(400)]
+    tape = portfolio_of(borrower_name=names, par_value=[par / 100 for par in cents])
+    book = portfolio_of(borrower_name=names, par_value=[(par + par // 20) / 100 for par in cents])
+    assert reconcile(tape, book).stages["borrower_name"] == 400
+    book = portfolio_of(borrower_name=names, par_value=[(par + par // 20 + sign) / 100 for par in cents])
+    assert reconcile(tape, book).stages["borrower_name"] == 0
 
 
 def test_the_order_of_the_stages() -> None:

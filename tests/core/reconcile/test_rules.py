@@ -72,12 +72,13 @@ def test_own_tolerances_replace_the_defaults() -> None:
     assert tolerances_of(None) == {
         "par_value": 0.01, "price": 0.125, "spread": 10.0, "maturity_date": 0.0, "all_in_rate": 5.0
     }  # fmt: skip
+    assert tolerances_of({"spread": 10**15})["spread"] == 1e15
     assert tolerances_of({"spread": 25, "price": 0}) | {"spread": 25.0, "price": 0.0} == tolerances_of(
         {"spread": 25, "price": 0}
     )
 
 
-@pytest.mark.parametrize("value", [-1.0, nan, inf, "10", None, True])
+@pytest.mark.parametrize("value", [-1.0, nan, inf, "10", None, True, 10**400, 1.1e15])
 def test_tolerances_that_are_none(value: Any) -> None:
     with pytest.raises(ReconcileError, match="the tolerance of spread must be a number from 0 on"):
         tolerances_of({"spread": value})

@@ -216,6 +216,28 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
     assert [(one.field_name, one.severity) for one in result.issues] == [("par_value", "info")]
 
 
+def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:
+    tape, book = (
+        portfolio_of(cusip=CUSIPS, par_value=[2e3] * 4),
+        portfolio_of(cusip=CUSIPS, par_value=[2e6] * 3 + [2e3]),
+    )
+    (issue,) = reconcile(tape, book).issues
+    assert (issue.field_name, issue.severity, issue.trustee_value, issue.internal_value) == (
+        "par_value", "critical", "2000000", "2000"
+    )  # fmt: skip
+
+
+def test_what_hides_nothing_in_units_hides_nothing_in_thousands() -> None:
+    """Lots that conflict alike, and loans of one borrower and maturity: equal once par is in units."""
+    columns: dict[str, Any] = {
+        "cusip": [*CUSIPS, CUSIPS[0], None, None, None], "borrower_name": ["A", "B", "C", "D", "A", "X", "X", "X"],
+        "rating_agency_a": ["B2", "B2", "B2", "B2", "B3", "B1", "B2", "B3"], "maturity_date": [20_000.0] * 8,
+    }  # fmt: skip
+    book = portfolio_of(**columns, par_value=[2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 7e6, 7e6])
+    tape = portfolio_of(**columns, par_value=[2e3, 3e3, 4e3, 5e3, 6e3, 7e3, 7e3, 7e3])
+    assert list(reconcile(tape, book).issues) == list(reconcile(book, tape).issues) == []
+
+
 def test_one_loan_off_by_a_thousand_among_many_is_a_break_and_no_unit() -> None:
     tape = portfolio_of(cusip=CUSIPS, par_value=[2e6, 2e6, 2e6, 2e3])
     book = portfolio_of(cusip=CUSIPS)
@@ -248,6 +270,9 @@ def test_a_rule_that_is_not_asked_for_is_not_compared(rule: str) -> None:
         ("spread", 0.0, 350.0, 350.000001),
         ("maturity_date", 3.0, 20_003.0, 20_004.0),
         ("all_in_rate", 50.0, 8.5, 8.51),
+        ("all_in_rate", 0.7, 8.007, 8.007001),
+        ("all_in_rate", 0.0, 8.0, 8.000001),
+        ("par_value", 1e15, 5e14, 1.1e15),
     ],
 )
 def test_own_tolerances_in_the_units_of_their_rules(field: str, tolerance: float, none: float, issue: float) -> None:

@@ -231,6 +231,9 @@ def test_text_from_a_file_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
         assert sign not in answer.stdout
     assert "[red]??" in answer.stdout
     assert "Holdings?" in answer.stdout
+    document = cushion("map", tmp_path / "book.xlsx", "--json").stdout
+    assert all(sign.isprintable() or sign == "\n" for sign in document)
+    assert json.loads(document)["detection"]["sheet"] == "Holdings\u202e"
 
 
 REAL = [MAG17] if MAG17.exists() else []

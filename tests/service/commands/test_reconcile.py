@@ -123,10 +123,29 @@ def test_a_missing_loan_tells_on_which_side(cushion: Cushion, folder: Path, tmp_
     one = written(tmp_path / "one.xlsx", HEADER, ACME)
     answer = cushion("reconcile", one, folder / "small.xlsx")
     assert answer.returncode == 1
-    assert "missing_in_trustee" in answer.stdout
+    assert "missing in trustee" in answer.stdout
     answer = cushion("reconcile", folder / "small.xlsx", one)
     assert answer.returncode == 1
-    assert "missing_in_internal" in answer.stdout
+    assert "missing in internal" in answer.stdout
+
+
+def test_figures_have_their_thousands_apart(cushion: Cushion, folder: Path, tmp_path: Path) -> None:
+    answer = cushion("reconcile", written(tmp_path / "one.xlsx", HEADER, ACME), folder / "small.xlsx")
+    assert "2,000,000" in answer.stdout
+    from service.commands.reconcile import _figure
+
+    written_as = {"1234567.5": "1,234,567.5", "-0.5": "-0.5", "-1000": "-1,000", "": "", "1e15": "1e15"}
+    assert {value: _figure(value, "calculation") for value in written_as} == written_as
+    assert _figure("12345678", "identity") == "12345678"
+
+
+def test_rows_that_were_left_out_are_told(cushion: Cushion, folder: Path, tmp_path: Path) -> None:
+    gap = [(None,)] * 3
+    path = written(tmp_path / "gap.xlsx", HEADER, ACME, *gap, BETA)
+    answer = cushion("reconcile", path, folder / "small.xlsx")
+    assert "warning  tape: 1 row left out below the end of the table." in answer.stdout
+    answer = cushion("reconcile", folder / "small.xlsx", path, "--json")
+    assert "holdings: 1 row left out below the end of the table." in json.loads(answer.stdout)["warnings"]
 
 
 def test_files_in_the_wrong_order_are_noticed(cushion: Cushion, folder: Path) -> None:
@@ -204,6 +223,8 @@ def test_a_file_without_loans_is_refused_by_its_columns(refused: Refusal, folder
         (["--tolerance", "spread=wide"], "--tolerance takes rule=number"),
         (["--tolerance", "spread=nan"], "--tolerance takes rule=number"),
         (["--tolerance", "spread=-1"], "the tolerance of spread must be a number from 0 on"),
+        (["--tolerance", "spread=1,price=2,spread=3"], "--tolerance names spread twice"),
+        (["--rules", ","], "no rule is asked for: choose from par_value"),
         (["--tolerance", "spread=inf"], "the tolerance of spread must be a number from 0 on"),
         (["--tolerance", "rating=1"], "no tolerance can be set for 'rating'"),
         (["--trustee", "trustee_d"], "trustee_d"),

@@ -294,12 +294,45 @@ def test_a_run_that_comes_twice_changes_nothing(stack: Stack, pair: Pair) -> Non
     before = pair.issues()
     run_again(stack, pair, job["job_id"])
     assert pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json() == job
-    stack.sql("UPDATE reconciliations SET status = 'processing' WHERE id = %s", [job["job_id"]])
+    forget_the_end(stack, job["job_id"], changes=None)
     run_again(stack, pair, job["job_id"])
     again = ended(pair.member, job["job_id"])
     assert again["changes"] == {"created": 0, "updated": 0, "resolved": 0}
     assert pair.issues() == before
     run_again(stack, pair, "rec_0")
+
+
+def forget_the_end(stack: Stack, job_id: str, **more: Any) -> None:
+    """Have a comparison be as it was before its end was written."""
+    for name, value in {"status": "processing", "summary": None, "completed_at": None, **more}.items():
+        stack.sql(f"UPDATE reconciliations SET {name} = %s WHERE id = %s", [value, job_id])
+
+
+def test_a_run_that_died_when_its_issues_were_stored_tells_what_it_did(stack: Stack, pair: Pair) -> None:
+    job = pair.compare()
+    reviewed = pair.review(pair.issue("spread"), status="acknowledged")
+    before = pair.issues()
+    forget_the_end(stack, job["job_id"])
+    run_again(stack, pair, job["job_id"])
+    again = ended(pair.member, job["job_id"])
+    assert (again["changes"], again["summary"]) == (job["changes"], job["summary"])
+    assert pair.issues() == before
+    assert pair.issue("spread") == reviewed
+
+
+def test_the_comparison_asked_for_last_has_the_last_word(stack: Stack, pair: Pair) -> None:
+    """However late an earlier one ends: its tolerances are no longer those that hold."""
+    set_tolerances(pair.member, spread=100.0, price=100.0)
+    early = pair.compare()
+    set_tolerances(pair.member)
+    assert pair.compare(rules=["spread"])["changes"] == {"created": 1, "updated": 0, "resolved": 0}
+    forget_the_end(stack, early["job_id"], changes=None)
+    stack.sql("UPDATE reconciliation_issues SET loan_key = 'another' WHERE tape_id = %s", [pair.tape_id])
+    run_again(stack, pair, early["job_id"])
+    assert ended(pair.member, early["job_id"])["changes"] == {"created": 4, "updated": 0, "resolved": 4}
+    assert {issue["field_name"] for issue in pair.issues(status="open")} == {row[0] for row in FOUND} - {"price"}
+    (name,) = (issue for issue in pair.issues() if issue["field_name"] == "borrower_name")  # every one looks at it
+    assert name["status"] == "open"
 
 
 def test_a_workbook_deleted_before_the_worker_came(stack: Stack, pair: Pair) -> None:

@@ -301,27 +301,68 @@ def test_a_changed_value_opens_what_was_reviewed(stack: Stack, pair: Pair, statu
     counted(pair)
 
 
-def test_what_is_gone_is_resolved_and_what_comes_back_is_open(pair: Pair) -> None:
-    def with_tolerance(**tolerances: float) -> dict[str, Any]:
-        settings = {"settings": {"reconciliation_tolerances": tolerances}}
-        assert pair.member.patch("/api/v1/admin/tenant", json=settings).status_code == 200
-        return pair.compare()
+def with_tolerance(pair: Pair, **tolerances: float) -> dict[str, Any]:
+    """The comparison by other tolerances, ended."""
+    settings = {"settings": {"reconciliation_tolerances": tolerances}}
+    assert pair.member.patch("/api/v1/admin/tenant", json=settings).status_code == 200
+    return pair.compare()
 
+
+def test_what_is_gone_is_resolved_and_what_comes_back_is_open(pair: Pair) -> None:
     pair.compare()
     issue = pair.issue("spread")
-    job = with_tolerance(spread=100.0)
+    job = with_tolerance(pair, spread=100.0)
     assert job["changes"] == {"created": 0, "updated": 0, "resolved": 1}
     gone = pair.issue("spread")
     assert (gone["id"], gone["status"], gone["reviewed_by"]) == (issue["id"], "resolved", None)
     assert gone["resolution_notes"] == f"No longer found by comparison {job['job_id']}."
     counted(pair)
-    assert with_tolerance(spread=100.0)["changes"]["resolved"] == 0
+    assert with_tolerance(pair, spread=100.0)["changes"]["resolved"] == 0
     assert pair.issue("spread") == gone
-    assert with_tolerance()["changes"] == {"created": 0, "updated": 1, "resolved": 0}
+    assert with_tolerance(pair)["changes"] == {"created": 0, "updated": 1, "resolved": 0}
     back = pair.issue("spread")
     assert (back["id"], back["status"], back["resolution_notes"]) == (issue["id"], "open", None)
     assert len(pair.issues()) == len(FOUND)
     counted(pair)
+
+
+@pytest.mark.parametrize("said", [{"resolution_notes": "known"}, {"status": "resolved", "resolution_notes": "known"}])
+def test_what_comes_back_is_open_whatever_was_said_while_it_was_gone(pair: Pair, said: dict[str, str]) -> None:
+    pair.compare()
+    issue = pair.issue("spread")
+    with_tolerance(pair, spread=100.0)
+    reviewed = pair.review(pair.issue("spread"), **said)
+    assert (reviewed["status"], reviewed["reviewed_by"]) == ("resolved", pair.member.email)
+    with_tolerance(pair, spread=100.0)
+    assert pair.issue("spread") == reviewed
+    with_tolerance(pair)
+    back = pair.issue("spread")
+    assert (back["id"], back["status"], back["reviewed_by"]) == (issue["id"], "open", None)
+    assert back["resolution_notes"] == "known"
+    counted(pair)
+
+
+def test_what_was_decided_while_it_was_gone_ends_with_the_next_comparison(pair: Pair) -> None:
+    pair.compare()
+    with_tolerance(pair, spread=100.0)
+    pair.review(pair.issue("spread"), status="open", resolution_notes=None)
+    job = with_tolerance(pair, spread=100.0)
+    again = pair.issue("spread")
+    assert (job["changes"]["resolved"], again["status"]) == (1, "resolved")
+    assert again["resolution_notes"] == (
+        f"No longer found by comparison {job['job_id']}. Before: open, {pair.member.email}."
+    )
+
+
+@pytest.mark.parametrize("notes", ["known", "known\nNo longer found, they say", None])
+def test_a_reviewers_notes_outlast_the_discrepancy(pair: Pair, notes: str | None) -> None:
+    pair.compare()
+    pair.review(pair.issue("spread"), status="false_positive", resolution_notes=notes)
+    with_tolerance(pair, spread=100.0)
+    assert pair.issue("spread")["resolution_notes"].startswith(notes or "No longer found by comparison")
+    with_tolerance(pair)
+    back = pair.issue("spread")
+    assert (back["status"], back["resolution_notes"]) == ("open", notes)
 
 
 @pytest.mark.parametrize("status", STATUSES[1:])
