@@ -11,5 +11,5 @@ def substituted(
     growth_max: int,
     match_steps: int,
     steps_left: int,
-    ask: Callable[[], None],
+    ask: Callable[[int], None],
 ) -> tuple[bytes, list[int], int, int]: ...

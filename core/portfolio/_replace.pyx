@@ -62,7 +62,8 @@ def substituted(
 
     `match(anchor, data, start, stop)` gives the spans of a match's groups. With `has_lines` the text is lines that each
     end with a line break, which no match crosses; else it is one line. Reading a byte takes `match_steps`: where they
-    are used up the rest stays as it is and its place is told, else -1. `ask` is called now and then.
+    are used up the rest stays as it is and its place is told, else -1. `ask` is called now and then, with the bytes by
+    which replacements since were longer than what they replace.
 
     Raises:
         MemoryError: no memory.
@@ -73,7 +74,8 @@ def substituted(
     cdef const char *found
     cdef Py_ssize_t size = PyBytes_GET_SIZE(data), last = size - has_lines
     cdef Py_ssize_t start = 0, copied = 0, behind = -1, line_end = -1, first, end, before, grown = 0, stopped = -1
-    cdef int64_t left = steps_left, count = 0
+    cdef int64_t left = steps_left, count = 0, gained = 0
+    cdef Py_ssize_t longer
     cdef list spans, failed = []
     cdef Buffer buffer
     buffer.size, buffer.room = 0, size + 64
@@ -95,19 +97,24 @@ def substituted(
                 _add(&buffer, text + copied, first - copied)
                 before = buffer.size
                 _written(&buffer, text, size, parts, spans)
-                grown += buffer.size - before - (end - first)
+                longer = buffer.size - before - (end - first)
+                grown += longer
+                gained += longer if longer > 0 else 0
                 copied = end
                 left -= (line_end - first + 1) * match_steps
                 if left < 0:
                     stopped = first
             count += 1
             if count % ASK_EVERY == 0:
-                ask()
+                ask(gained)
+                gained = 0
             behind = end
             start = _after(text, size, end) if end == first else end
             if grown > growth_max:
                 failed.append(first)
                 start, grown = line_end + 1, 0
+        if gained:
+            ask(gained)
         _add(&buffer, text + copied, size - copied)
         return PyBytes_FromStringAndSize(buffer.data, buffer.size), failed, stopped, left
     finally:

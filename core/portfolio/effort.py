@@ -13,15 +13,19 @@ STRINGS: Final = 8
 """Texts between two questions: one takes from a microsecond to a tenth of a second."""
 
 
-def _go_on() -> None:
-    """Nobody minds how long it takes."""
+Question = Callable[[int], None]
+"""Asked with the bytes by which texts have grown since it was asked last."""
 
 
-_question: ContextVar[Callable[[], None]] = ContextVar("question", default=_go_on)
+def _go_on(_grown_bytes: int) -> None:
+    """Nobody minds how long it takes, nor how much comes of it."""
+
+
+_question: ContextVar[Question] = ContextVar("question", default=_go_on)
 
 
 @contextmanager
-def asking(question: Callable[[], None]) -> Iterator[None]:
+def asking(question: Question) -> Iterator[None]:
     """Within, and in this thread only, mapping asks `question` now and then; what that raises ends the work."""
     token = _question.set(question)
     try:
@@ -30,9 +34,9 @@ def asking(question: Callable[[], None]) -> Iterator[None]:
         _question.reset(token)
 
 
-def ask() -> None:
-    """Ask whether to go on."""
-    _question.get()()
+def ask(grown_bytes: int = 0) -> None:
+    """Ask whether to go on, after texts have grown by so much."""
+    _question.get()(grown_bytes)
 
 
 def asked(items: Iterable[T]) -> Iterator[T]:
@@ -40,5 +44,5 @@ def asked(items: Iterable[T]) -> Iterator[T]:
     question = _question.get()
     for place, item in enumerate(items):
         if place % STRINGS == 0:
-            question()
+            question(0)
         yield item

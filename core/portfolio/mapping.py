@@ -237,9 +237,11 @@ class Reader:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
         if "par_value" not in columns:
             return None
-        values = self._in_unit("par_value", self._prepared("par_value", self._at(columns["par_value"])), None)
-        field = self._works["par_value"].field
-        if field.default is None or field.type != "number":
+        cells, field = self._at(columns["par_value"]), self._works["par_value"].field
+        if field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
+            return self._in_unit("par_value", cells, None)
+        values = self._in_unit("par_value", self._prepared("par_value", cells), None)
+        if field.default is None:
             return values
         rows = np.isnan(values)
         for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):

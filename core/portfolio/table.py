@@ -468,14 +468,13 @@ def _stop(
     headers: NDArray[np.int64],
     others: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
-    """One past the table's last row, and the gaps in it: three blank rows end it, another table's header, or a total
-    that no loan follows at once.
+    """One past the table's last row, and the gaps in it: three blank rows end it unless its header stands right below
+    them, as on a new page; another table's header does, or a total that no loan follows at once.
 
     A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
     loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
     """
-    runs = np.flatnonzero(blank[BLANK_ROWS - 1 :] - blank[: len(blank) - BLANK_ROWS + 1] == BLANK_ROWS - 1)
-    stop = min(int(blank[runs[0]]) if len(runs) else height, int(others[0]) if len(others) else height)
+    stop = min(_blank_end(height, blank, headers), int(others[0]) if len(others) else height)
     next_loan = np.append(loans_after, height)[np.searchsorted(loans_after, ends)]
     others = np.setdiff1d(solid, loans_after, assume_unique=True)
     next_other = np.append(others, height)[np.searchsorted(others, ends)]
@@ -531,6 +530,14 @@ def _union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows that are not among the others; each stands once in either."""
     return np.setdiff1d(rows, others, assume_unique=True)
+
+
+def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]) -> int:
+    """The first of the blank rows that end a table; `height` without such."""
+    breaks = np.flatnonzero(np.diff(blank) != 1)
+    firsts, lasts = blank[np.append(0, breaks + 1)[: len(blank)]], blank[np.append(breaks, -1)[: len(blank)]]
+    ends = firsts[(lasts - firsts + 1 >= BLANK_ROWS) & ~np.isin(lasts + 1, headers)]
+    return int(ends[0]) if len(ends) else height
 
 
 def _unlabelled_totals(

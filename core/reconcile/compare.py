@@ -278,7 +278,7 @@ def _forget_embedded(tape: Side, book: Side, found: Found) -> None:
         cusips = [
             _sound_keys(side, "cusip", _match.CUSIP, rows) for side, rows in ((tape, tape_rows), (book, book_rows))
         ]
-        repeats = cusips[0] != cusips[1]
+        repeats = np.ones(len(tape_rows), np.bool_)
         for side, rows, own in ((tape, tape_rows, cusips[0]), (book, book_rows, cusips[1])):
             repeats &= (own != 0) & (_sound_keys(side, "isin", _match.EMBEDDED, rows) == own)
         keep = np.flatnonzero(~repeats)

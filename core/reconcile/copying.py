@@ -37,12 +37,11 @@ def write_issues(issues: Issues, path: Path) -> None:
 
 def _column(name: str, texts: list[str]) -> list[str]:
     """One column's texts, bounded and escaped; nearly always they are that already."""
-    if max(map(len, texts), default=0) > KEY_BYTES // 4:
+    is_special = _SPECIAL.search("\x1f".join(texts)) is not None
+    if is_special or max(map(len, texts), default=0) > KEY_BYTES // 4:
         bounded = _key if name == "loan_key" else _value
         texts = [bounded(text) for text in texts]
-    if _SPECIAL.search("\x1f".join(texts)) is None:
-        return texts
-    return [text.translate(_ESCAPED) for text in texts]
+    return [text.translate(_ESCAPED) for text in texts] if is_special else texts
 
 
 def _value(text: str) -> str:
@@ -50,8 +49,8 @@ def _value(text: str) -> str:
 
 
 def _key(text: str) -> str:
-    """A key that stays distinct where it is cut."""
+    """A key that stays distinct where it is cut, or loses a character that PostgreSQL does not take."""
     encoded = text.encode()
-    if len(encoded) <= KEY_BYTES:
+    if len(encoded) <= KEY_BYTES and "\x00" not in text:
         return text
     return f"{text[:50]}#{hashlib.sha256(encoded).hexdigest()}"

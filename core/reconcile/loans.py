@@ -77,7 +77,8 @@ class Loans:
             shared = order[again | np.append(again[1:], False)]
             ties[0][shared] = content_order(self.tape, self.tape_rows[shared])
             ties[1][shared] = content_order(self.book, self.book_rows[shared])
-            order = np.lexsort((ties[1], ties[0], packed, is_odd))
+            is_alone = (self.tape_rows < 0) | (self.book_rows < 0)  # last: they are there only where they are asked for
+            order = np.lexsort((ties[1], ties[0], is_alone, packed, is_odd))
         position, number = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
         places = np.arange(len(order))
         position[order] = places

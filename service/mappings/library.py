@@ -24,6 +24,10 @@ MADE_MAX: Final = 64
 """Stored mappings that a process keeps made; one takes some kilobytes, at worst a megabyte, and up to 50 ms to make."""
 
 
+TEXT_GROWTH_BYTES_MAX: Final = 256 * 1024 * 1024
+"""By how much replacing may lengthen all texts of a sample or a workbook together, step after step."""
+
+
 class Made(NamedTuple):
     """A mapping, and its JSON: what a run keeps as evidence."""
 
@@ -73,11 +77,15 @@ def patience(seconds: float) -> Iterator[None]:
     """Within, and in this thread, a mapping may work for so long.
 
     Raises:
-        MappingTooSlow: it did not come to its end: a few steps can make much work of many rows.
+        MappingTooSlow: it did not come to its end: a few steps can make much work, or text, of many rows.
     """
-    end = time.monotonic() + seconds
+    end, left_bytes = time.monotonic() + seconds, TEXT_GROWTH_BYTES_MAX
 
-    def question() -> None:
+    def question(grown_bytes: int) -> None:
+        nonlocal left_bytes
+        left_bytes -= grown_bytes
+        if left_bytes < 0:
+            raise MappingTooSlow.at(["body"], f"replacing makes more than {TEXT_GROWTH_BYTES_MAX:,} bytes of text")
         if time.monotonic() > end:
             raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds")
 

@@ -20,7 +20,7 @@ from core.reconcile.rules import ALWAYS
 from core.reconcile.tape import TapeRefused
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
-from service.platform.scratch import folder_of
+from service.platform.scratch import clear, folder_of
 from service.reconciliation import library, store
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
 
@@ -32,6 +32,7 @@ jobs = JobTable()
 
 async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
+    clear(unit.resources.scratch, arguments["tape_id"])
     await store.fail_tape(unit, arguments["tape_id"], TAPE_FAILED)
 
 
@@ -81,6 +82,7 @@ def _dated(as_of: str | None, statement_date: date) -> list[str]:
 
 async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Comparing failed past its retries."""
+    clear(unit.resources.scratch, arguments["job_id"])
     await store.fail_job(unit, arguments["job_id"], COMPARISON_FAILED)
 
 

@@ -365,9 +365,10 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
     """Bring the issues of a tape and a workbook in line with what a comparison found; None where it is over already.
 
     Open issues take the new values; what a person reviewed stays so while both of its values do, and is open again
-    where one changed. Issues that are gone become resolved, with a note, and open should they come back. `series` begins
-    the identifiers of new ones. A transaction of its own, which also keeps the changes: made twice it changes nothing
-    and tells the same, and a comparison that was asked for later has the last word on its rules.
+    where one changed. Issues that are gone become resolved, with a note, and open should they come back. A comparison
+    that was asked for later has the last word on its rules. `series` begins the identifiers of new issues.
+
+    A transaction of its own, which also keeps the changes: made twice it changes nothing more, and tells the same.
     """
     parameters: dict[str, Any] = {
         "tenant_id": unit.tenant,
@@ -381,8 +382,10 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
         await _load(tx, found)
         await tx.execute(_LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
         job = await tx.one_or_none(_Merged, _MERGED, parameters)
-        if job is None or job.changes is not None:
-            return job and job.changes
+        if job is None:
+            return None
+        if job.changes is not None:  # an earlier run died before it could say so
+            return job.changes
         parameters["looked_at"] = await _still_asked(tx, found, parameters)
         updated = await tx.execute(_UPDATE_FOUND, parameters)
         resolved = await tx.execute(_RESOLVE_GONE, parameters)

@@ -54,8 +54,12 @@ FULL = [path for path in (Path("/dev/full"),) if path.exists()]
 def test_a_full_disk_is_one_line(path: Path) -> None:
     with path.open("w") as full:
         answer = subprocess.run(
-            [sys.executable, "-m", "service.cli", "--version"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "service.cli", "--version"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
             timeout=60,
-        )  # fmt: skip
+        )
     assert answer.returncode == 2
     assert answer.stderr == "cushion: the output cannot be written: No space left on device\n"

@@ -33,7 +33,7 @@ class Enough(Exception):
 def test_the_question_is_asked_at_each_step_and_within_long_ones() -> None:
     count = 0
 
-    def question() -> None:
+    def question(_grown_bytes: int) -> None:
         nonlocal count
         count += 1
 
@@ -49,7 +49,7 @@ def test_the_question_is_asked_at_each_step_and_within_long_ones() -> None:
 def test_what_the_question_raises_ends_the_work(most: int) -> None:
     left = most
 
-    def question() -> None:
+    def question(_grown_bytes: int) -> None:
         nonlocal left
         left -= 1
         if left < 0:
@@ -60,10 +60,29 @@ def test_what_the_question_raises_ends_the_work(most: int) -> None:
     assert normalise_rows(MAPPING, ROWS).row_count == len(ROWS), "it does not linger"
 
 
+@pytest.mark.parametrize("pattern", ["a", "[^0-9]"])
+@pytest.mark.parametrize(("replacement", "longer"), [("bcd", 2), ("é", 1), ("", 0)])
+def test_the_question_is_told_how_much_replacing_makes(pattern: str, replacement: str, longer: int) -> None:
+    parts = {"pattern": pattern, "replacement": replacement}
+    grow = configured(
+        {
+            "source_type": "custom",
+            "mappings": {"In": {"target": "out"}},
+            "transforms": [{"field": "out", "operation": "replace", "parameters": parts}],
+        },
+        id="g",
+        name="G",
+    )
+    grown: list[int] = []
+    with effort.asking(grown.append):
+        normalise_rows(grow, ROWS)
+    assert sum(grown) == longer * len(ROWS)
+
+
 def test_another_thread_is_not_concerned() -> None:
     done = []
 
-    def refuse() -> None:
+    def refuse(_grown_bytes: int) -> None:
         raise Enough
 
     def work() -> None:

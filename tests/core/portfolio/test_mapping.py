@@ -754,3 +754,14 @@ def test_a_price_with_a_transform_of_its_own_is_not_passed_over(make_book: MakeB
     assert Portfolio.from_workbook(book).numbers["price"].tolist() == [97.0] * 3
     own = own_mapping(transforms=[change("price", "divide", divisor=10)])
     assert Portfolio.from_workbook(book, own).numbers["price"].tolist() == [98.5] * 3
+
+
+@pytest.mark.parametrize(("kind", "default"), [("date", "2031-01-01"), ("string", "much"), ("boolean", True)])
+def test_a_par_that_is_no_number_to_its_mapping_has_no_default(make_book: MakeBook, kind: str, default: Any) -> None:
+    """A mapping of one's own may give any target any type."""
+    columns = {"Size": {"target": "par_value", "type": kind, "default": default}, "Name": {"target": "borrower_name"}}
+    own = own_mapping(source_type="custom", profile_id=None, mappings={**columns, "LXID": {"target": "loanx_id"}})
+    rows = [["Size", "Name", "LXID"], [5.0, "Alpha", "LX100001"], [None, "Beta", "LX100002"]]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
+    assert portfolio.notes["holdings_found"]
+    assert portfolio.numbers["par_value"].tolist() == [5.0]

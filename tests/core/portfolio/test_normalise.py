@@ -449,6 +449,24 @@ def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["string", "date", "boolean"])
+def test_a_sheet_whose_par_is_no_number_to_its_mapping(make_book: MakeBook, kind: str) -> None:
+    """A mapping of one's own may give any target any type; which rows are loans is told all the same."""
+    own = mapping(
+        mappings={
+            "Size": {"target": "par_value", "type": kind},
+            "Name": {"target": "borrower_name"},
+            "LoanX ID": {"target": "loanx_id"},
+            "Mark": {"target": "price", "type": "number"},
+        }
+    )
+    rows = [["Size", "Name", "LoanX ID", "Mark"], [1, "Alpha", "LX100001", 990.0], [1, "Beta", "LX100002", 985.0]]
+    found = of_sheet(make_book, rows, own)
+    assert [row["borrower_name"] for row in found.rows()] == ["Alpha", "Beta"]
+    assert [row["price"] for row in found.rows()] == [990.0, 985.0]
+    assert found.columns["par_value"].type == kind
+
+
 def test_a_merged_borrower_is_filled_down(make_book: MakeBook) -> None:
     rows = [HEADER, ["LX100001", "Alpha", 1.0, 99.0], ["LX100002", None, 2.0, 98.0], ["LX100003", None, None, 98.0]]
     found = of_sheet(make_book, rows)

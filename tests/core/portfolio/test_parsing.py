@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from core.portfolio import parsing
 from core.portfolio._parse import BASIS_POINTS, PERCENT
@@ -442,6 +443,23 @@ def test_a_unit_is_told_with_what_told_it(
     numbers = parsing.read_numbers(make_cells(values))
     scale = parsing.scale(target, numbers, unit, has_par=True)
     assert (scale.unit, scale.because, scale.factor) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "scale", "par"),
+    [
+        ([1e308, 3.5], parsing.Scale("percent", "header", 100.0), None),
+        ([1e300, "5%"], parsing.Scale("percent", "cells", 1.0), None),
+        ([1e308, 5], parsing.Scale("millions", "header", 1_000_000.0), None),
+        ([1e308, 990], parsing.Scale("currency", "median", 1.0), np.array([1e-9, 1_000.0])),
+    ],
+)
+def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
+    make_cells: Callable[..., parsing.Cells], given: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
+) -> None:
+    values = parsing.scaled(parsing.read_numbers(make_cells(given)), scale, par)
+    assert np.isnan(values[0])
+    assert values[1] in (350.0, 5.0, 5_000_000.0, 99.0)
 
 
 def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., parsing.Cells]) -> None:

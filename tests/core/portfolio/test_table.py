@@ -68,6 +68,14 @@ def test_three_blank_rows_end_the_table_and_two_do_not(map_rows: MapRows) -> Non
     assert map_rows([HEADER, A, [], [], [], C]).notes["rows_after_end"] == 1
 
 
+def test_blank_rows_above_the_header_on_a_new_page_end_nothing(map_rows: MapRows) -> None:
+    gap: list[list[Any]] = [[]] * 4
+    portfolio = map_rows([HEADER, A, *gap, HEADER, B, *gap, HEADER, C, *gap, ["Sales"], HEADER, A])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes["repeated_headers"] == 2
+    assert portfolio.notes["rows_after_end"] == 1
+
+
 def test_a_company_named_like_a_total_is_a_loan(map_rows: MapRows) -> None:
     rows = [
         ["LX100004", "Total Safety US, Inc.", "TL", 5.0, 99.0, "2030-01-31"],
@@ -379,7 +387,7 @@ def test_group_sums_above_their_loans_under_another_column(map_rows: MapRows) ->
     rows = [["Retail", None, None, None, 3_000.0], [None, *A], [None, *B], ["Software", None, None, None, 3_000.0]]
     portfolio = map_rows([header, *rows, [None, *C]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["subtotal_rows"] == 2
+    assert portfolio.notes["total_rows"] + portfolio.notes["subtotal_rows"] == 2  # one is the sum of all above, too
 
 
 def test_an_identifier_of_several_words_is_one_unless_it_stands_over_a_sum(map_rows: MapRows) -> None:

@@ -66,7 +66,8 @@ def test_what_is_not_finite_any_more_is_an_error_of_its_row() -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "expected"),
     [(2.5, 0, 3), (-2.5, 0, -3), (0.5, 0, 1), (1.005, 2, 1.01), (2.675, 2, 2.68), (-1.115, 2, -1.12), (0.285, 2, 0.29),
-     (1.4999999, 0, 1), (1e300, 2, 1e300), (-1e308, 2, -1e308), (1.7e308, 12, 1.7e308), (9007199254740993.0, 0, 9007199254740992.0), (0.0, 3, 0.0), (-0.2, 0, 0.0)],
+     (1.4999999, 0, 1), (1e300, 2, 1e300), (-1e308, 2, -1e308), (1.7e308, 12, 1.7e308),
+     (9007199254740993.0, 0, 9007199254740992.0), (0.0, 3, 0.0), (-0.2, 0, 0.0)],
 )  # fmt: skip
 def test_rounding_as_excel_has_it(value: float, decimals: int, expected: float) -> None:
     (result,) = rounded(np.array([value]), decimals).tolist()

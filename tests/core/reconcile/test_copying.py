@@ -74,6 +74,18 @@ def test_a_long_name_is_cut_and_keys_stay_distinct(tmp_path: Path) -> None:
     assert max(len(value) for row in rows for value in row.values()) == VALUE_CHARACTERS
 
 
+def test_keys_stay_distinct_without_their_null_characters(tmp_path: Path) -> None:
+    """An .xls file may hold such; PostgreSQL does not."""
+    tape = Portfolio.from_columns(
+        {"cusip": ["XYZ\x0012345678901234", "XYZ12345678901234"], "borrower_name": ["A", "B"], "par_value": [5e6, 6e6]}
+    )
+    book = Portfolio.from_columns({"borrower_name": ["other"], "par_value": [1.0]})
+    write_issues(reconcile(tape, book).issues, tmp_path / "issues")
+    keys = [row["loan_key"] for row in parsed((tmp_path / "issues").read_text(encoding="utf-8"))]
+    assert len(set(keys)) == len(keys) == 3
+    assert "\x00" not in "".join(keys)
+
+
 def test_no_issue_is_an_empty_file(tmp_path: Path) -> None:
     loans = Portfolio.from_columns({"cusip": ["00206RGQ9"], "borrower_name": ["Acme"], "par_value": [1.0]})
     write_issues(reconcile(loans, loans).issues, tmp_path / "issues")

@@ -56,6 +56,18 @@ def test_keys_that_would_be_the_same_are_numbered_by_what_the_loans_hold() -> No
         }  # fmt: skip
 
 
+def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:
+    """What is asked for decides whether these have an issue; the issues of a pair are the same ones each time."""
+    tape = portfolio_of(cusip=["123456789"], loanx_id=["LX131555"], borrower_name=["Acme"], par_value=[5e6])
+    book = portfolio_of(
+        cusip=[CUSIP, "123456789"], loanx_id=["LX131555", None], borrower_name=["Acme", "Zed"], par_value=[5e6, 4e6]
+    )
+    for rules in (["par_value"], ["par_value", "missing_loan"]):
+        told = {one.field_name: one.loan_key for one in reconcile(tape, book, rules).issues}
+        assert told.pop("missing_loan", None) == (None if rules == ["par_value"] else "123456789 #2")
+        assert told == {"cusip": "123456789"}
+
+
 def test_a_key_stays_short_enough_for_an_index() -> None:
     long = ["X" * 5_000, "X" * 4_999 + "Y"]
     told = reconcile(portfolio_of(loanx_id=long), portfolio_of(cusip=[], par_value=[])).issues

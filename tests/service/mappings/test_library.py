@@ -12,6 +12,9 @@ from uuid import uuid4
 import openpyxl
 import pytest
 
+from core.portfolio import effort
+from service.mappings.library import TEXT_GROWTH_BYTES_MAX, patience
+from service.mappings.schema import MappingTooSlow
 from tests.conftest import Member, Stack
 from tests.service.mappings.conftest import PATH, column
 
@@ -286,3 +289,11 @@ def test_a_mapping_that_takes_too_long_ends_the_run(
         assert (answer.status_code, answer.json()["detail"]) == (422, "Mapping takes too long")
     assert owner.patch(f"{WORKBOOKS}/{workbook['id']}", json={"mapping_id": None}).status_code == 200
     assert run(owner, workbook["id"])["summary"]["total"] == 15, "nothing of it is left in the way"
+
+
+def test_replacing_makes_only_so_much_text() -> None:
+    with patience(60):
+        effort.ask(TEXT_GROWTH_BYTES_MAX)
+        with pytest.raises(MappingTooSlow) as refusal:
+            effort.ask(1)
+    assert "268,435,456" in refusal.value.errors[0].message

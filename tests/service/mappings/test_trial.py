@@ -312,6 +312,12 @@ def test_an_answer_past_the_limit(owner: Member, make: Make) -> None:
     assert "33,554,432" in fault["message"]
 
 
+def test_a_long_answer_has_every_row_in_its_place(owner: Member, make: Make) -> None:
+    made = make(owner, mappings={"A": column("a", "number"), "B": column("b"), "C": column("c", default="none")})
+    found = trial(owner, made["id"], [{"A": at, "B": f"é{at}"} for at in range(SAMPLE_ROWS_MAX)])
+    assert found["mapped_data"] == [{"a": at, "b": f"é{at}", "c": "none"} for at in range(SAMPLE_ROWS_MAX)]
+
+
 HOSTILE = [
     r"(a+)+$",
     r"(a|a)*$",

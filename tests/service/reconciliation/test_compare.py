@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from core.generate import generate, generate_tape
 from tests.conftest import Member, Stack, wait_until
 from tests.service.reconciliation.conftest import (
     BASE,
@@ -96,6 +98,22 @@ def test_it_finds_what_differs(shared_pair: Pair) -> None:
         for issue in shared_pair.issues()
     }
     assert found == FOUND
+
+
+@pytest.mark.parametrize("trustee", ["trustee_a", "trustee_b", "trustee_c"])
+def test_it_finds_every_planted_discrepancy_and_no_other(shared_owner: Member, files: Files, trustee: str) -> None:
+    drawn = generate_tape(generate(loans=200, seed=3), trustee, 3)
+    drawn.write(files.folder / "tape.xlsx")
+    drawn.deal.write(files.folder / "book.xlsx")
+    tape = taken(shared_owner, files.folder / "tape.xlsx", trustee_name=trustee)
+    book = shared_owner.uploaded(files.folder / "book.xlsx")
+    assert compared(shared_owner, tape["id"], book["id"])["status"] == "completed"
+    issues = Pair(shared_owner, tape, book).issues()
+    assert Counter(
+        (issue["primary_identifier"], issue["field_name"], issue["severity"]) for issue in issues
+    ) == Counter(
+        (answer.identifier, answer.field, answer.severity) for answer in drawn.answers if answer.severity != "none"
+    )
 
 
 def test_a_status_without_an_end_has_no_summary(stack: Stack, pair: Pair) -> None:

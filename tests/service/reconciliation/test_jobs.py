@@ -75,6 +75,34 @@ def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) ->
     ]
 
 
+def test_work_that_is_given_up_leaves_nothing(idle: Stack, tmp_path: Path) -> None:
+    """Each of its runs was killed: the last one's folder is there, and nobody runs it again."""
+    with idle.another_worker():
+        pair: Pair = paired(register(idle.url), Files(tmp_path))
+        job_id = pair.compare()["job_id"]
+    work = {"read_tape": ("tapes", "processing_status", pair.tape_id), "compare": ("reconciliations", "status", job_id)}
+    for name, (table, status, record) in work.items():
+        (idle.data_dir / "scratch" / f"{record}-killed").mkdir()
+        idle.sql(f"UPDATE {table} SET {status} = 'processing' WHERE id = %s", [record])
+        idle.sql(
+            """
+            INSERT INTO jobs (tenant_id, id, queue, name, arguments, failures)
+            VALUES (%s, %s, 'calculate', %s, jsonb_build_object(%s::text, %s::text), 3)
+            """,
+            [
+                pair.member.tenant_id,
+                f"task_{record}",
+                f"reconciliation.{name}",
+                {"read_tape": "tape_id", "compare": "job_id"}[name],
+                record,
+            ],
+        )
+    with idle.another_worker():
+        assert processed(pair.member, pair.tape_id)["processing_status"] == "failed"
+        assert ended(pair.member, job_id)["status"] == "failed"
+    assert not scratch(idle, pair.tape_id) + scratch(idle, job_id)
+
+
 def test_a_tape_whose_file_is_gone_fails_past_its_retries(idle: Stack, tmp_path: Path) -> None:
     member = register(idle.url)
     tape_id = send(member, Files(tmp_path).write(TAPE)).json()["tape_id"]
