@@ -12,6 +12,13 @@ import numpy as np
 
 from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
 
+
+cdef extern from "_identifiers.h" nogil:
+    bint cusip_fits(const uint8_t *text)
+    bint isin_fits(const uint8_t *text)
+    bint loanx_fits(const uint8_t *text, int64_t length)
+
+
 cdef enum:
     NUMBER_LENGTH = 64      # bytes of a number's text; a longer text is none
     SIZE_MAX = 0x7FFFFFFF   # bytes of distinct text in one column
@@ -279,6 +286,18 @@ cdef int _squeeze(const uint8_t *text, int64_t length, char *into) noexcept nogi
     return size
 
 
+cdef bint _parts_thousands(const char *text, int end, char sign) noexcept nogil:
+    """Whether a sign that stands several times parts a figure as people do: three digits after the last one, two (as
+    lakhs are written) or three between. A version or a date with dots is no number."""
+    cdef int at, last = -1
+    for at in range(end):
+        if text[at] == sign:
+            if last >= 0 and at - last - 1 != 3 and at - last - 1 != 2:
+                return False
+            last = at
+    return end - last - 1 == 3
+
+
 cdef double _plain(const char *text, int length, bint decimal_comma, uint8_t *mark) noexcept nogil:
     """Digits with separators and perhaps an exponent to a number; NaN for anything else.
 
@@ -317,6 +336,10 @@ cdef double _plain(const char *text, int length, bint decimal_comma, uint8_t *ma
             mark[0] |= MARK_THOUSANDS_COMMA
     elif dots == 1:
         decimal = last_dot
+    if commas > 1 and not _parts_thousands(text, last_dot if dots else mantissa, 44):
+        return NAN
+    if dots > 1 and not _parts_thousands(text, last_comma if commas else mantissa, 46):
+        return NAN
     for at in range(mantissa):
         if at == decimal:
             digits[size] = 46
@@ -686,68 +709,6 @@ SHORT_CUSIP = SHORT_KIND
 DESTROYED = DESTROYED_KIND
 
 
-cdef inline int _rank36(uint8_t letter) noexcept nogil:
-    """0 to 9 for digits, 10 to 35 for letters, then * @ #; -1 for any other sign."""
-    if _digit(letter):
-        return letter - 48
-    if _upper(letter):
-        return letter - 55
-    if letter == 42:
-        return 36
-    if letter == 64:
-        return 37
-    return 38 if letter == 35 else -1
-
-
-cdef bint _cusip_fits(const uint8_t *text) noexcept nogil:
-    """The check digit of nine characters: every second value doubled, digits summed, to the next ten."""
-    cdef int at, value, total = 0
-    for at in range(8):
-        value = _rank36(text[at])
-        if value < 0:
-            return False
-        if at & 1:
-            value *= 2
-        total += value // 10 + value % 10
-    return _digit(text[8]) and (10 - total % 10) % 10 == text[8] - 48
-
-
-cdef bint _isin_fits(const uint8_t *text) noexcept nogil:
-    """Two letters, nine characters, and a check digit by Luhn over the letters' two-digit values."""
-    cdef int at, value, total = 0
-    cdef bint doubled = False
-    if not (_upper(text[0]) and _upper(text[1]) and _digit(text[11])):
-        return False
-    for at in range(11, -1, -1):
-        value = _rank36(text[at])
-        if value < 0 or value > 35:
-            return False
-        if value >= 10:
-            total += _luhn(value % 10, doubled) + _luhn(value // 10, not doubled)
-        else:
-            total += _luhn(value, doubled)
-            doubled = not doubled
-    return total % 10 == 0
-
-
-cdef inline int _luhn(int digit, bint doubled) noexcept nogil:
-    if not doubled:
-        return digit
-    return 2 * digit if digit < 5 else 2 * digit - 9
-
-
-cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
-    """LX, five or six digits, and perhaps T and one digit more."""
-    cdef int64_t at = 2
-    if length < 7 or text[0] != 76 or text[1] != 88:
-        return False
-    while at < length and _digit(text[at]):
-        at += 1
-    if at < 7 or at > 8:
-        return False
-    return at == length or (length - at == 2 and text[at] == 84 and _digit(text[at + 1]))
-
-
 cdef bint _destroyed(const uint8_t *text, int64_t length) noexcept nogil:
     """A number in scientific notation, as a spreadsheet shows an identifier that it took for one: 1.23E+08; or one
     written out, twelve digits or more with six zeros at the end: no identifier has these."""
@@ -777,13 +738,13 @@ cdef bint _destroyed(const uint8_t *text, int64_t length) noexcept nogil:
 
 cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length, bint cusip_first) noexcept nogil:
     cdef int64_t at
-    if cusip_first and length == 9 and _cusip_fits(text):
+    if cusip_first and length == 9 and cusip_fits(text):
         return CUSIP_KIND
-    if _loanx_fits(text, length):
+    if loanx_fits(text, length):
         return LOANX_KIND
-    if length == 9 and _cusip_fits(text):
+    if length == 9 and cusip_fits(text):
         return CUSIP_KIND
-    if length == 12 and _isin_fits(text):
+    if length == 12 and isin_fits(text):
         return ISIN_KIND
     if length == 8:
         for at in range(8):

@@ -165,8 +165,7 @@ def _placeholders(loans: Loans) -> None:
         if not odd.any():
             continue
         kinds = _kinds(column, cusip_first=target == "cusip")[:-1]
-        has_figure = np.add.reduceat(column.text.data != ord("0"), column.text.offsets[:-1]) > 0
-        odd &= (kinds == _parse.OTHER) | (kinds == _parse.SHORT_CUSIP) | ~has_figure
+        odd &= (kinds == _parse.OTHER) | (kinds == _parse.SHORT_CUSIP)
         if not odd.any():
             continue
         borrower = _borrower_codes(loans) if borrower is None else borrower

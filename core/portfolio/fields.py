@@ -84,7 +84,10 @@ IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
 """Identifier targets, in the order in which they name a position."""
 
 STANDARD_CLO_FIELDS: Final = (
-    Field("cusip", "string", aliases=("CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP")),
+    Field(
+        "cusip", "string",
+        aliases=("CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No"),
+    ),
     Field(
         "loanx_id", "string",
         aliases=(
@@ -114,14 +117,14 @@ STANDARD_CLO_FIELDS: Final = (
             "Par Amount", "ParAmount", "Par", "Par Value", "Principal Balance", "Current Balance",
             "Outstanding Principal Balance", "Par Amount (Deal Currency)",
             "Current Par Amount (Issue Currency) - Settled", "Principal_Funded_Balance", "Quantity", "Commitment",
-            "Notional", "Face", "Current Face",
+            "Notional", "Face", "Current Face", "Par Amt", "Principal Amount", "Principal", "Face Amount",
         ),
     ),
     Field(
         "price", "number",
         aliases=(
             "Market Value", "Mkt Price", "Market Price", "MarkPrice", "Mark_Price", "Price", "Last Price", "Bid",
-            "Bid Price", "Mid", "Px",
+            "Bid Price", "Mid", "Px", "Px Last",
         ),
     ),
     Field(
@@ -199,7 +202,7 @@ STANDARD_CLO_FIELDS: Final = (
     ),
     Field(
         "maturity_date", "date",
-        aliases=("Maturity", "Maturity Date", "MaturityDate", "Stated Maturity", "Final Maturity"),
+        aliases=("Maturity", "Maturity Date", "MaturityDate", "Stated Maturity", "Final Maturity", "Mat Date"),
     ),
     Field(
         "lien_type", "string",

@@ -73,10 +73,12 @@ _UNIT_CELL: Final = re.compile(_UNIT)
 _NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
 """Keys of cells that may stand in a row of units without being one."""
 
-_FOOTNOTES: Final = re.compile(
-    r"(?:\s{0,9}(?:\(\s?(?:\d\d?|[a-j])\s?\)|\[\s?(?:\d\d?|[a-j])\s?\]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070-\u2079]))+\s*$"
+_FOOTNOTE: Final = re.compile(
+    r"(?:\(\s?(?:\d\d?|[a-j])\s?\)|\[\s?(?:\d\d?|[a-j])\s?\]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070-\u2079])$"
 )
-"""Marks of footnotes after a header; (k) and (m) may be units."""
+"""A footnote's mark at the end of a header; (k) and (m) may be units."""
+
+_FOOTNOTE_LENGTH_MAX: Final = 6
 
 _GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
 
@@ -155,7 +157,10 @@ def magnitude(header: str) -> float:
 
 def without_footnotes(header: str) -> str:
     """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
-    return _FOOTNOTES.sub("", header)
+    rest = header.rstrip()
+    while found := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
+        rest = rest[: -len(found[0])].rstrip()
+    return rest
 
 
 def without_unit(words: str) -> str:

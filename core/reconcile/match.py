@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -94,8 +93,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf) -> Matched:
     """
     work = _Work(tape, book, prints_of)
     work.by_keys("cusip", _cusip_keys)
-    for side in (tape, book):
-        work.by_keys("cusip", partial(_crossed_keys, side))
+    work.by_crossed_cusips()
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
     work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
     work.as_written()
@@ -119,13 +117,6 @@ def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
         without = np.flatnonzero(keys == 0).astype(np.int32)
         keys[without] = _keys(side, "isin", without if rows is None else rows[without], _match.EMBEDDED)
     return keys
-
-
-def _crossed_keys(crossed: Side, side: Side, rows: Rows | None) -> Keys:
-    """The CUSIPs in the US ISINs of one side, and the own ones of the other."""
-    if side is not crossed:
-        return _cusip_keys(side, rows)
-    return _keys(side, "isin", rows, _match.EMBEDDED)
 
 
 class _Work:
@@ -155,6 +146,21 @@ class _Work:
             tape_keys = keys(self.tape, None if len(tape_rows) == self.tape.row_count else tape_rows)
             book_keys = keys(self.book, None if len(book_rows) == self.book.row_count else book_rows)
             self.pair(stage, tape_rows, tape_keys, book_rows, book_keys)
+
+    def by_crossed_cusips(self) -> None:
+        """Pair by the CUSIPs in the US ISINs of one side, whatever its own ones, and those of the other side."""
+        for crossed in (self.tape, self.book):
+            left = self.left()
+            if left is None:
+                return
+            keys = [
+                _keys(side, "isin", rows, _match.EMBEDDED)
+                if side is crossed
+                else _keys(side, "cusip", rows, _match.CUSIP)
+                for side, rows in zip((self.tape, self.book), left, strict=True)
+            ]
+            if keys[0].any() and keys[1].any():
+                self.pair("cusip", left[0], keys[0], left[1], keys[1])
 
     def as_written(self) -> None:
         """Pair by identifiers that are no sound ones but the same on both sides."""
@@ -274,7 +280,9 @@ class _Work:
         doubtful[group[partner < 0]] = True
         rest = np.flatnonzero(partner < 0)
         par = np.concatenate((_known_par(self.tape)[tape_rows], _known_par(self.book)[book_rows]))
-        rest = rest[np.lexsort((place[rest], is_book[rest], par[rest], group[rest]))]
+        # Of equal par on one side, the tape's backwards: where the sides meet, the first is beside the first.
+        turned = np.where(is_book, place, -place)
+        rest = rest[np.lexsort((turned[rest], is_book[rest], par[rest], group[rest]))]
         near = _match.pair_nearest(group[rest], par[rest], is_book[rest].view(np.uint8))
         partner[rest[near >= 0]] = rest[near[near >= 0]]
         at = np.flatnonzero((partner >= 0) & ~is_book)

@@ -34,11 +34,14 @@ def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds
             found = normalise_rows(mapping, rows)
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None
-    size_bytes = sum(_bytes_of(target, column) for target, column in found.columns.items())
-    if size_bytes > ANSWER_BYTES_MAX:
-        message = f"the mapped rows take {size_bytes:,} bytes, more than {ANSWER_BYTES_MAX:,}"
-        raise ValidationFailed.at(SAMPLE, message)
+    _check_size(sum(_bytes_of(target, column) for target, column in found.columns.items()))
     return Raw(msgspec.json.encode(_trial(found, strict=strict)), "application/json")
+
+
+def _check_size(size_bytes: int) -> None:
+    if size_bytes > ANSWER_BYTES_MAX:
+        message = f"the mapped rows take at least {size_bytes:,} bytes, more than {ANSWER_BYTES_MAX:,}"
+        raise ValidationFailed.at(SAMPLE, message)
 
 
 def _bytes_of(target: str, column: NormalColumn) -> int:
@@ -69,10 +72,12 @@ def _trial(found: Normalised, *, strict: bool) -> Trial:
 def _encoded(found: Normalised) -> msgspec.Raw:
     """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
     height = max(1, VALUES_AT_ONCE // max(1, len(found.columns)))
-    parts = [
-        msgspec.json.encode(found.rows(start, min(start + height, found.row_count)))[1:-1]
-        for start in range(0, found.row_count, height)
-    ]
+    parts: list[bytes] = []
+    size_bytes = 0
+    for start in range(0, found.row_count, height):
+        parts.append(msgspec.json.encode(found.rows(start, min(start + height, found.row_count)))[1:-1])
+        size_bytes += len(parts[-1])
+        _check_size(size_bytes)  # again, since JSON may write one sign as six
     return msgspec.Raw(b"[%b]" % b",".join(parts))
 
 

@@ -62,8 +62,8 @@ def named_refusals() -> Iterator[None]:
     """Give the database's refusals their names.
 
     Raises:
-        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race; Unavailable
-            when the server cannot be reached or takes too long.
+        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race, and for a lock
+            that did not come within lock_timeout; Unavailable when the server cannot be reached or takes too long.
     """
     try:
         yield
@@ -72,7 +72,11 @@ def named_refusals() -> Iterator[None]:
         if problem is None:
             raise
         raise problem from error
-    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
+    except (
+        psycopg.errors.SerializationFailure,
+        psycopg.errors.DeadlockDetected,
+        psycopg.errors.LockNotAvailable,
+    ) as error:
         raise ConcurrentModification from error
     except (PoolTimeout, psycopg.OperationalError) as error:
         log.warning("database.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])

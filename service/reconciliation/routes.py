@@ -5,6 +5,7 @@ from __future__ import annotations
 from service.mappings.schema import MappingNotFound
 from service.platform.api import Area, Page
 from service.platform.context import Context
+from service.platform.problem import ConcurrentModification
 from service.reconciliation import actions, store
 from service.reconciliation.schema import (
     CompareRequest,
@@ -100,7 +101,7 @@ async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
     return await actions.summary(ctx, query)
 
 
-@area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus), event="issue.updated")
+@area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus, ConcurrentModification), event="issue.updated")
 async def review_issue(ctx: Context, issue_id: str, body: IssuePatch) -> Issue:
     """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
     return await actions.review(ctx, issue_id, body)

@@ -37,6 +37,8 @@ from service.reconciliation.schema import (
 BLOCK_BYTES = 1024 * 1024
 MERGE_MEMORY = "256MB"
 """Of each sort and join while issues are merged; a million of them sort in it."""
+REVIEW_WAIT = "3s"
+"""A review that waits for a merge holds a connection: a few of them would leave none to the other callers."""
 
 _TAPE = """
     id, job_id, trustee_name, statement_date, file_name, file_size, loan_count, total_par, processing_status,
@@ -358,7 +360,8 @@ WHERE earlier.id = %(job_id)s AND later.created_at > earlier.created_at AND late
 
 _KEEP_CHANGES = "UPDATE reconciliations SET changes = %(changes)s WHERE id = %(job_id)s"
 
-_LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
+LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
+"""Keeps merges and reviews of one tape and workbook apart, until the transaction ends."""
 
 
 async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> Changes | None:
@@ -380,7 +383,7 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
     }
     async with unit.resources.database.bulk(unit.tenant, seconds_max=seconds_max) as tx:
         await _load(tx, found)
-        await tx.execute(_LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
+        await tx.execute(LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
         job = await tx.one_or_none(_Merged, _MERGED, parameters)
         if job is None:
             return None
@@ -508,10 +511,12 @@ async def lock_issue(ctx: Context, issue_id: str) -> Issue:
 
     Raises:
         IssueNotFound: there is none of that identifier.
+        ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
     seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
     issue = await ctx.one(Issue, seen, [issue_id], missing=IssueNotFound)
-    await ctx.execute(_LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
+    await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
+    await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
     held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
     return await ctx.one(Issue, held, [issue_id], missing=IssueNotFound)
 

@@ -18,7 +18,7 @@ from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
 from service.platform.blobs import hash_of
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
-from service.platform.scratch import folder_of
+from service.platform.scratch import clear, folder_of
 from service.platform.secrets import new_id
 from service.workbooks import reading, store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
@@ -32,6 +32,7 @@ jobs = JobTable()
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
+    clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
     await store.fail(unit, UUID(arguments["workbook_id"]), FAILED)
 
 
@@ -60,6 +61,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
 
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Recalculating failed past its retries."""
+    clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
     await store.fail(unit, UUID(arguments["workbook_id"]), RECALCULATION_FAILED)
 
 

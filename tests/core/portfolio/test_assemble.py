@@ -98,7 +98,8 @@ def check_digit(eight: str) -> int:
 
 @given(st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", min_size=8, max_size=8), st.integers(0, 9))
 def test_cusips_by_their_check_digit(eight: str, digit: int) -> None:
-    expected = CUSIP if digit == check_digit(eight) else OTHER
+    """Nine zeros fit, and stand for an unknown one."""
+    expected = CUSIP if digit == check_digit(eight) and eight != "00000000" else OTHER
     assert kinds(f"{eight}{digit}", cusip_first=True) == [expected]
 
 

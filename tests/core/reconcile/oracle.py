@@ -98,6 +98,11 @@ def both(*parts: Any) -> tuple[Any, ...] | None:
     return None if any(part is None for part in parts) else parts
 
 
+def own_cusip_of(loan: Loan) -> str | None:
+    """The loan's own CUSIP, whatever its ISIN."""
+    return cusip_of({"cusip": loan.get("cusip")})
+
+
 def held_cusip_of(loan: Loan) -> str | None:
     """The CUSIP in the loan's US ISIN, whatever its own."""
     return cusip_of({"isin": loan.get("isin")})
@@ -105,8 +110,8 @@ def held_cusip_of(loan: Loan) -> str | None:
 
 STAGES: list[tuple[str, Callable[[Loan], Any]] | tuple[str, Callable[[Loan], Any], Callable[[Loan], Any]]] = [
     ("cusip", cusip_of),
-    ("cusip", held_cusip_of, cusip_of),
-    ("cusip", cusip_of, held_cusip_of),
+    ("cusip", held_cusip_of, own_cusip_of),
+    ("cusip", own_cusip_of, held_cusip_of),
     ("loanx_id", lambda loan: loan.get("loanx_id") if is_loanx(loan.get("loanx_id")) else None),
     ("isin", lambda loan: loan.get("isin") if is_isin(loan.get("isin")) else None),
     *((name, lambda loan, name=name: loan.get(name)) for name in IDENTIFIERS),

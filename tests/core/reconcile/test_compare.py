@@ -272,6 +272,14 @@ def test_lots_that_conflict_alike_on_both_sides_hide_nothing() -> None:
     assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [("lots", "3", "2")]
 
 
+def test_lots_that_conflict_on_both_sides_and_differ_are_told() -> None:
+    """As many on either side, and another rating of the largest."""
+    told = reconcile(lots(["B2", "B3"]), lots(["B1", "B3"])).issues
+    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [
+        ("rating_agency_a", "B2", "B1"), ("lots", "2", "2")
+    ]  # fmt: skip
+
+
 def test_conflicting_lots_of_a_missing_loan() -> None:
     none = replace(portfolio_of(cusip=[], par_value=[]))
     told = reconcile(lots(["B2", "B3"]), none).issues

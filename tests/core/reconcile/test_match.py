@@ -133,6 +133,13 @@ def test_fingerprints_tell_columns_rows_and_signs_apart() -> None:
     assert not set(prints[:3].tolist()) & set(swapped[:3].tolist())
 
 
+def test_hashes_tell_texts_of_the_same_bytes_by_their_length() -> None:
+    """A short text is filled up with zeros, and the last eight bytes of a longer one are taken twice over."""
+    _, text = parsing.pool_of([*("a" + "\0" * count for count in range(20)), *("ab" * count for count in range(2, 20))])
+    hashes = _match.text_hashes(text.offsets, text.data, 123).tolist()
+    assert len(set(hashes)) == len(hashes) == 39
+
+
 @given(st.lists(st.text(max_size=30), unique=True))
 def test_hashes_of_texts_differ(strings: list[str]) -> None:
     _, text = parsing.pool_of(strings)
@@ -253,6 +260,7 @@ def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
         ({"cusip": OTHER, "isin": US}, {"cusip": CUSIP}, "cusip"),
         ({"cusip": CUSIP}, {"cusip": OTHER, "isin": US}, "cusip"),
         ({"cusip": CUSIP, "isin": OTHER_US}, {"cusip": OTHER, "isin": US}, "cusip"),
+        ({"cusip": CUSIP, "isin": OTHER_US}, {"isin": OTHER_US}, "isin"),
         ({"cusip": CUSIP, "isin": XS, "borrower_name": "A"}, {"isin": OTHER_US, "borrower_name": "B"}, None),
         ({"cusip": CUSIP, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
         ({"cusip": None, "loanx_id": "LX131555"}, {"cusip": OTHER, "loanx_id": "LX131555"}, "loanx_id"),
@@ -271,6 +279,11 @@ def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
             "borrower_name",
         ),
         ({"borrower_name": "Acme Holdings LLC"}, {"borrower_name": "Acme Intermediate, Inc."}, "borrower_name"),
+        ({"borrower_name": "Acme Holdco LLC"}, {"borrower_name": "Acme BidCo"}, "borrower_name"),
+        ({"borrower_name": "Acme Holding"}, {"borrower_name": "Acme"}, "borrower_name"),
+        ({"borrower_name": "Holdings LLC"}, {"borrower_name": "Intermediate LLC"}, None),
+        ({"maturity_date": MATURITY}, {"maturity_date": MATURITY + 0.5, "par_value": 9e6}, "borrower_maturity"),
+        ({"maturity_date": MATURITY}, {"maturity_date": MATURITY + 1, "par_value": 9e6}, None),
         ({"borrower_name": "Acme", "par_value": 1e6}, {"borrower_name": "ACME", "par_value": 950e3}, "borrower_name"),
         ({"borrower_name": "Acme", "par_value": 1e6}, {"borrower_name": "ACME", "par_value": 949_999.0}, None),
         ({"borrower_name": "Acme"}, {"borrower_name": "Acme Two"}, None),
@@ -350,6 +363,28 @@ def test_loans_that_hold_the_same_are_paired_with_each_other_and_not_told() -> N
     result = reconcile(tape, book)
     assert result.pairs[1].tolist() == [1, 2, 0]
     assert (len(result.issues), sum(result.ambiguous.values())) == (0, 0)
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.005, -0.005])
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [2, 1, 0]])
+def test_where_par_is_equal_what_the_loans_hold_decides_and_not_their_rows(order: list[int], apart: float) -> None:
+    """Least beside least: else differences within the tolerance would become breaks."""
+    same = {"borrower_name": ["Acme"] * 3, "maturity_date": [MATURITY] * 3}
+    tape = portfolio_of(**same, par_value=[1e6] * 3, spread=np.array([300.0, 400.0, 500.0])[order])
+    for book_order in ([0, 1, 2], [1, 2, 0]):
+        spread = np.array([305.0, 405.0, 505.0])[book_order]
+        result = reconcile(tape, portfolio_of(**same, par_value=[1e6 + apart] * 3, spread=spread))
+        assert {one.rule for one in result.issues} == {"duplicate"}
+        assert [book_order[row] for row in result.pairs[1].tolist()] == order
+
+
+@pytest.mark.parametrize("ids", [["LX131555", "LX131556"], ["LX131556", "LX131555"]])
+def test_which_of_two_equal_loans_has_no_partner_does_not_hang_on_their_rows(ids: list[str]) -> None:
+    """The ids are on the tape only, so that nothing compared tells the two apart."""
+    tape = portfolio_of(borrower_name=["Acme"] * 2, maturity_date=[MATURITY] * 2, loanx_id=ids)
+    book = portfolio_of(borrower_name=["Acme"], maturity_date=[MATURITY])
+    told = [one for one in reconcile(tape, book).issues if one.rule == "missing_loan"]
+    assert [one.primary_identifier for one in told] == ["LX131556"]
 
 
 def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:

@@ -216,6 +216,28 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
     assert [(one.field_name, one.severity) for one in result.issues] == [("par_value", "info")]
 
 
+@pytest.mark.parametrize(
+    ("ratio", "found"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
+)
+def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
+    tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
+    book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
+    for one, other, side in ((tape, book, "tape"), (book, tape, "portfolio")):
+        told = [text for text in reconcile(one, other).warnings if "thousands" in text]
+        assert [side in text for text in told] == [True] * found
+
+
+@pytest.mark.parametrize(("ratio", "found"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
+@pytest.mark.parametrize("others", [0, 2, 3])
+def test_pairs_that_say_thousands_are_more_than_half(ratio: float, found: bool, others: int) -> None:
+    tape = portfolio_of(loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3] * (3 + others))
+    book = portfolio_of(
+        loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3 * ratio] * 3 + [2.1e3] * others
+    )
+    told = [text for text in reconcile(tape, book).warnings if "thousands" in text]
+    assert len(told) == (found and others < 3)
+
+
 def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:
     tape, book = (
         portfolio_of(cusip=CUSIPS, par_value=[2e3] * 4),
@@ -225,6 +247,13 @@ def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands
     assert (issue.field_name, issue.severity, issue.trustee_value, issue.internal_value) == (
         "par_value", "critical", "2000000", "2000"
     )  # fmt: skip
+
+
+def test_par_in_thousands_is_told_whatever_is_asked_for() -> None:
+    tape = portfolio_of(cusip=CUSIPS, borrower_name=["A", "B", "C", "D"], par_value=[2e3] * 4)
+    book = portfolio_of(cusip=CUSIPS[:3], borrower_name=["A", "B", "C"])
+    (issue,) = reconcile(tape, book, ["missing_loan", "rating"]).issues
+    assert (issue.severity, issue.trustee_value) == ("critical", "2000000")
 
 
 def test_what_hides_nothing_in_units_hides_nothing_in_thousands() -> None:

@@ -312,6 +312,16 @@ def test_an_answer_past_the_limit(owner: Member, make: Make) -> None:
     assert "33,554,432" in fault["message"]
 
 
+def test_an_answer_that_grows_in_writing(owner: Member, make: Make) -> None:
+    """JSON writes a control character as six."""
+    wide = {f"C{at}": column(f"f{at}", default="\u0001" * 200) for at in range(50)}
+    made = make(owner, mappings=wide)
+    path = f"{PATH}/{made['id']}/validate"
+    assert len(owner.post(path, json={"sample_data": [{}] * 400}).content) > 20_000_000
+    [fault] = refused(owner.post(path, json={"sample_data": [{}] * 2_000}), 422, "Validation error")
+    assert "33,554,432" in fault["message"]
+
+
 def test_a_long_answer_has_every_row_in_its_place(owner: Member, make: Make) -> None:
     made = make(owner, mappings={"A": column("a", "number"), "B": column("b"), "C": column("c", default="none")})
     found = trial(owner, made["id"], [{"A": at, "B": f"é{at}"} for at in range(SAMPLE_ROWS_MAX)])

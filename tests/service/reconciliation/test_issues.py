@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 
+from service.reconciliation.store import LOCK_PAIR
 from tests.conftest import Member, Stack
-from tests.service.reconciliation.conftest import BASE, FOUND, TAPE, Files, Pair, audited, compared, taken
+from tests.service.reconciliation.conftest import BASE, FOUND, TAPE, Files, Pair, ask, audited, compared, ended, taken
 
 STATUSES = ("open", "acknowledged", "resolved", "false_positive")
 SEVERITIES = ("critical", "error", "warning", "info")
@@ -243,6 +246,21 @@ def test_reviews_during_comparisons_keep_the_counts(pair: Pair) -> None:
         assert {job.result()["status"] for job in jobs} == {"completed"}
     assert {issue["status"] for issue in pair.issues()} == {"acknowledged"}
     counted(pair)
+
+
+def test_a_review_does_not_wait_for_a_long_merge(stack: Stack, pair: Pair) -> None:
+    """It would hold a connection of the service's few; lists go on meanwhile, and so does the merge that waits."""
+    pair.compare()
+    path = f"{BASE}/issues/{pair.issue('spread')['id']}"
+    with psycopg.connect(stack.database_url) as merging:
+        merging.execute(LOCK_PAIR, {"tape_id": pair.tape_id, "workbook_id": pair.workbook_id})
+        begun = time.monotonic()
+        refused(pair.member.patch(path, json={"status": "resolved"}), 409, "Concurrent modification", "CONFLICT")
+        assert time.monotonic() - begun < 15
+        waiting = ask(pair.member, pair.tape_id, pair.workbook_id).json()["job_id"]
+        assert len(pair.issues(status="open")) == len(FOUND)
+    assert ended(pair.member, waiting)["status"] == "completed"
+    assert pair.member.patch(path, json={"status": "resolved"}).status_code == 200
 
 
 # Compared again -------------------------------------------------------------------------------------------------------
