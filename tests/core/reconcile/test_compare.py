@@ -67,7 +67,7 @@ def test_par_is_a_percentage_of_the_trustees_figure() -> None:
 @pytest.mark.parametrize(("percent", "within", "beyond"), [(1, "error", "info"), (5, "error", "critical")])
 def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) -> None:
     """In cents, where the percentage is no binary number; a cent more or less is on the other side of the bound."""
-    cents = [100_000_000 + 100 * number for number in range(500)]
+    cents = [100_000_000 + 1_234_500 * number for number in range(500)]
     away = 1 if percent == 5 else -1
     for extra, expected in ((0, within), (away, beyond)):
         tape = portfolio_of(loanx_id=[f"LOAN {par}" for par in cents], par_value=[par / 100 for par in cents])
@@ -107,6 +107,7 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         ("rating_agency_a", "WR", "NR", "info"),
         ("rating_agency_a", None, "wr", "info"),
         ("rating_agency_a", "WR", "WD", None),
+        ("rating_agency_a", " withdrawn", "NR", "info"),
         ("rating_agency_a", "NR", None, None),
         ("rating_agency_a", "***", "-", None),
         ("rating_agency_a", "see note", "NR", "info"),

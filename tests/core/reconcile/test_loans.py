@@ -50,10 +50,19 @@ def test_an_identifier_of_the_other_side_names_the_loan_that_has_none_here() -> 
 def test_keys_that_would_be_the_same_are_numbered_by_what_the_loans_hold() -> None:
     nothing = portfolio_of(cusip=[], par_value=[])
     for par in ([1e6, 2e6, 3e6], [3e6, 1e6, 2e6]):
-        told = reconcile(portfolio_of(borrower_name=["Acme"] * 3, par_value=par), nothing).issues
-        assert {one.loan_key: one.trustee_value for one in told} == {
-            "ACME -": "1000000", "ACME - #2": "2000000", "ACME - #3": "3000000"
-        }  # fmt: skip
+        loans = portfolio_of(borrower_name=["Acme"] * 3, par_value=par)
+        for told in (reconcile(loans, nothing).issues, reconcile(nothing, loans).issues):
+            assert {one.loan_key: one.trustee_value or one.internal_value for one in told} == {
+                "ACME -": "1000000", "ACME - #2": "2000000", "ACME - #3": "3000000"
+            }  # fmt: skip
+
+
+def test_a_text_that_looks_like_a_numbered_key_is_another_key() -> None:
+    texts = ("X", "X #2", "X ##2")
+    codes = np.array([0, 0, 1, 1, 2], np.int32)
+    loans = Portfolio(5, {"par_value": np.arange(5.0)}, {"cusip": Names(codes, texts)}, {}, {})
+    told = reconcile(loans, portfolio_of(cusip=[], par_value=[])).issues
+    assert len({one.loan_key for one in told}) == len(told) == 5
 
 
 def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:

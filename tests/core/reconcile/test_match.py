@@ -311,7 +311,7 @@ def test_entities_of_one_group_are_told_apart_by_their_full_names_first() -> Non
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_borrower_alone_within_exactly_five_percent(sign: int) -> None:
     """In cents, where a twentieth of the par is no binary number."""
-    cents = [sign * (100_000_000 + 20 * number) for number in range(400)]
+    cents = [sign * (100_000_000 + 1_234_560 * number) for number in range(400)]
     names = [f"Borrower {number}" for number in range(400)]
     tape = portfolio_of(borrower_name=names, par_value=[par / 100 for par in cents])
     book = portfolio_of(borrower_name=names, par_value=[(par + par // 20) / 100 for par in cents])
@@ -376,6 +376,15 @@ def test_where_par_is_equal_what_the_loans_hold_decides_and_not_their_rows(order
         result = reconcile(tape, portfolio_of(**same, par_value=[1e6 + apart] * 3, spread=spread))
         assert {one.rule for one in result.issues} == {"duplicate"}
         assert [book_order[row] for row in result.pairs[1].tolist()] == order
+
+
+def test_loans_that_only_their_ratings_tell_apart_are_paired_whatever_their_rows() -> None:
+    same = {"borrower_name": ["Acme"] * 2, "maturity_date": [MATURITY] * 2}
+    book = portfolio_of(**same, rating_agency_a=np.array([15, 17], np.uint8))
+    for ranks in ([14, 16], [16, 14]):
+        issues = reconcile(portfolio_of(**same, rating_agency_a=np.array(ranks, np.uint8)), book).issues
+        told = {(one.trustee_value, one.internal_value) for one in issues if one.rule == "rating"}
+        assert told == {("B1", "B2"), ("B3", "Caa1")}
 
 
 @pytest.mark.parametrize("ids", [["LX131555", "LX131556"], ["LX131556", "LX131555"]])

@@ -188,6 +188,28 @@ def test_blank_everything_is_safe() -> None:
     assert len({one.loan_key for one in result.issues}) == 6
 
 
+def by_hand(par: list[float], **numbers: list[float]) -> Portfolio:
+    """Loans of one borrower whose numbers no reader has looked at."""
+    count = len(par)
+    columns = {"par_value": np.array(par), "maturity_date": np.full(count, 20_000.0)}
+    columns |= {name: np.array(values) for name, values in numbers.items()}
+    return Portfolio(count, columns, {"borrower_name": Names(np.zeros(count, np.int32), ("Acme",))}, {}, {})
+
+
+def test_a_blank_par_is_as_far_from_the_others_as_nothing_is() -> None:
+    """And the worst of breaks beside a par."""
+    result = reconcile(by_hand([nan, 5e6, 9e6]), by_hand([5.1e6, 9.5e6]))
+    assert [rows.tolist() for rows in result.pairs] == [[1, 2], [0, 1]]
+    (issue,) = reconcile(by_hand([nan]), by_hand([5e6])).issues
+    assert (issue.field_name, issue.severity, issue.trustee_value) == ("par_value", "critical", "")
+
+
+@pytest.mark.parametrize("day", [1e18, -1e18, 2_147_483_000.0, float("inf"), nan])
+def test_a_maturity_that_no_calendar_has_is_no_key(day: float) -> None:
+    result = reconcile(by_hand([5e6], maturity_date=[day]), by_hand([5e6], maturity_date=[day]))
+    assert (result.stages["borrower_maturity"], result.stages["borrower_name"]) == (0, 1)
+
+
 @pytest.mark.parametrize("of_tape", [True, False])
 def test_par_in_thousands_is_found_scaled_and_told(of_tape: bool) -> None:
     columns = generate(loans=300).portfolio_columns()
