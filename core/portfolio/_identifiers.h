@@ -4,6 +4,7 @@
 #define CUSHION_IDENTIFIERS_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* One more than the value of a sign: 0 to 9, A to Z as 10 to 35, * @ # as 36 to 38; 0 for any other. */
 static const uint8_t SIGN[256] = {
@@ -14,18 +15,20 @@ static const uint8_t SIGN[256] = {
     ['@'] = 38, ['#'] = 39
 };
 
-/* The digit sum of a sign's value, and of twice the value. */
-static const uint8_t SUM_ONCE[256] = {
-    ['0'] = 0, ['1'] = 1, ['2'] = 2, ['3'] = 3, ['4'] = 4, ['5'] = 5, ['6'] = 6, ['7'] = 7, ['8'] = 8, ['9'] = 9,
-    ['A'] = 1, ['B'] = 2, ['C'] = 3, ['D'] = 4, ['E'] = 5, ['F'] = 6, ['G'] = 7, ['H'] = 8, ['I'] = 9, ['J'] = 10,
-    ['K'] = 2, ['L'] = 3, ['M'] = 4, ['N'] = 5, ['O'] = 6, ['P'] = 7, ['Q'] = 8, ['R'] = 9, ['S'] = 10, ['T'] = 11,
-    ['U'] = 3, ['V'] = 4, ['W'] = 5, ['X'] = 6, ['Y'] = 7, ['Z'] = 8, ['*'] = 9, ['@'] = 10, ['#'] = 11
+/* For each sign the digit sum of its value, and of twice the value; 256 marks a sign that fits. */
+static const uint16_t SUM_ONCE[256] = {
+    ['0'] = 256, ['1'] = 257, ['2'] = 258, ['3'] = 259, ['4'] = 260, ['5'] = 261, ['6'] = 262, ['7'] = 263,
+    ['8'] = 264, ['9'] = 265, ['A'] = 257, ['B'] = 258, ['C'] = 259, ['D'] = 260, ['E'] = 261, ['F'] = 262,
+    ['G'] = 263, ['H'] = 264, ['I'] = 265, ['J'] = 266, ['K'] = 258, ['L'] = 259, ['M'] = 260, ['N'] = 261,
+    ['O'] = 262, ['P'] = 263, ['Q'] = 264, ['R'] = 265, ['S'] = 266, ['T'] = 267, ['U'] = 259, ['V'] = 260,
+    ['W'] = 261, ['X'] = 262, ['Y'] = 263, ['Z'] = 264, ['*'] = 265, ['@'] = 266, ['#'] = 267
 };
-static const uint8_t SUM_TWICE[256] = {
-    ['0'] = 0, ['1'] = 2, ['2'] = 4, ['3'] = 6, ['4'] = 8, ['5'] = 1, ['6'] = 3, ['7'] = 5, ['8'] = 7, ['9'] = 9,
-    ['A'] = 2, ['B'] = 4, ['C'] = 6, ['D'] = 8, ['E'] = 10, ['F'] = 3, ['G'] = 5, ['H'] = 7, ['I'] = 9, ['J'] = 11,
-    ['K'] = 4, ['L'] = 6, ['M'] = 8, ['N'] = 10, ['O'] = 12, ['P'] = 5, ['Q'] = 7, ['R'] = 9, ['S'] = 11, ['T'] = 13,
-    ['U'] = 6, ['V'] = 8, ['W'] = 10, ['X'] = 12, ['Y'] = 14, ['Z'] = 7, ['*'] = 9, ['@'] = 11, ['#'] = 13
+static const uint16_t SUM_TWICE[256] = {
+    ['0'] = 256, ['1'] = 258, ['2'] = 260, ['3'] = 262, ['4'] = 264, ['5'] = 257, ['6'] = 259, ['7'] = 261,
+    ['8'] = 263, ['9'] = 265, ['A'] = 258, ['B'] = 260, ['C'] = 262, ['D'] = 264, ['E'] = 266, ['F'] = 259,
+    ['G'] = 261, ['H'] = 263, ['I'] = 265, ['J'] = 267, ['K'] = 260, ['L'] = 262, ['M'] = 264, ['N'] = 266,
+    ['O'] = 268, ['P'] = 261, ['Q'] = 263, ['R'] = 265, ['S'] = 267, ['T'] = 269, ['U'] = 262, ['V'] = 264,
+    ['W'] = 266, ['X'] = 268, ['Y'] = 270, ['Z'] = 263, ['*'] = 265, ['@'] = 267, ['#'] = 269
 };
 
 static inline int is_digit(uint8_t sign) { return sign >= '0' && sign <= '9'; }
@@ -36,13 +39,13 @@ static inline int is_letter(uint8_t sign) { return sign >= 'A' && sign <= 'Z'; }
    ten. Nine zeros would fit, and are nobody's. */
 static inline int cusip_fits(const uint8_t *text)
 {
-    int total = 0, known = 1, figure = 0;
-    for (int at = 0; at < 8; at += 2) {
-        known = known && SIGN[text[at]] && SIGN[text[at + 1]];
-        figure = figure || text[at] != '0' || text[at + 1] != '0';
+    unsigned total = 0;
+    uint64_t eight;
+    for (int at = 0; at < 8; at += 2)
         total += SUM_ONCE[text[at]] + SUM_TWICE[text[at + 1]];
-    }
-    return known && figure && is_digit(text[8]) && (10 - total % 10) % 10 == text[8] - '0';
+    memcpy(&eight, text, 8);
+    return total >> 8 == 8 && eight != 0x3030303030303030u && is_digit(text[8])
+        && (10 - total % 256 % 10) % 10 == (unsigned)(text[8] - '0');
 }
 
 static inline int luhn(int digit, int doubled)

@@ -25,6 +25,10 @@ WEIGHTED: Final = ("price", "purchase_price", "spread", "floor", "all_in_rate", 
 _KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _parse.ISIN}
 
 
+LETTERS_MAX: Final = 10_000
+"""Characters whose plain form is remembered."""
+
+
 @dataclass
 class Loans:
     """The rows of a source under standard names, in the fields' units, before lots are added up."""
@@ -323,10 +327,23 @@ def name_keys(column: TextColumn) -> TextColumn:
     return TextColumn(parsing.spread_out(keys, -1, codes), Text(offsets, data))
 
 
+class _Letters(dict[int, str]):
+    """What stands for each character of a name, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        signs = [sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign)]
+        plain = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
+        if len(self) < LETTERS_MAX:
+            self[code] = plain
+        return plain
+
+
+_LETTERS: Final = _Letters()
+
+
 def _plain_letters(name: str) -> str:
     """The name in upper case without accents, other signs beyond ASCII as spaces."""
-    signs = (sign for sign in unicodedata.normalize("NFKD", name.upper()) if not unicodedata.combining(sign))
-    letters = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
+    letters = name.upper().translate(_LETTERS)
     return letters if letters.strip() else name
 
 

@@ -35,7 +35,14 @@ cdef extern from *:
     const double WHOLE
     uint64_t cushion_fold(uint64_t a, uint64_t b) noexcept nogil
     uint64_t cushion_word(const uint8_t *text, int64_t length) noexcept nogil
+    uint64_t big_endian "__builtin_bswap64"(uint64_t word) noexcept nogil
     void PREFETCH(const void *address) noexcept nogil
+
+cdef extern from "../portfolio/_identifiers.h" nogil:
+    const uint8_t SIGN[256]
+    bint cusip_fits(const uint8_t *text)
+    bint isin_fits(const uint8_t *text)
+    bint loanx_fits(const uint8_t *text, int64_t length)
 
 cdef enum:
     SIZE_MAX = 0x7FFFFFFF    # bytes of distinct text in one pool
@@ -61,24 +68,6 @@ cdef uint64_t ODD = 0x9E3779B97F4A7C15u
 
 # ---- check digits and packed keys ----------------------------------------------------------------------------------
 
-cdef uint8_t SIGN[256]     # 1 + value of a sign: 0 to 9, A to Z as 10 to 35, * @ # as 36 to 38; 0 for any other
-cdef uint8_t SUM_ONCE[256]   # digit sum of the value
-cdef uint8_t SUM_TWICE[256]  # digit sum of twice the value
-
-
-def _fill_tables():
-    signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
-    for sign in range(256):
-        value = signs.find(chr(sign))
-        SIGN[sign] = value + 1
-        if value >= 0:
-            SUM_ONCE[sign] = value // 10 + value % 10
-            SUM_TWICE[sign] = 2 * value // 10 + 2 * value % 10
-
-
-_fill_tables()
-
-
 cdef inline bint _digit(uint8_t sign) noexcept nogil:
     return 48 <= sign <= 57
 
@@ -98,77 +87,24 @@ cdef inline uint64_t _packed(const uint8_t *text, int64_t length) noexcept nogil
     return key if fits else 0
 
 
-cdef inline uint64_t _triple(const uint8_t *text) noexcept nogil:
-    return (SIGN[text[0]] * 40 + SIGN[text[1]]) * 40 + SIGN[text[2]]
-
-
-cdef inline uint64_t _packed_cusip(const uint8_t *text) noexcept nogil:
-    """The same for nine signs that are known to fit: three short chains of products in place of a long one."""
-    return ((_triple(text) * 64000 + _triple(text + 3)) * 64000 + _triple(text + 6)) * 64000
-
-
-cdef inline bint _cusip_fits(const uint8_t *text) noexcept nogil:
-    """Nine signs whose last is the check digit of the eight before: every second value doubled, digits summed, to the
-    next ten. Nine zeros would fit, and are nobody's."""
-    cdef int total = 0, at
-    cdef bint known = True, figure = False
-    for at in range(0, 8, 2):
-        known = known and SIGN[text[at]] != 0 and SIGN[text[at + 1]] != 0
-        figure = figure or text[at] != 48 or text[at + 1] != 48
-        total += SUM_ONCE[text[at]] + SUM_TWICE[text[at + 1]]
-    return known and figure and _digit(text[8]) and (10 - total % 10) % 10 == text[8] - 48
-
-
-cdef bint _isin_fits(const uint8_t *text) noexcept nogil:
-    """Twelve signs: two letters, nine letters or digits, and the digit that makes the Luhn sum of all a multiple of ten
-    when a letter counts as its two-digit value."""
-    cdef int at, value, total = 0
-    cdef bint doubled = False
-    if not (65 <= text[0] <= 90 and 65 <= text[1] <= 90 and _digit(text[11])):
-        return False
-    for at in range(11, -1, -1):
-        value = SIGN[text[at]] - 1
-        if value < 0 or value > 35:
-            return False
-        if value >= 10:
-            total += _luhn(value % 10, doubled) + _luhn(value // 10, not doubled)
-        else:
-            total += _luhn(value, doubled)
-            doubled = not doubled
-    return total % 10 == 0
-
-
-cdef inline int _luhn(int digit, bint doubled) noexcept nogil:
-    if not doubled:
-        return digit
-    return 2 * digit if digit < 5 else 2 * digit - 9
-
-
-cdef bint _loanx_fits(const uint8_t *text, int64_t length) noexcept nogil:
-    """LX, five or six digits, and perhaps T and one digit more."""
-    cdef int64_t at = 2
-    if length < 7 or text[0] != 76 or text[1] != 88:
-        return False
-    while at < length and _digit(text[at]):
-        at += 1
-    if at < 7 or at > 8:
-        return False
-    return at == length or (length - at == 2 and text[at] == 84 and _digit(text[at + 1]))
+cdef inline uint64_t _cusip_key(const uint8_t *text) noexcept nogil:
+    """The eight signs that the check digit of a sound CUSIP follows from, as a number that keeps their order."""
+    return big_endian(cushion_word(text, 8))
 
 
 cdef inline uint64_t _identifier_key(const uint8_t *text, int64_t length, int kind) noexcept nogil:
     if kind == CUSIP_KIND:
-        return _packed_cusip(text) if length == 9 and _cusip_fits(text) else 0
+        return _cusip_key(text) if length == 9 and cusip_fits(text) else 0
     if kind == LOANX_KIND:
-        return _packed(text, length) if _loanx_fits(text, length) else 0
+        return _packed(text, length) if loanx_fits(text, length) else 0
     if kind == ANY_KIND:
         return _packed(text, length)
-    if length != 12 or not _isin_fits(text):
+    if length != 12 or not isin_fits(text):
         return 0
     if kind == ISIN_KIND:
         return _packed(text, length)
     # A US ISIN holds the CUSIP from its third sign on.
-    return _packed_cusip(text + 2) if text[0] == 85 and text[1] == 83 and _cusip_fits(text + 2) else 0
+    return _cusip_key(text + 2) if text[0] == 85 and text[1] == 83 and cusip_fits(text + 2) else 0
 
 
 cdef bint _whole(const int64_t[::1] offsets, const uint8_t[::1] data) noexcept nogil:
@@ -341,6 +277,7 @@ cdef struct Source:
     const uint8_t *states
     Py_ssize_t blank          # the place of the hash for the code -1
     uint64_t secret
+    uint64_t state_hashes[256]
 
 
 cdef inline uint64_t _number_bits(double number) noexcept nogil:
@@ -355,7 +292,7 @@ cdef inline uint64_t _number_bits(double number) noexcept nogil:
     return bits
 
 
-cdef bint _mix(Source source, Py_ssize_t first, Py_ssize_t last, uint64_t *into) noexcept nogil:
+cdef bint _mix(const Source *source, Py_ssize_t first, Py_ssize_t last, uint64_t *into) noexcept nogil:
     """Add one column's part to the fingerprints of some rows; False where a code leaves its table."""
     cdef Py_ssize_t row
     cdef int32_t code
@@ -366,14 +303,14 @@ cdef bint _mix(Source source, Py_ssize_t first, Py_ssize_t last, uint64_t *into)
             into[row] += cushion_fold(_number_bits(source.numbers[row]) ^ secret, odd)
     elif source.states != NULL:
         for row in range(first, last):
-            into[row] += cushion_fold(source.states[row] ^ secret, odd)
+            into[row] += source.state_hashes[source.states[row]]
     else:
         for row in range(first, last):
             code = source.codes[row]
             if code >= source.blank:
                 in_range = False
                 break
-            into[row] += cushion_fold(source.hashes[code if code >= 0 else source.blank] ^ secret, odd)
+            into[row] += source.hashes[code if code >= 0 else source.blank]
     return in_range
 
 
@@ -383,14 +320,14 @@ def fingerprints(Py_ssize_t count, numbers, texts, states, uint64_t seed):
     Args:
         count: rows.
         numbers: float64 arrays; all NaN are one.
-        texts: pairs of codes (int32) and the `text_hashes` of their pool.
+        texts: pairs of codes (int32) and the `text_hashes` of their pool, each column's under a seed of its own.
         states: uint8 arrays.
         seed: of this comparison; both sides take the same, and their columns in the same order.
 
     Raises:
         ValueError: an array of another length, or a code that leaves its pool.
     """
-    cdef Py_ssize_t sources = len(numbers) + len(texts) + len(states), at = 0, first, last
+    cdef Py_ssize_t sources = len(numbers) + len(texts) + len(states), at = 0, first, last, state
     cdef const double[::1] number_view
     cdef const int32_t[::1] code_view
     cdef const uint64_t[::1] hash_view
@@ -421,11 +358,16 @@ def fingerprints(Py_ssize_t count, numbers, texts, states, uint64_t seed):
         with nogil:
             for at in range(sources):
                 columns[at].secret = cushion_fold(seed + <uint64_t> (at + 1) * ODD, ODD)
+                if columns[at].states != NULL:
+                    for state in range(256):
+                        columns[at].state_hashes[state] = cushion_fold(
+                            <uint64_t> state ^ columns[at].secret, columns[at].secret | 1
+                        )
             first = 0
             while first < count:
                 last = min(first + BLOCK, count)
                 for at in range(sources):
-                    in_range = _mix(columns[at], first, last, &prints_view[0]) and in_range
+                    in_range = _mix(&columns[at], first, last, &prints_view[0]) and in_range
                 first = last
     finally:
         free(columns)

@@ -79,6 +79,7 @@ def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict
     """The fields that both sides have, with their rules, and why the others asked for are left out.
 
     The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be told twice.
+    Of names and identifiers it is told only that the portfolio has none: trustees' tapes often lack one of the three.
     """
     fields: dict[str, Rule] = {}
     missing: dict[str, str] = {}
@@ -89,7 +90,7 @@ def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict
                 continue
             if not lacking:
                 fields[name] = rule
-            elif rule.name in RULES and (len(lacking) == 1 or name not in RATING_FIELDS):
+            elif lacking == [book.name] or (rule.name in RULES and (len(lacking) == 1 or name not in RATING_FIELDS)):
                 missing[name] = (
                     f"the {' and the '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no such column"
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -32,7 +33,7 @@ UNITS_MEDIANS: Final = (500.0, 2_000.0)
 DAYS_MAX: Final = 1_000_000
 """Days from 1970 of a maturity that can be a key: some 2,700 years."""
 
-LOOSE_WORDS: Final = frozenset(("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTERMEDIATE"))
+LOOSE_WORDS: Final = ("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTERMEDIATE")
 """Words that separate the legal entities of one group, which the looser key of a name leaves out."""
 
 Rows = NDArray[np.int32]
@@ -405,8 +406,10 @@ def _folded(column: TextColumn) -> TextColumn:
 
 
 def _without_loose_words(name: str) -> str:
-    first, *words = name.split(" ")
-    return " ".join((first, *(word for word in words if word not in LOOSE_WORDS)))
+    return _LOOSE_WORD.sub("", name)
+
+
+_LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")
 
 
 # ---- units of par --------------------------------------------------------------------------------------------------

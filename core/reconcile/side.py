@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from core.reconcile.rules import ReconcileError
 
 LOANS_MAX: Final = 10_000_000
 """Loans of one side, as many as a portfolio from columns may have."""
+
+SPREAD: Final = 0x9E37_79B9_7F4A_7C15
+"""Spreads the seeds of fields over 64 bits: the golden ratio, odd."""
 
 WITHDRAWN_STATE, UNREAD_STATE = 23, 24
 """States of a rating beyond its ranks: withdrawn, and a text that says neither a rating nor that there is none."""
@@ -82,11 +86,12 @@ class Side:
         return np.where(ranks == 0, table[names.codes], ranks)
 
     def hashes(self, field: str, seed: int) -> NDArray[np.uint64]:
-        """The hash of each string of a text column that is there, and of blank at the end."""
+        """The hash of each string of a text column that is there, and of blank at the end; of this field alone."""
         if (field, seed) not in self._hashes:
             column = self.column(field)
             assert column is not None
-            self._hashes[field, seed] = _match.text_hashes(column.text.offsets, column.text.data, seed)
+            own = (seed + crc32(field.encode()) * SPREAD) & 0xFFFF_FFFF_FFFF_FFFF
+            self._hashes[field, seed] = _match.text_hashes(column.text.offsets, column.text.data, own)
         return self._hashes[field, seed]
 
     def codes(self, field: str, rows: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -349,6 +349,14 @@ def test_columns_of_one_side_are_not_compared_and_told() -> None:
     assert set(reconcile(tape, book, ["price"]).not_compared) == {"price"}
 
 
+def test_an_identifier_is_told_when_only_the_portfolio_lacks_it() -> None:
+    both = portfolio_of(cusip=CUSIPS[:1], loanx_id=["LX100001"])
+    one = portfolio_of(cusip=CUSIPS[:1])
+    assert "loanx_id" in reconcile(both, one).not_compared
+    assert "loanx_id" not in reconcile(one, both).not_compared
+    assert "isin" not in reconcile(both, one).not_compared
+
+
 def test_a_tape_of_another_deal_is_remarked() -> None:
     result = reconcile(portfolio_of(cusip=CUSIPS[:2]), portfolio_of(cusip=CUSIPS[2:], borrower_name=["X", "Y"]))
     assert any("tape of this deal" in warning for warning in result.warnings)
