@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
@@ -157,7 +157,7 @@ def test_an_unknown_source_type_has_its_own_answer(shared_owner: Member, source_
     assert faults[0]["loc"] == ["body", "source_type"]
 
 
-@pytest.mark.parametrize("profile_id", ["nope", "", str(uuid4()), "STANDARD_CLO"])
+@pytest.mark.parametrize("profile_id", ["nope", "", "9b2f6a52-6b5e-4a36-9a59-3f2f6cf4c2b1", "STANDARD_CLO"])
 def test_an_unknown_profile_is_not_found(shared_owner: Member, profile_id: str) -> None:
     faults = refused(shared_owner.post(PATH, json=body(profile_id=profile_id)), 404, "Profile not found")
     assert faults[0]["loc"] == ["body", "profile_id"]

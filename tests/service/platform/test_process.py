@@ -26,7 +26,8 @@ def test_what_a_killed_process_left_in_the_scratch_folder_goes(tmp_path: Path) -
     old = aged(scratch / "upload-old", LEFT_SECONDS + 60)
     young = aged(scratch / "parse-young", LEFT_SECONDS - 60)
     copies = aged(scratch / "blobs", 10 * LEFT_SECONDS)
-    assert scratch_folder(Settings(data_dir=tmp_path, parse_seconds=60, recalculation_seconds=60)) == scratch
+    quick = Settings(data_dir=tmp_path, parse_seconds=60, recalculation_seconds=60, reconciliation_seconds=60)
+    assert scratch_folder(quick) == scratch
     assert [path.exists() for path in (old, young, copies)] == [False, True, True]
 
 
