@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from re2 import _re2  # the binding itself: re2's face in Python takes five times as long for a search
+from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face in Python takes five times as long
 
 from core.grid.column import Text
 from core.portfolio._replace import substituted
