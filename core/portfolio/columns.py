@@ -25,13 +25,6 @@ ROWS_MAX: Final = 10_000_000
 TEXT_BYTES_MAX: Final = 32_767
 """UTF-8 bytes of one string, as many as a spreadsheet cell has characters."""
 
-_AGENCIES: Final[dict[str, ratings.Agency | None]] = {
-    "rating": None,
-    "rating_agency_a": "a",
-    "rating_agency_b": "b",
-    "rating_agency_c": "c",
-    "facility_rating_agency_a": "a",
-}
 _TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
     "base_rate_level": "number",
     "is_fixed": "boolean",
@@ -106,7 +99,7 @@ def _read(loans: Loans, name: str, values: Any) -> None:
     kind = _TYPES[name]
     if name == "base_rate" and not _is_pair(values) and _is_numeric(values):
         loans.numbers["base_rate_level"] = _numbers(name, values)
-    elif name in _AGENCIES:
+    elif name in ratings.AGENCY_OF:
         loans.ranks[name] = _ranks(loans, name, values)
     elif name == "lien_type":
         loans.lien = _liens(name, values)
@@ -219,7 +212,8 @@ def _ranks(loans: Loans, name: str, values: Any) -> NDArray[np.uint8]:
             raise MappingError(f"column {name} has a rank outside 0 to {ratings.DEFAULTED}")
         return array.astype(np.uint8)
     text = loans.texts[name] = _text(name, values)
-    return np.array([*(ratings.rank(one, _AGENCIES[name]) for one in text.text.strings()), 0], np.uint8)[text.codes]
+    agency = ratings.AGENCY_OF[name]
+    return np.array([*(ratings.rank(one, agency) for one in text.text.strings()), 0], np.uint8)[text.codes]
 
 
 def _liens(name: str, values: Any) -> NDArray[np.uint8]:

@@ -31,13 +31,6 @@ _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
-_AGENCIES: Final[dict[str, ratings.Agency | None]] = {
-    "rating": None,
-    "rating_agency_a": "a",
-    "rating_agency_b": "b",
-    "rating_agency_c": "c",
-    "facility_rating_agency_a": "a",
-}
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
 
@@ -263,7 +256,7 @@ class Reader:
         """One column into the place that its target has in a portfolio."""
         cells = self._prepared(target, self.cells(column))
         kind = self._works[target].field.type
-        if target in _AGENCIES:
+        if target in ratings.AGENCY_OF:
             loans.ranks[target] = self._ranks(loans, cells, target)
         elif target == "lien_type":
             loans.lien = self._liens(loans, cells, column)
@@ -313,7 +306,7 @@ class Reader:
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
-        agency = _AGENCIES[target]
+        agency = ratings.AGENCY_OF[target]
         column = loans.texts[target] = parsing.read_text(cells)
         strings = column.text.strings()
         read = [ratings.rank(text, agency) for text in strings]

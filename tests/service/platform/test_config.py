@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from core.reconcile import rules
 from service.platform import config
 from service.platform.config import ByTier, ConfigError, Settings, documentation, load, unknown, variable
 
@@ -19,6 +20,19 @@ def test_every_setting_has_a_default_and_a_description() -> None:
     rows = documentation()
     assert [name for name, _, _ in rows] == [variable(field) for field in Settings.__struct_fields__]
     assert [name for name, _, text in rows if len(text) < 10] == []
+
+
+def test_the_tolerances_are_those_of_the_engine() -> None:
+    """The settings stand apart, so that a process reads them without loading the engine."""
+    ours = {
+        "par_value": Settings().reconciliation_tolerance_par,
+        "price": Settings().reconciliation_tolerance_price,
+        "spread": Settings().reconciliation_tolerance_spread_bps,
+        "maturity_date": Settings().reconciliation_tolerance_maturity_days,
+        "all_in_rate": Settings().reconciliation_tolerance_all_in_bps,
+    }
+    assert ours == rules.tolerances_of(None)
+    assert config.TOLERANCE_MAX == rules.TOLERANCE_MAX
 
 
 @pytest.mark.parametrize("field", Settings.__struct_fields__)
