@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--check] [--record]`: run benchmarks, compare with the record.
 
 NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls
-under 60 % of its record in two runs, `--record` writes the figures as the new record.
+under 60 % of its record in three runs, `--record` writes the figures as the new record.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from bench.figures import Figure, yardstick
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "record.json"
 GATE = 0.6
+AGAIN = 2
+"""Further runs of a benchmark in which a figure fell."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,8 +39,10 @@ def main(arguments: list[str]) -> int:
     for module in modules:
         run = import_module(module).run
         measured = _scored(run())
-        if "--check" in flags and _fallen(measured, record):
-            measured = _better(measured, _scored(run()))  # these machines are shared: a figure must fall twice
+        for _ in range(AGAIN if "--check" in flags else 0):  # these machines are shared: a figure must fall each time
+            if not _fallen(measured, record):
+                break
+            measured = _better(measured, _scored(run()))
         figures += measured
     _show(figures, record)
     if "--record" in flags:

@@ -21,7 +21,9 @@ from service.platform.process import resources
 
 def areas() -> list[Area]:
     """Every area, the most called first."""
+    from service.activity.routes import area as activity
     from service.admin.routes import area as admin
+    from service.audit.routes import area as audit
     from service.auth.routes import area as auth
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
@@ -30,7 +32,7 @@ def areas() -> list[Area]:
     from service.reconciliation.routes import area as reconciliation
     from service.workbooks.routes import area as workbooks
 
-    return [calculations, compliance, workbooks, mappings, reconciliation, auth, admin, health]
+    return [calculations, compliance, workbooks, mappings, reconciliation, auth, admin, audit, activity, health]
 
 
 def routes() -> list[Route]:

@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import compliance, demo, generate, recalc, reconcile, server
+from service.commands import audit, compliance, demo, generate, recalc, reconcile, server
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -38,6 +38,7 @@ map_command.register(app)
 generate.register(app)
 reconcile.register(app)
 recalc.register(app)
+audit.register(app)
 
 
 def run(arguments: Sequence[str]) -> int:

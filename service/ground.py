@@ -34,7 +34,7 @@ SOCKET_DIR_BYTES_MAX = 92
 """A socket's path holds 107 bytes (sockaddr_un), of which `/.s.PGSQL.5432` takes 14."""
 
 LAYOUT = frozenset(
-    {"lock", "postgres", "postgres.new", "redis", "run", "log", "access", "blobs", "scratch", "secret_key"}
+    {"lock", "postgres", "postgres.new", "redis", "run", "log", "access", "blobs", "scratch", "secret_key", "mail"}
 )
 """What stands in a data folder; a folder with only these is one of ours."""
 

@@ -16,16 +16,19 @@ from service.platform.config import Settings
 from service.platform.jobs import JobTable, hand_over_forever, workers
 from service.platform.process import resources
 from service.platform.stream import drain_forever
+from service.platform.upkeep import forget_forever
+from service.platform.usage import keep_usage
 
 log = structlog.get_logger()
 
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.platform.mail import jobs as mail
     from service.reconciliation.jobs import jobs as reconciliation
     from service.workbooks.jobs import jobs as workbooks
 
-    return JobTable({**workbooks.jobs, **reconciliation.jobs})
+    return JobTable({**workbooks.jobs, **reconciliation.jobs, **mail.jobs})
 
 
 async def work(settings: Settings) -> None:
@@ -43,6 +46,8 @@ async def work(settings: Settings) -> None:
         beside = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
             asyncio.create_task(shared.gate.keep_copies(stopping)),
+            asyncio.create_task(keep_usage(shared, stopping)),
+            asyncio.create_task(forget_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
         ]
         log.info("worker.started")

@@ -36,7 +36,7 @@ CORE_FLOORS = [
 CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files")}
 
 AREA_ORDER = [
-    "auth activity dlq health",
+    "auth activity audit dlq health",
     "mappings",
     "workbooks",
     "admin calculations formulas compliance reconciliation exports insights webhooks",

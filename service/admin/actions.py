@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import msgspec
@@ -20,22 +20,31 @@ from service.admin.schema import (
     Invite,
     KeyCreate,
     KeyLimitExceeded,
+    KeyNotActive,
     LastOwner,
     NotYetJoined,
+    OldKey,
+    OwnerStays,
+    Permissions,
     Quota,
+    RotatedKeys,
+    Rotation,
+    SelfStays,
     SettingsPatch,
     Tenant,
     TenantPatch,
     TenantRow,
     Usage,
     User,
+    UserDetail,
     UserExists,
     UserLimitExceeded,
     UserPatch,
 )
 from service.auth import store as identity
 from service.auth.schema import EmailTaken, check_email
-from service.platform.access import KEY_SCOPES, ROLES, Role
+from service.platform import mail
+from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.context import Context
 from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
@@ -48,6 +57,15 @@ _STANDARDS: Final[dict[str, Check]] = {
     "number_format": wrong_locale,
     "default_number_format": wrong_locale,
 }
+GATE_SETTINGS: Final = frozenset({"allowed_ip_ranges", "session_timeout_minutes", "two_factor_required"})
+"""What the gate's copy of the tenant holds of its settings."""
+ADMINISTRATION: Final[dict[Role, tuple[str, ...]]] = {
+    "owner": ("tenant", "audit-logs", "tenant-deletion"),
+    "admin": ("tenant", "audit-logs"),
+    "analyst": (),
+    "viewer": (),
+}
+"""What a role may administer besides its scopes."""
 LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
 
 
@@ -59,18 +77,60 @@ async def get_tenant(ctx: Context) -> Tenant:
 
 
 async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
-    """Change the tenant's name and settings; what is not given stays."""
+    """Change the tenant; what is not given stays, and what the gate knows of it bites at once."""
     row = await store.lock_tenant(ctx)
+    standing = _standing(ctx, row, patch)
     ctx.match(row.version)
     settings = {} if patch.settings is UNSET else _chosen(patch.settings)
-    name = row.name if patch.name is UNSET else patch.name
-    await store.update_tenant(ctx, name, settings)
-    changed = await store.tenant(ctx)
-    ctx.concerns(
-        "tenant", changed.id, changed.name, changed=[*(["name"] if patch.name is not UNSET else []), *settings]
+    await store.update_tenant(
+        ctx,
+        row.name if patch.name is UNSET else patch.name,
+        row.subscription_tier if patch.subscription_tier is UNSET else patch.subscription_tier,
+        row.status if patch.status is UNSET else patch.status,
+        settings,
     )
+    changed = await store.tenant(ctx)
+    if standing or settings.keys() & GATE_SETTINGS:
+        await _bite(ctx, partial(ctx.resources.gate.drop_tenant, row.id))
+    names = [*(["name"] if patch.name is not UNSET else []), *standing, *settings]
+    ctx.concerns("tenant", changed.id, changed.name, changed=names, **standing)
     ctx.tag(changed.version)
     return await _dressed(ctx, changed)
+
+
+def _standing(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, str]]:
+    """How tier and status change, old and new by name.
+
+    Raises:
+        PermissionDenied: they do, and it is not the deployment's own key that asks for it.
+    """
+    wanted = {"subscription_tier": patch.subscription_tier, "status": patch.status}
+    changes = {
+        name: {"old": getattr(row, name), "new": value}
+        for name, value in wanted.items()
+        if value is not UNSET and value != getattr(row, name)
+    }
+    if changes and not ctx.caller.system:
+        raise PermissionDenied
+    return changes
+
+
+async def delete_tenant(ctx: Context) -> None:
+    """Cancel the tenant; its records stay."""
+    row = await store.lock_tenant(ctx)
+    await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
+    await _bite(ctx, partial(ctx.resources.gate.drop_tenant, row.id))
+    ctx.concerns("tenant", row.id, row.name)
+
+
+async def _bite(ctx: Context, drop: Callable[[], Awaitable[None]]) -> None:
+    """Have the gate forget its copy of what changes.
+
+    Before the commit, so that there is no commit without it, and once more after it, should a copy of what was have
+    been made in between.
+    """
+    await drop()
+    ctx.after_commit(drop)
 
 
 def _chosen(patch: SettingsPatch) -> dict[str, Any]:
@@ -100,6 +160,29 @@ def _checks(given: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Check, Any
         yield ("reconciliation_tolerances", rule[:100]), wrong_rule, rule
 
 
+async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
+    """A user with what the role may do."""
+    row = await store.user(ctx, user_id)
+    return UserDetail(**msgspec.structs.asdict(row), permissions=permissions_of(row.role))
+
+
+def permissions_of(role: Role) -> Permissions:
+    """The actions of a role's scopes, area by area, and what it may administer."""
+
+    def actions(area: str) -> list[str]:
+        scopes = (scope.split(":") for scope in KEY_SCOPES if scope in SCOPES[role])
+        return [action for named, action in scopes if named == area]
+
+    return Permissions(
+        workbooks=actions("workbooks"),
+        calculations=actions("calculations"),
+        compliance=actions("compliance"),
+        scenarios=actions("scenarios"),
+        reports=actions("reports"),
+        admin=[*actions("admin"), *ADMINISTRATION[role]],
+    )
+
+
 async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     """Change a user's role, status or name; role and status bite at once."""
     owners = await store.lock_owners(ctx)
@@ -108,38 +191,53 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     status = user.status if patch.status is UNSET else patch.status
     full_name = user.full_name if patch.full_name is UNSET else patch.full_name
     changes_rights = (role, status) != (user.role, user.status)
-    if changes_rights and "owner" in (role, user.role) and ctx.caller.role != "owner":
+    if changes_rights and "owner" in (role, user.role) and not _is_owner(ctx, owners):
         raise PermissionDenied
     if user.status == "invited" and status != "invited":
         raise NotYetJoined
-    if user.role == "owner" and user.status == "active" and (role, status) != ("owner", "active") and owners == 1:
+    if owners == {user_id} and (role, status) != ("owner", "active"):
         raise LastOwner
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
-        ctx.after_commit(partial(ctx.resources.gate.drop_keys, await store.key_hashes_of(ctx, user_id)))
+        await _bite(ctx, partial(ctx.resources.gate.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
 
 
+def _is_owner(ctx: Context, owners: set[UUID]) -> bool:
+    """Whether the caller has an owner's rights now: who has just been demoted has not."""
+    return ctx.caller.role == "owner" and (not ctx.caller.member or ctx.caller.user_id in owners)
+
+
+async def remove_user(ctx: Context, user_id: UUID) -> None:
+    """End all that a user has: sessions, keys, the invitation; the e-mail and the place are free again."""
+    await store.lock_owners(ctx)
+    await store.withdraw_invitation(ctx, user_id)  # before the user is locked: the order in which one is accepted
+    user = await store.lock_user(ctx, user_id)
+    if user.role == "owner":
+        raise OwnerStays
+    if user_id == ctx.caller.user_id:
+        raise SelfStays
+    await store.remove_user(ctx, user_id)
+    key_hashes = await store.revoke_keys_of(ctx, user_id)
+    await identity.revoke_tokens(ctx, user_id)
+    await _bite(ctx, partial(ctx.resources.gate.drop_keys, key_hashes))
+    ctx.concerns("user", user_id, user.email)
+
+
 async def invite(ctx: Context, body: Invite) -> Invitation:
-    """A user who joins by the token of the answer."""
+    """A user who joins by the token of the answer, which a mail brings too where that is wanted."""
     role = _granted_role(ctx, body.role)
     email = check_email(body.email)
-    quota = await _quota(ctx, "users")
-    if 0 <= quota.limit <= quota.used:
-        raise UserLimitExceeded
+    tenant = await store.lock_tenant(ctx)  # held, so that neither the places nor one e-mail are given twice
+    user_id = await _invited_user(ctx, tenant, email, body.full_name, role)
     creator = await ctx.email()
-    user_id, invitation_id = new_id(), new_id()
-    try:
-        await store.create_invited_user(ctx, user_id, email, body.full_name, role)
-    except EmailTaken as taken:
-        raise UserExists from taken
     token, token_hash = new_token()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.invitation_seconds)
+    invitation_id = new_id()
     made = await store.create_invitation(ctx, invitation_id, user_id, token_hash, expires_at, creator)
-    ctx.concerns("user", user_id, email, role=role)
-    return Invitation(
+    invitation = Invitation(
         id=invitation_id,
         email=email,
         full_name=body.full_name,
@@ -149,6 +247,55 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
         expires_at=expires_at,
         created_at=made,
     )
+    if body.send_email:
+        await _send(ctx, invitation, tenant.name, creator)
+    ctx.concerns("user", user_id, email, role=role)
+    return invitation
+
+
+async def _send(ctx: Context, invitation: Invitation, organization: str, inviter: str) -> None:
+    """Have the letter sent that brings an invitation's token.
+
+    Raises:
+        ValidationFailed: no mail can go to the address.
+    """
+    letter = mail.invitation(
+        ctx.settings,
+        to=invitation.email,
+        full_name=invitation.full_name,
+        organization=organization,
+        inviter=inviter,
+        token=invitation.invitation_token,
+        expires_at=invitation.expires_at,
+    )
+    try:
+        await mail.post(ctx, letter)
+    except mail.UnfitMail as error:
+        raise ValidationFailed(Fault(["body", "email"], str(error))) from error
+
+
+async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: str, role: Role) -> UUID:
+    """A place for an invited user; one whose invitation ran out keeps theirs.
+
+    Raises:
+        UserLimitExceeded: there is none.
+        UserExists: somebody has the e-mail, or an open invitation to it.
+        PermissionDenied: it would take an owner's role from somebody, which only an owner may.
+    """
+    late = await store.withdraw_expired(ctx, email)
+    if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):
+        raise UserLimitExceeded
+    if late is not None:
+        if late.role == "owner" and ctx.caller.role != "owner":
+            raise PermissionDenied
+        await store.renew_invited_user(ctx, late.id, email, full_name, role)
+        return late.id
+    user_id = new_id()
+    try:
+        await store.create_invited_user(ctx, user_id, email, full_name, role)
+    except EmailTaken as taken:
+        raise UserExists from taken
+    return user_id
 
 
 async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
@@ -158,42 +305,79 @@ async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
         raise ValidationFailed(
             *(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10])
         )
-    if not set(body.permissions) <= ctx.caller.scopes:
-        raise PermissionDenied
+    _grants(ctx, body.permissions)
     expires_at = moment(["body", "expires_at"], body.expires_at) if body.expires_at is not None else None
     if expires_at is not None:
         if expires_at <= ctx.now():
             raise ValidationFailed(Fault(["body", "expires_at"], "lies in the past"))
         if expires_at > ctx.now() + LONGEST_LIFE:
             raise ValidationFailed(Fault(["body", "expires_at"], f"is more than {LONGEST_LIFE.days} days away"))
-    quota = await _quota(ctx, "api_keys")
-    if 0 <= quota.limit <= quota.used:
+    tenant = await store.lock_tenant(ctx)
+    if 0 <= ctx.settings.max_api_keys.of(tenant.subscription_tier) <= tenant.api_keys:
         raise KeyLimitExceeded
-    secret, prefix, key_hash = new_api_key(body.environment)
+    permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
+    key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
+    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
+    return key
+
+
+async def rotate_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
+    """A key in the place of another, which works for some hours yet; it needs no place of its own in the quota."""
+    old = await store.lock_key(ctx, key_id)
+    _grants(ctx, old.permissions)
+    if old.status != "active":
+        raise KeyNotActive
+    new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
+    end = ctx.now() + timedelta(hours=body.grace_period_hours)
+    expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
+    await _bite(ctx, partial(ctx.resources.gate.drop_keys, [old.key_hash]))
+    ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
+    return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
+
+
+def _grants(ctx: Context, permissions: list[str]) -> None:
+    """See that the caller may make a key with these permissions.
+
+    Raises:
+        PermissionDenied: they lack one, or are no user of the tenant, whose present role bounds a key at all times.
+    """
+    if not ctx.caller.member or not set(permissions) <= ctx.caller.scopes:
+        raise PermissionDenied
+
+
+async def _new_key(
+    ctx: Context,
+    name: str,
+    description: str | None,
+    permissions: list[str],
+    environment: Literal["live", "test"],
+    expires_at: datetime | None,
+) -> ApiKey:
+    """A key of the caller's, with its secret."""
+    secret, prefix, key_hash = new_api_key(environment)
     key = await store.create_key(
         ctx,
         {
             "tenant_id": ctx.tenant,
             "id": new_id(),
-            "name": body.name,
-            "description": body.description,
+            "name": name,
+            "description": description,
             "key_hash": key_hash,
             "key_prefix": prefix,
-            "permissions": [scope for scope in KEY_SCOPES if scope in body.permissions],
-            "environment": body.environment,
+            "permissions": permissions,
+            "environment": environment,
             "expires_at": expires_at,
             "creator_id": ctx.caller.user_id,
             "created_by": await ctx.email(),
         },
     )
-    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
     return msgspec.structs.replace(key, key=secret)
 
 
 async def revoke_key(ctx: Context, key_id: UUID) -> None:
     """End a key at once."""
     name, key_hash = await store.revoke_key(ctx, key_id)
-    ctx.after_commit(partial(ctx.resources.gate.drop_keys, [key_hash]))
+    await _bite(ctx, partial(ctx.resources.gate.drop_keys, [key_hash]))
     ctx.concerns("api_key", key_id, name)
 
 
@@ -206,16 +390,16 @@ def _granted_role(ctx: Context, role: str) -> Role:
     return known
 
 
-async def _quota(ctx: Context, name: str) -> Quota:
-    """A quota of the tenant, held still until the transaction ends."""
-    return (await _dressed(ctx, await store.lock_tenant(ctx))).quotas[name]
+def _users_most(ctx: Context, row: TenantRow) -> int:
+    """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited."""
+    tier, own = ctx.settings.max_users.of(row.subscription_tier), row.settings.max_users
+    return tier if own is None else own if tier < 0 else min(tier, own)
 
 
 async def _dressed(ctx: Context, row: TenantRow) -> Tenant:
     tier, settings = row.subscription_tier, ctx.settings
-    users = settings.max_users.of(tier)
-    if row.settings.max_users is not None:
-        users = row.settings.max_users if users < 0 else min(users, row.settings.max_users)
+    users = _users_most(ctx, row)
+    used = await ctx.resources.gate.usage(row.id)
     return Tenant(
         id=row.id,
         name=row.name,
@@ -228,11 +412,13 @@ async def _dressed(ctx: Context, row: TenantRow) -> Tenant:
             "users": Quota(row.users, users),
             "api_keys": Quota(row.api_keys, settings.max_api_keys.of(tier)),
             "storage_gb": Quota(round(row.storage_bytes / MEGABYTE / 1024, 6), settings.max_storage_gb.of(tier)),
+            "calculations": Quota(used.calculations, settings.calculations_per_month.of(tier)),
         },
         usage=Usage(
             users=row.users,
             workbooks=row.workbooks,
-            api_calls_this_month=await ctx.resources.gate.calls_this_month(row.id),
+            api_calls_this_month=used.calls,
+            calculations_this_month=used.calculations,
             storage_used_mb=round(row.storage_bytes / MEGABYTE, 3),
         ),
         created_at=row.created_at,

@@ -13,12 +13,18 @@ from service.admin.schema import (
     KeyCreate,
     KeyLimitExceeded,
     KeyList,
+    KeyNotActive,
     KeyNotFound,
     LastOwner,
     NotYetJoined,
+    OwnerStays,
+    RotatedKeys,
+    Rotation,
+    SelfStays,
     Tenant,
     TenantPatch,
     User,
+    UserDetail,
     UserExists,
     UserLimitExceeded,
     UserList,
@@ -31,16 +37,22 @@ from service.platform.context import Context
 area = Area("/api/v1/admin", tag="admin")
 
 
-@area.get("/tenant", access="role:admin")
+@area.get("/tenant", access="role:admin", versioned=True)
 async def get_tenant(ctx: Context) -> Tenant:
     """The caller's tenant: settings, quotas, usage."""
     return await actions.get_tenant(ctx)
 
 
-@area.patch("/tenant", access="role:admin", event="tenant.updated")
+@area.patch("/tenant", access="role:admin", event="tenant.updated", versioned=True)
 async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
-    """Change the tenant's name and settings; what is not given stays. A stale If-Match is refused."""
+    """Change the tenant's name and settings; what is not given stays. Tier and status are for the system key."""
     return await actions.update_tenant(ctx, body)
+
+
+@area.delete("/tenant", access="role:owner", event="tenant.deleted")
+async def delete_tenant(ctx: Context) -> None:
+    """Cancel the tenant: nobody of it gets in any more."""
+    await actions.delete_tenant(ctx)
 
 
 @area.get("/users", access="admin:users")
@@ -61,12 +73,26 @@ async def invite_user(ctx: Context, body: Invite) -> Invitation:
     return await actions.invite(ctx, body)
 
 
+@area.get("/users/{user_id}", access="admin:users", errors=(UserNotFound,))
+async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
+    """A user of the tenant, with logins and what the role may do."""
+    return await actions.get_user(ctx, user_id)
+
+
 @area.patch(
     "/users/{user_id}", access="admin:users", errors=(UserNotFound, LastOwner, NotYetJoined), event="user.updated"
 )
 async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
     """Change a user's role, status or name; a new role or status takes effect at once."""
     return await actions.update_user(ctx, user_id, body)
+
+
+@area.delete(
+    "/users/{user_id}", access="admin:users", errors=(OwnerStays, SelfStays, UserNotFound), event="user.removed"
+)
+async def remove_user(ctx: Context, user_id: UUID) -> None:
+    """Remove a user: sessions and keys end at once, the e-mail is free again."""
+    await actions.remove_user(ctx, user_id)
 
 
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")
@@ -85,3 +111,15 @@ async def list_api_keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
     """Revoke an API key, at once and for good."""
     await actions.revoke_key(ctx, key_id)
+
+
+@area.post(
+    "/api-keys/{key_id}/rotate",
+    access="admin:api-keys",
+    errors=(KeyNotFound, KeyNotActive),
+    status=200,
+    event="api_key.rotated",
+)
+async def rotate_api_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
+    """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
+    return await actions.rotate_key(ctx, key_id, body)

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.auth.schema import Email
 from service.platform.access import Role
-from service.platform.api import PageQuery
+from service.platform.api import PageQuery, Secret
 from service.platform.config import TOLERANCE_MAX, Tier
 from service.platform.moments import Moment
 from service.platform.problem import Problem
@@ -19,6 +19,8 @@ NETWORKS_MAX = 100
 """Ranges of a tenant's allowlist: each is looked at with every request."""
 LIMIT_MAX = 1_000_000
 """Of a limit that a tenant sets itself."""
+GRACE_HOURS_MAX = 8_760
+"""A year: of a rotated key's grace."""
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Search = Annotated[str, Meta(max_length=200)]
 
@@ -36,6 +38,7 @@ class Usage(Struct, frozen=True):
     users: int
     workbooks: int
     api_calls_this_month: int
+    calculations_this_month: int
     storage_used_mb: float
 
 
@@ -82,11 +85,20 @@ class SettingsPatch(Struct, frozen=True, kw_only=True):
     """All that differ from the deployment's: rules that are not named have its figure again."""
 
 
+TenantStatus = Literal["active", "suspended", "cancelled"]
+
+
 class TenantPatch(Struct, frozen=True, kw_only=True):
     """What to change of the tenant."""
 
     name: Name | UnsetType = UNSET
     settings: SettingsPatch | UnsetType = UNSET
+    subscription_tier: Annotated[Tier, Meta(description="The deployment's own key alone may change it")] | UnsetType = (
+        UNSET
+    )
+    status: Annotated[TenantStatus, Meta(description="The deployment's own key alone may change it")] | UnsetType = (
+        UNSET
+    )
 
 
 class Tenant(Struct, frozen=True, kw_only=True):
@@ -96,7 +108,7 @@ class Tenant(Struct, frozen=True, kw_only=True):
     name: str
     slug: str
     subscription_tier: Tier
-    status: Literal["active", "suspended", "cancelled"]
+    status: TenantStatus
     settings: TenantSettings
     quotas: dict[str, Quota]
     usage: Usage
@@ -111,7 +123,7 @@ class TenantRow(Struct, frozen=True, kw_only=True):
     name: str
     slug: str
     subscription_tier: Tier
-    status: Literal["active", "suspended", "cancelled"]
+    status: TenantStatus
     settings: TenantSettings
     version: int
     created_at: datetime
@@ -135,6 +147,30 @@ class User(Struct, frozen=True, kw_only=True):
     last_login: datetime | None
     created_at: datetime
     updated_at: datetime
+
+
+class UserRow(User, frozen=True, kw_only=True):
+    """A stored user with what only the detail tells."""
+
+    login_count: int
+
+
+class Permissions(Struct, frozen=True):
+    """What a role may do, area by area."""
+
+    workbooks: list[str]
+    calculations: list[str]
+    compliance: list[str]
+    scenarios: list[str]
+    reports: list[str]
+    admin: list[str]
+    """users, api-keys: the scopes; tenant, audit-logs: what asks for an admin's role; tenant-deletion: an owner's."""
+
+
+class UserDetail(UserRow, frozen=True, kw_only=True):
+    """A user of the tenant, with what the role may do."""
+
+    permissions: Permissions
 
 
 class UserList(PageQuery, kw_only=True, frozen=True):
@@ -170,7 +206,7 @@ class Invitation(Struct, frozen=True, kw_only=True):
     full_name: str
     role: Role
     status: Literal["pending"]
-    invitation_token: str
+    invitation_token: Secret
     expires_at: datetime
     created_at: datetime
 
@@ -194,7 +230,7 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     id: UUID
     name: str
     description: str | None
-    key: str | None = None
+    key: Secret | None = None
     key_prefix: str
     permissions: list[str]
     environment: Literal["live", "test"]
@@ -205,6 +241,35 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     expires_at: datetime | None
     created_by: str
     created_at: datetime
+
+
+class KeyRow(ApiKey, frozen=True, kw_only=True):
+    """A stored API key with its hash."""
+
+    key_hash: bytes
+
+
+class Rotation(Struct, frozen=True, kw_only=True):
+    """How to replace an API key."""
+
+    grace_period_hours: Annotated[
+        int, Meta(ge=0, le=GRACE_HOURS_MAX, description="How long the old key still works")
+    ] = 0
+
+
+class OldKey(Struct, frozen=True, kw_only=True):
+    """What became of the API key that was replaced."""
+
+    id: UUID
+    status: Literal["deprecated"]
+    expires_at: datetime
+
+
+class RotatedKeys(Struct, frozen=True, kw_only=True):
+    """The API key that took over, with its secret, and the one that it replaced."""
+
+    new_key: ApiKey
+    old_key: OldKey
 
 
 class KeyList(PageQuery, kw_only=True, frozen=True):
@@ -233,12 +298,24 @@ class LastOwner(Problem, status=403):
     """Cannot demote the last owner"""
 
 
+class OwnerStays(Problem, status=403):
+    """Cannot remove owner"""
+
+
+class SelfStays(Problem, status=403):
+    """Cannot remove self"""
+
+
 class NotYetJoined(Problem, status=409):
     """User has not accepted the invitation"""
 
 
 class KeyNotFound(Problem, status=404):
     """API key not found"""
+
+
+class KeyNotActive(Problem, status=409):
+    """API key is not active"""
 
 
 class KeyLimitExceeded(Problem, status=403):

@@ -8,7 +8,17 @@ from uuid import UUID
 
 import msgspec
 
-from service.admin.schema import ApiKey, KeyList, KeyNotFound, TenantRow, User, UserList, UserNotFound
+from service.admin.schema import (
+    ApiKey,
+    KeyList,
+    KeyNotFound,
+    KeyRow,
+    TenantRow,
+    User,
+    UserList,
+    UserNotFound,
+    UserRow,
+)
 from service.platform.api import Page, page_of
 from service.platform.context import Context
 from service.platform.database import containing
@@ -20,7 +30,7 @@ _KEY = """
     id, name, description, key_prefix, permissions, environment,
     last_used_at AS last_used, last_used_at, usage_count,
     expires_at, created_by, created_at,
-    CASE WHEN status <> 'revoked' AND expires_at <= now() THEN 'expired' ELSE status END AS status
+    CASE WHEN status = 'active' AND expires_at <= now() THEN 'expired' ELSE status END AS status
 """
 
 
@@ -30,10 +40,10 @@ async def tenant(ctx: Context) -> TenantRow:
         TenantRow,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
-               (SELECT count(*) FROM users) AS users,
+               (SELECT count(*) FROM users WHERE removed_at IS NULL) AS users,
                (SELECT count(*) FROM workbooks WHERE deleted_at IS NULL) AS workbooks,
                (SELECT count(*) FROM api_keys
-                WHERE status <> 'revoked' AND (expires_at IS NULL OR expires_at > now())) AS api_keys,
+                WHERE status = 'active' AND (expires_at IS NULL OR expires_at > now())) AS api_keys,
                stored_bytes() AS storage_bytes
         FROM tenants t
         WHERE t.id = %s
@@ -49,14 +59,15 @@ async def lock_tenant(ctx: Context) -> TenantRow:
     return await tenant(ctx)
 
 
-async def update_tenant(ctx: Context, name: str, settings: dict[str, Any]) -> None:
-    """Change the tenant's name, and of its settings those that are given."""
+async def update_tenant(ctx: Context, name: str, tier: str, status: str, settings: dict[str, Any]) -> None:
+    """Change the tenant's name, tier and status, and of its settings those that are given."""
     await ctx.execute(
         """
-        UPDATE tenants SET name = %s, settings = settings || %s::jsonb, version = version + 1, updated_at = now()
+        UPDATE tenants SET name = %s, subscription_tier = %s, status = %s, settings = settings || %s::jsonb,
+                           version = version + 1, updated_at = now()
         WHERE id = %s
         """,
-        [name, msgspec.json.encode(settings).decode(), ctx.tenant],
+        [name, tier, status, msgspec.json.encode(settings).decode(), ctx.tenant],
     )
 
 
@@ -70,7 +81,8 @@ async def users(ctx: Context, query: UserList) -> Page[User]:
         "offset": query.offset,
     }
     where = """
-        (%(role)s::text IS NULL OR role = %(role)s) AND (%(status)s::text IS NULL OR status = %(status)s)
+        removed_at IS NULL
+        AND (%(role)s::text IS NULL OR role = %(role)s) AND (%(status)s::text IS NULL OR status = %(status)s)
         AND (%(pattern)s::text IS NULL OR email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)
     """
     items = await ctx.all(
@@ -81,18 +93,32 @@ async def users(ctx: Context, query: UserList) -> Page[User]:
     return page_of(items, await ctx.value(f"SELECT count(*) FROM users WHERE {where}", parameters), query)
 
 
+async def user(ctx: Context, user_id: UUID) -> UserRow:
+    """A user."""
+    return await ctx.one(
+        UserRow,
+        f"SELECT {_USER}, login_count FROM users WHERE id = %s AND removed_at IS NULL",
+        [user_id],
+        missing=UserNotFound,
+    )
+
+
 async def lock_user(ctx: Context, user_id: UUID) -> User:
     """A user, locked."""
-    return await ctx.one(User, f"SELECT {_USER} FROM users WHERE id = %s FOR UPDATE", [user_id], missing=UserNotFound)
-
-
-async def lock_owners(ctx: Context) -> int:
-    """How many active owners there are, all locked so that two demotions cannot pass each other."""
-    return len(
-        await ctx.all(
-            User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR UPDATE"
-        )
+    return await ctx.one(
+        User,
+        f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR UPDATE",
+        [user_id],
+        missing=UserNotFound,
     )
+
+
+async def lock_owners(ctx: Context) -> set[UUID]:
+    """The active owners, all locked so that two changes of owners cannot pass each other."""
+    owners = await ctx.all(
+        User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR UPDATE"
+    )
+    return {owner.id for owner in owners}
 
 
 async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> User:
@@ -111,12 +137,69 @@ async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     return list(found or [])
 
 
+async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
+    """Revoke the keys that a user made, for good; their hashes."""
+    found = await ctx.value(
+        """
+        WITH ended AS (UPDATE api_keys SET status = 'revoked' WHERE creator_id = %s RETURNING key_hash)
+        SELECT array_agg(key_hash) FROM ended
+        """,
+        [creator_id],
+    )
+    return list(found or [])
+
+
+async def remove_user(ctx: Context, user_id: UUID) -> None:
+    """Take a user out, and what they could come back with; the row stays for the records that name it."""
+    await ctx.execute(
+        """
+        WITH codes AS (DELETE FROM recovery_codes WHERE user_id = %(id)s),
+             resets AS (DELETE FROM password_resets WHERE user_id = %(id)s)
+        UPDATE users
+        SET status = 'inactive', removed_at = now(), updated_at = now(), password_hash = NULL,
+            two_factor_enabled = false, two_factor_secret = NULL, two_factor_pending = NULL
+        WHERE id = %(id)s
+        """,
+        {"id": user_id},
+    )
+
+
 async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name: str, role: str) -> None:
     """A user who is yet to choose a password."""
     await ctx.execute(
         "INSERT INTO users (tenant_id, id, email, full_name, role, status) VALUES (%s, %s, %s, %s, %s, 'invited')",
         [ctx.tenant, user_id, email, full_name, role],
     )
+
+
+async def withdraw_expired(ctx: Context, email: str) -> User | None:
+    """Drop the invitation of this e-mail if it ran out; the user who has waited in vain."""
+    return await ctx.one_or_none(
+        User,
+        f"""
+        WITH expired AS (
+            DELETE FROM invitations i USING users u
+            WHERE u.tenant_id = i.tenant_id AND u.id = i.user_id AND lower(u.email) = lower(%s)
+              AND u.status = 'invited' AND i.accepted_at IS NULL AND i.expires_at <= now()
+            RETURNING i.user_id
+        )
+        SELECT {_USER} FROM users WHERE id IN (SELECT user_id FROM expired)
+        """,
+        [email],
+    )
+
+
+async def renew_invited_user(ctx: Context, user_id: UUID, email: str, full_name: str, role: str) -> None:
+    """Invite a user anew who did not join in time."""
+    await ctx.execute(
+        "UPDATE users SET email = %s, full_name = %s, role = %s, updated_at = now() WHERE id = %s",
+        [email, full_name, role, user_id],
+    )
+
+
+async def withdraw_invitation(ctx: Context, user_id: UUID) -> None:
+    """Drop a user's open invitation, if there is one."""
+    await ctx.execute("DELETE FROM invitations WHERE user_id = %s AND accepted_at IS NULL", [user_id])
 
 
 async def create_invitation(
@@ -158,6 +241,25 @@ async def keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
         ApiKey, f"{listed} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s", parameters
     )
     return page_of(items, await ctx.value(f"SELECT count(*) FROM ({listed}) AS l", parameters), query)
+
+
+async def lock_key(ctx: Context, key_id: UUID) -> KeyRow:
+    """A key, locked."""
+    return await ctx.one(
+        KeyRow, f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE", [key_id], missing=KeyNotFound
+    )
+
+
+async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_at: datetime) -> datetime:
+    """Let a key run out at this moment, or at its own where that is earlier; when it will."""
+    moment: datetime = await ctx.value(
+        """
+        UPDATE api_keys SET status = 'deprecated', replaced_by = %s, expires_at = least(expires_at, %s)
+        WHERE id = %s RETURNING expires_at
+        """,
+        [successor_id, expires_at, key_id],
+    )
+    return moment
 
 
 async def revoke_key(ctx: Context, key_id: UUID) -> tuple[str, bytes]:

@@ -1,4 +1,4 @@
-"""Identity's decisions: who gets tokens, and when they end."""
+"""Sessions: who gets tokens, and when they end."""
 
 from __future__ import annotations
 
@@ -6,30 +6,35 @@ import re
 import secrets
 import unicodedata
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
-from service.auth import store
+from service.auth import store, two_factor
 from service.auth.schema import (
     Acceptance,
     Account,
     AllTokensRevoked,
+    CodeRequired,
     Deactivated,
+    InvalidCode,
     InvalidInvitation,
     InvalidRefreshToken,
     Login,
     Refresh,
     RefreshTokenRevoked,
     Registration,
+    Session,
     TokenResponse,
     WrongCredentials,
     check_email,
     check_password,
 )
 from service.platform.access import Role
-from service.platform.context import Context
+from service.platform.context import Context, Subject
 from service.platform.gate import Window
-from service.platform.problem import TenantSuspended
+from service.platform.problem import AddressNotAllowed, TenantSuspended
 from service.platform.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
+from service.platform.stream import Event, publish
 
 SLUG_CHARACTERS = 60
 
@@ -48,17 +53,26 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
         slug = f"{slug_of(registration.organization_name)}-{secrets.token_hex(3)}"
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
-    return await _begin_session(ctx, user_id, "owner")
+    return await _begin_session(ctx, user_id, "owner", password_hash)
 
 
 async def login(ctx: Context, form: Login) -> TokenResponse:
-    """A session for an e-mail and its password."""
-    account = await store.find_account(ctx, form.username.strip())
+    """A session for an e-mail and its password, and the second factor where it is on.
+
+    An e-mail that nobody has takes the same steps, and the same time, as a wrong password.
+    """
+    email = form.username.strip()
+    tries = _password_tries(ctx, email)
+    await ctx.limit([tries])
+    account = await store.find_account(ctx, email)
     await ctx.commit()  # no connection is held while the password is hashed
     good = await ctx.compute(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
+        if account is not None:
+            ctx.afterwards(partial(_note_failure, ctx, account, "password"))
         raise WrongCredentials
-    return await _admit(ctx, account)
+    await ctx.resources.gate.forgive(tries)
+    return await _admit(ctx, account, form.otp_code)
 
 
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
@@ -72,6 +86,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
         await ctx.limit([Window(f"refresh:{ctx.ip_address}", ctx.settings.refresh_per_minute, 60)])
         raise InvalidRefreshToken from None
     await ctx.limit([Window(f"refresh:{claims.sub}", ctx.settings.refresh_per_minute, 60)])
+    rules = await ctx.resources.gate.tenant(claims.tenant_id)  # before the transaction: it may need a connection itself
     await ctx.enter_tenant(claims.tenant_id)
     session = await store.lock_session(ctx, claims.sid)
     if session.generation < session.token_generation:
@@ -84,8 +99,14 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
         raise RefreshTokenRevoked
     if session.user_status != "active":
         raise Deactivated
-    if session.tenant_status != "active":
+    if rules is None or session.tenant_status != "active":
         raise TenantSuspended
+    if not rules.admits(ctx.ip_address):
+        raise AddressNotAllowed
+    if await _is_idle(ctx, session, rules.session_timeout_minutes):
+        await store.end_session(ctx, session.id)
+        await ctx.commit()
+        raise InvalidRefreshToken
     jti = new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.rotate(ctx, session.id, jti, expires_at)
@@ -112,6 +133,7 @@ async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
     if invited is None or invited.accepted_at is not None or invited.expires_at <= ctx.now():
         raise InvalidInvitation
     await ctx.commit()  # no connection is held while the password is hashed
+    await check_address(ctx, invited.tenant_id)
     password_hash = await ctx.compute(hash_password, body.password)
     await ctx.enter_tenant(invited.tenant_id)
     if not await store.accept_invitation(ctx, invited.invitation_id):
@@ -122,7 +144,20 @@ async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
     if account.tenant_status != "active":
         raise TenantSuspended
     ctx.concerns("user", account.user_id, account.email)
-    return await _begin_session(ctx, account.user_id, account.role)
+    return await _begin_session(ctx, account.user_id, account.role, password_hash)
+
+
+async def check_address(ctx: Context, tenant_id: UUID) -> None:
+    """Hold the caller's address against the tenant's list, on the ways in that no token leads through.
+
+    Asked while no transaction is open: the gate may need a connection itself.
+
+    Raises:
+        AddressNotAllowed: it is not on it.
+    """
+    rules = await ctx.resources.gate.tenant(tenant_id)
+    if rules is not None and not rules.admits(ctx.ip_address):
+        raise AddressNotAllowed
 
 
 def slug_of(name: str) -> str:
@@ -131,18 +166,59 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARACTERS].strip("-") or "tenant"
 
 
-async def _admit(ctx: Context, account: Account) -> TokenResponse:
+def _password_tries(ctx: Context, email: str) -> Window:
+    """Wrong passwords for one e-mail, whoever has it, from wherever they come."""
+    account = ctx.resources.vault.fingerprint("login", email.lower()).hex()
+    return Window(f"login:{account}", ctx.settings.failed_logins_per_hour, 3600)
+
+
+async def _admit(ctx: Context, account: Account, code: str | None) -> TokenResponse:
     if account.status != "active":
         raise Deactivated
     if account.tenant_status != "active":
         raise TenantSuspended
+    await check_address(ctx, account.tenant_id)
+    if account.two_factor_enabled:
+        if code is None:
+            raise CodeRequired
+        await ctx.limit([two_factor.tries(ctx.settings, str(account.user_id))])
     await ctx.enter_tenant(account.tenant_id)
+    if account.two_factor_enabled and not await two_factor.prove(ctx, account.user_id, code or ""):
+        ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code"))
+        raise InvalidCode
     ctx.concerns("user", account.user_id, account.email)
-    return await _begin_session(ctx, account.user_id, account.role)
+    assert account.password_hash is not None
+    return await _begin_session(ctx, account.user_id, account.role, account.password_hash)
 
 
-async def _begin_session(ctx: Context, user_id: UUID, role: Role) -> TokenResponse:
-    generation = await store.note_login(ctx, user_id)
+async def _note_failure(ctx: Context, account: Account, wrong: str) -> None:
+    """Record a login that failed, once its answer is out: known and unknown users look alike in time, too."""
+    event = Event(
+        tenant_id=account.tenant_id,
+        occurred_at=ctx.now(),
+        action="user.login_failed",
+        request_id=ctx.request_id,
+        user_id=account.user_id,
+        user_email=account.email,
+        ip_address=ctx.ip_address,
+        user_agent=ctx.user_agent,
+        subject=Subject("user", str(account.user_id), account.email, {"wrong": wrong}),
+    )
+    await publish(ctx.resources, event)
+
+
+async def _is_idle(ctx: Context, session: Session, timeout_minutes: int | None) -> bool:
+    """Whether nothing happened in the session for longer than its tenant allows."""
+    if timeout_minutes is None:
+        return False
+    seen = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
+    return ctx.now().timestamp() - seen > timeout_minutes * 60
+
+
+async def _begin_session(ctx: Context, user_id: UUID, role: Role, password_hash: str) -> TokenResponse:
+    generation = await store.note_login(ctx, user_id, password_hash)
+    if generation is None:  # at a login only: the other ways in have just written what they would find
+        raise WrongCredentials
     session_id, jti = new_id(), new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.create_session(ctx, session_id, user_id, jti, generation, expires_at)

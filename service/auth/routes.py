@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.auth import actions, store
+from service.auth import actions, passwords, store, two_factor
 from service.auth.schema import (
     Acceptance,
     AllTokensRevoked,
+    AlreadyEnrolled,
+    CodeGiven,
+    CodeRequired,
     Deactivated,
     EmailTaken,
+    Enrolment,
+    EnrolmentNotBegun,
+    IncorrectPassword,
+    InvalidCode,
     InvalidInvitation,
     InvalidRefreshToken,
+    InvalidResetToken,
     Login,
     Me,
+    NotEnrolled,
+    PasswordChange,
+    PasswordForgotten,
+    PasswordReset,
+    RecoveryCodes,
     Refresh,
     RefreshTokenRevoked,
     Registration,
+    ResetAccepted,
     TokenResponse,
     WrongCredentials,
 )
@@ -24,7 +38,7 @@ from service.platform.api import Area
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.gate import Window
-from service.platform.problem import RateLimited, TenantSuspended
+from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
 
 area = Area("/api/v1/auth", tag="auth")
 
@@ -47,6 +61,22 @@ def _logouts(settings: Settings, _: str, user: str) -> Sequence[Window]:
     return [Window(f"logout:{user}", settings.logout_per_minute, 60)]
 
 
+def _forgotten(settings: Settings, address: str, _: str) -> Sequence[Window]:
+    return [Window(f"forgot:{address}", settings.login_per_minute, 60)]
+
+
+def _resets(settings: Settings, address: str, _: str) -> Sequence[Window]:
+    return [Window(f"reset:{address}", settings.login_per_minute, 60)]
+
+
+def _password_changes(settings: Settings, _: str, user: str) -> Sequence[Window]:
+    return [Window(f"password:{user}", settings.password_changes_per_hour, 3600)]
+
+
+def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
+    return [two_factor.tries(settings, user)]
+
+
 @area.post(
     "/register", access="public", status=201, errors=(EmailTaken,), event="user.registered", windows=_registrations
 )
@@ -58,33 +88,41 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
 @area.post(
     "/login",
     access="public",
-    errors=(WrongCredentials, Deactivated, TenantSuspended),
+    errors=(WrongCredentials, Deactivated, CodeRequired, InvalidCode, TenantSuspended, AddressNotAllowed),
     event="user.logged_in",
     windows=_logins,
     body_bytes=lambda _: FORM_BYTES,
 )
 async def login(ctx: Context, form: Login) -> TokenResponse:
-    """Trade an e-mail and a password for tokens."""
+    """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
     return await actions.login(ctx, form)
 
 
 @area.post(
     "/refresh",
     access="public",
-    errors=(InvalidRefreshToken, RefreshTokenRevoked, AllTokensRevoked, Deactivated, TenantSuspended, RateLimited),
+    errors=(
+        InvalidRefreshToken,
+        RefreshTokenRevoked,
+        AllTokensRevoked,
+        Deactivated,
+        TenantSuspended,
+        AddressNotAllowed,
+        RateLimited,
+    ),
 )
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     """Trade a refresh token for the next pair; a refresh token is good once."""
     return await actions.refresh(ctx, body)
 
 
-@area.get("/me", access="any")
+@area.get("/me", access="any", enrolling=True)
 async def get_current_user(ctx: Context) -> Me:
     """Who calls; for an API key, its creator."""
     return await store.me(ctx)
 
 
-@area.post("/logout", access="user", event="user.logged_out", windows=_logouts)
+@area.post("/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True)
 async def logout(ctx: Context) -> None:
     """End the session that the access token belongs to."""
     await actions.logout(ctx)
@@ -99,10 +137,71 @@ async def revoke_all_tokens(ctx: Context) -> None:
 @area.post(
     "/accept-invitation",
     access="public",
-    errors=(InvalidInvitation, TenantSuspended),
+    errors=(InvalidInvitation, TenantSuspended, AddressNotAllowed),
     event="user.joined",
     windows=_acceptances,
 )
 async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     """Accept an invitation by choosing a password; the user becomes active."""
     return await actions.accept(ctx, body)
+
+
+@area.post(
+    "/password/change",
+    access="user",
+    errors=(IncorrectPassword,),
+    event="user.password_changed",
+    windows=_password_changes,
+)
+async def change_password(ctx: Context, body: PasswordChange) -> None:
+    """Replace the password; every other session of the user ends."""
+    await passwords.change(ctx, body)
+
+
+@area.post("/password/forgot", access="public", status=202, windows=_forgotten)
+async def forgot_password(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
+    """Have a letter sent with a way to choose a new password; the answer is the same for every e-mail."""
+    return await passwords.forget(ctx, body)
+
+
+@area.post(
+    "/password/reset",
+    access="public",
+    errors=(InvalidResetToken, AddressNotAllowed),
+    event="user.password_reset",
+    windows=_resets,
+)
+async def reset_password(ctx: Context, body: PasswordReset) -> None:
+    """Choose a new password by the token of a letter; every session of the user ends."""
+    await passwords.reset(ctx, body)
+
+
+@area.post("/2fa/enroll", access="user", errors=(AlreadyEnrolled,), enrolling=True)
+async def enroll_two_factor(ctx: Context) -> Enrolment:
+    """Begin two-factor login: a secret for the authenticator, which counts once a code of it is verified."""
+    return await two_factor.enroll(ctx)
+
+
+@area.post(
+    "/2fa/verify",
+    access="user",
+    errors=(InvalidCode, EnrolmentNotBegun),
+    event="user.two_factor_enabled",
+    windows=_codes,
+    enrolling=True,
+)
+async def verify_two_factor(ctx: Context, body: CodeGiven) -> RecoveryCodes:
+    """Turn two-factor login on; the recovery codes are shown this once, and each of them is good once."""
+    return await two_factor.verify(ctx, body.code)
+
+
+@area.post(
+    "/2fa/disable",
+    access="user",
+    errors=(InvalidCode, NotEnrolled),
+    event="user.two_factor_disabled",
+    windows=_codes,
+)
+async def disable_two_factor(ctx: Context, body: CodeGiven) -> None:
+    """Turn two-factor login off, by a code of the authenticator or a recovery code."""
+    await two_factor.disable(ctx, body.code)

@@ -10,17 +10,20 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from service.platform.access import Role
+from service.platform.address import ADDRESS_CHARACTERS, UnfitAddress, envelope
+from service.platform.api import Secret
 from service.platform.problem import Fault, Problem, ValidationFailed
 
 EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
-EMAIL_CHARACTERS = 254
 PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request cheap
+RECOVERY_CODES = 10
 
-Email = Annotated[str, Meta(max_length=EMAIL_CHARACTERS)]
+Email = Annotated[str, Meta(max_length=ADDRESS_CHARACTERS)]
 FullName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Password = Annotated[
     str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")
 ]
+Code = Annotated[str, Meta(max_length=64, description="Six digits of an authenticator, or a recovery code")]
 
 
 class Registration(Struct, frozen=True):
@@ -35,8 +38,9 @@ class Registration(Struct, frozen=True):
 class Login(Struct, frozen=True):
     """A login form."""
 
-    username: Annotated[str, Meta(max_length=EMAIL_CHARACTERS, description="The e-mail")]
+    username: Annotated[str, Meta(max_length=ADDRESS_CHARACTERS, description="The e-mail")]
     password: Password
+    otp_code: Code | None = None
 
 
 class Refresh(Struct, frozen=True):
@@ -52,11 +56,56 @@ class Acceptance(Struct, frozen=True):
     password: Password
 
 
+class PasswordChange(Struct, frozen=True):
+    """A new password, and the one that it replaces."""
+
+    current_password: Password
+    new_password: Password
+
+
+class PasswordForgotten(Struct, frozen=True):
+    """Whose password is forgotten."""
+
+    email: Email
+
+
+class ResetAccepted(Struct, frozen=True):
+    """What everybody is told who forgot a password."""
+
+    message: str = "If an account has this e-mail, a letter with a way to reset its password is on its way"
+
+
+class PasswordReset(Struct, frozen=True):
+    """The token of a letter, and the password that its reader chooses."""
+
+    token: Annotated[str, Meta(max_length=200)]
+    new_password: Password
+
+
+class CodeGiven(Struct, frozen=True):
+    """A code of the second factor."""
+
+    code: Code
+
+
+class Enrolment(Struct, frozen=True):
+    """What an authenticator must know; it counts once a code of it was verified."""
+
+    secret: Secret
+    otpauth_uri: Secret
+
+
+class RecoveryCodes(Struct, frozen=True):
+    """What stands in for the authenticator when it is lost; each is good once."""
+
+    recovery_codes: list[Secret]
+
+
 class TokenResponse(Struct, frozen=True):
     """The tokens of a session."""
 
-    access_token: str
-    refresh_token: str
+    access_token: Secret
+    refresh_token: Secret
     token_type: Literal["bearer"] = "bearer"  # noqa: S105 - a token's kind, no secret
 
 
@@ -68,6 +117,7 @@ class Me(Struct, frozen=True):
     full_name: str
     tenant_id: UUID
     role: Role
+    two_factor_enabled: bool
 
 
 class Account(Struct, frozen=True):
@@ -76,9 +126,11 @@ class Account(Struct, frozen=True):
     tenant_id: UUID
     user_id: UUID
     email: str
+    full_name: str
     role: Role
     status: str
     password_hash: str | None
+    two_factor_enabled: bool
     tenant_status: str
 
 
@@ -92,6 +144,26 @@ class Invited(Struct, frozen=True):
     accepted_at: datetime | None
 
 
+class Reset(Struct, frozen=True):
+    """A password reset, found by its token."""
+
+    tenant_id: UUID
+    id: UUID
+    user_id: UUID
+    expires_at: datetime
+    used_at: datetime | None
+
+
+class SecondFactor(Struct, frozen=True):
+    """A user's second factor, its secrets sealed."""
+
+    email: str
+    two_factor_enabled: bool
+    two_factor_secret: str | None
+    two_factor_pending: str | None
+    two_factor_step: int
+
+
 class Session(Struct, frozen=True):
     """A family of refresh tokens."""
 
@@ -100,7 +172,7 @@ class Session(Struct, frozen=True):
     refresh_jti: UUID
     generation: int
     revoked_at: datetime | None
-    expires_at: datetime
+    used_at: datetime
     role: Role
     user_status: str
     token_generation: int
@@ -135,6 +207,34 @@ class InvalidInvitation(Problem, status=400):
     """Invalid or expired invitation"""
 
 
+class IncorrectPassword(Problem, status=401):
+    """Incorrect password"""
+
+
+class InvalidResetToken(Problem, status=400):
+    """Invalid or expired token"""
+
+
+class CodeRequired(Problem, status=401):
+    """Two-factor code required"""
+
+
+class InvalidCode(Problem, status=401):
+    """Invalid two-factor code"""
+
+
+class AlreadyEnrolled(Problem, status=409):
+    """Two-factor is already enabled"""
+
+
+class EnrolmentNotBegun(Problem, status=409):
+    """Two-factor enrolment has not begun"""
+
+
+class NotEnrolled(Problem, status=409):
+    """Two-factor is not enabled"""
+
+
 def check_email(email: str) -> str:
     """The e-mail without surrounding blanks.
 
@@ -142,7 +242,13 @@ def check_email(email: str) -> str:
         ValidationFailed: it is none.
     """
     email = email.strip()
-    if len(email) > EMAIL_CHARACTERS or not EMAIL.fullmatch(email):
+    try:
+        envelope(email)
+    except UnfitAddress:
+        fits = False
+    else:
+        fits = EMAIL.fullmatch(email) is not None
+    if not fits:
         raise ValidationFailed(Fault(["body", "email"], "not a valid e-mail address"))
     return email
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Session
-from service.platform.context import Context
+from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session
+from service.platform.context import Context, Unit
 from service.platform.gate import record_revocation
 from service.platform.problem import Unauthenticated
 
@@ -37,18 +37,26 @@ async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, 
     )
 
 
-async def find_account(ctx: Context, email: str) -> Account | None:
+async def find_account(unit: Unit, email: str) -> Account | None:
     """The account of an e-mail, whichever its tenant."""
-    return await ctx.one_or_none(Account, "SELECT * FROM find_login(%s)", [email])
+    return await unit.one_or_none(Account, "SELECT * FROM find_login(%s)", [email])
 
 
-async def note_login(ctx: Context, user_id: UUID) -> int:
-    """Count a login; the generation of the user's tokens."""
+async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> int | None:
+    """Count a login; the generation of the user's tokens.
+
+    None when the user became inactive or the password was changed meanwhile: whoever does that ends the sessions that
+    there are, and would miss this one.
+    """
     generation = await ctx.value(
-        "UPDATE users SET last_login = now(), login_count = login_count + 1 WHERE id = %s RETURNING token_generation",
-        [user_id],
+        """
+        UPDATE users SET last_login = now(), login_count = login_count + 1
+        WHERE id = %s AND status = 'active' AND password_hash = %s
+        RETURNING token_generation
+        """,
+        [user_id, password_hash],
     )
-    return int(generation)
+    return None if generation is None else int(generation)
 
 
 async def create_session(
@@ -69,7 +77,7 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
     return await ctx.one(
         Session,
         """
-        SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at,
+        SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.used_at,
                u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
         FROM sessions s
         JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id
@@ -85,7 +93,7 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
 async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: datetime) -> None:
     """Put the next refresh token in the place of the used one."""
     await ctx.execute(
-        "UPDATE sessions SET refresh_jti = %s, expires_at = %s WHERE id = %s",
+        "UPDATE sessions SET refresh_jti = %s, expires_at = %s, used_at = now() WHERE id = %s",
         [refresh_jti, expires_at, session_id],
     )
 
@@ -94,6 +102,22 @@ async def end_session(ctx: Context, session_id: UUID) -> None:
     """Revoke a session, its access tokens included."""
     await ctx.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", [session_id])
     await _revoke(ctx, "session", session_id, 0)
+
+
+async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> None:
+    """Revoke every session of a user but this one."""
+    ended = await ctx.value(
+        """
+        WITH ended AS (
+            UPDATE sessions SET revoked_at = now() WHERE user_id = %s AND id <> %s AND revoked_at IS NULL
+            RETURNING id, used_at
+        )
+        SELECT array_agg(id) FROM ended WHERE used_at > now() - make_interval(secs => %s)
+        """,
+        [user_id, session_id, ctx.settings.access_token_seconds + 5],
+    )
+    for other in ended or ():  # of the rest no access token is left
+        await _revoke(ctx, "session", other, 0)
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
@@ -120,7 +144,7 @@ async def me(ctx: Context) -> Me:
     """The caller."""
     return await ctx.one(
         Me,
-        "SELECT id, email, full_name, tenant_id, role FROM users WHERE id = %s",
+        "SELECT id, email, full_name, tenant_id, role, two_factor_enabled FROM users WHERE id = %s",
         [ctx.caller.user_id],
         missing=Unauthenticated,
     )
@@ -147,8 +171,143 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
         Account,
         """
         UPDATE users SET status = 'active', password_hash = %s, updated_at = now() WHERE id = %s AND status = 'invited'
-        RETURNING tenant_id, id AS user_id, email, role, status, password_hash,
+        RETURNING tenant_id, id AS user_id, email, full_name, role, status, password_hash, two_factor_enabled,
                   (SELECT t.status FROM tenants t WHERE t.id = users.tenant_id) AS tenant_status
         """,
         [password_hash, user_id],
     )
+
+
+# Passwords ------------------------------------------------------------------------------------------------------------
+
+
+async def password_hash(ctx: Context, user_id: UUID) -> str | None:
+    """The hash of a user's password."""
+    found: str | None = await ctx.value("SELECT password_hash FROM users WHERE id = %s", [user_id])
+    return found
+
+
+async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash: str) -> bool:
+    """A new password in the place of one that was verified; False when somebody just changed it."""
+    return bool(
+        await ctx.execute(
+            "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND password_hash = %s",
+            [new_hash, user_id, old_hash],
+        )
+    )
+
+
+async def set_password(ctx: Context, user_id: UUID, new_hash: str) -> str | None:
+    """A new password of an active user; the user's e-mail."""
+    email: str | None = await ctx.value(
+        "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND status = 'active' RETURNING email",
+        [new_hash, user_id],
+    )
+    return email
+
+
+async def create_reset(unit: Unit, reset_id: UUID, user_id: UUID, token_hash: bytes, expires_at: datetime) -> None:
+    """Store a password reset."""
+    await unit.execute(
+        """
+        INSERT INTO password_resets (tenant_id, id, user_id, token_hash, expires_at) VALUES (%s, %s, %s, %s, %s)
+        """,
+        [unit.tenant, reset_id, user_id, token_hash, expires_at],
+    )
+
+
+async def find_reset(ctx: Context, token_hash: bytes) -> Reset | None:
+    """The password reset of a token, whichever its tenant."""
+    return await ctx.one_or_none(Reset, "SELECT * FROM find_password_reset(%s)", [token_hash])
+
+
+async def use_reset(ctx: Context, reset_id: UUID) -> bool:
+    """Use a password reset up; False when it is over."""
+    return bool(
+        await ctx.execute(
+            "UPDATE password_resets SET used_at = now() WHERE id = %s AND used_at IS NULL AND expires_at > now()",
+            [reset_id],
+        )
+    )
+
+
+async def end_resets(ctx: Context, user_id: UUID) -> None:
+    """No open password reset of a user is good any more."""
+    await ctx.execute("UPDATE password_resets SET used_at = now() WHERE user_id = %s AND used_at IS NULL", [user_id])
+
+
+# The second factor ----------------------------------------------------------------------------------------------------
+
+
+async def lock_second_factor(ctx: Context, user_id: UUID) -> SecondFactor:
+    """A user's second factor, locked."""
+    return await ctx.one(
+        SecondFactor,
+        """
+        SELECT email, two_factor_enabled, two_factor_secret, two_factor_pending, two_factor_step
+        FROM users WHERE id = %s
+        FOR NO KEY UPDATE
+        """,
+        [user_id],
+        missing=Unauthenticated,
+    )
+
+
+async def begin_enrolment(ctx: Context, user_id: UUID, sealed: str) -> None:
+    """Keep the secret that an authenticator is to have."""
+    await ctx.execute("UPDATE users SET two_factor_pending = %s WHERE id = %s", [sealed, user_id])
+
+
+async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes: list[bytes]) -> None:
+    """The pending secret counts from now on; `step` is that of the code which proved it."""
+    await ctx.execute(
+        """
+        UPDATE users
+        SET two_factor_enabled = true, two_factor_secret = two_factor_pending, two_factor_pending = NULL,
+            two_factor_step = %s, updated_at = now()
+        WHERE id = %s
+        """,
+        [step, user_id],
+    )
+    await ctx.execute("DELETE FROM recovery_codes WHERE user_id = %s", [user_id])
+    await ctx.execute(
+        "INSERT INTO recovery_codes (tenant_id, user_id, code_hash) SELECT %s, %s, unnest(%s::bytea[])",
+        [ctx.tenant, user_id, code_hashes],
+    )
+    await _forget_standing(ctx, user_id)
+
+
+async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
+    """Forget a user's second factor."""
+    await ctx.execute(
+        """
+        UPDATE users
+        SET two_factor_enabled = false, two_factor_secret = NULL, two_factor_pending = NULL, updated_at = now()
+        WHERE id = %s
+        """,
+        [user_id],
+    )
+    await ctx.execute("DELETE FROM recovery_codes WHERE user_id = %s", [user_id])
+    await _forget_standing(ctx, user_id)
+
+
+async def note_step(ctx: Context, user_id: UUID, step: int) -> None:
+    """The code of this time step was accepted: it and the earlier ones are used up. The user's row is locked."""
+    await ctx.execute("UPDATE users SET two_factor_step = %s WHERE id = %s", [step, user_id])
+
+
+async def use_recovery_code(ctx: Context, user_id: UUID, code_hash: bytes) -> bool:
+    """Use a recovery code up; False when it is none, or used."""
+    return bool(
+        await ctx.execute(
+            "UPDATE recovery_codes SET used_at = now() WHERE user_id = %s AND code_hash = %s AND used_at IS NULL",
+            [user_id, code_hash],
+        )
+    )
+
+
+async def _forget_standing(ctx: Context, user_id: UUID) -> None:
+    """Drop the gate's copy: before the commit, so that there is none without, and after, should one be made between."""
+    drop = partial(ctx.resources.gate.drop_user, user_id)
+    await drop()
+    ctx.after_commit(drop)

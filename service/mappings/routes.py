@@ -39,13 +39,14 @@ async def list_mappings(ctx: Context, query: MappingList) -> Page[MappingSummary
     status=201,
     errors=(InvalidSourceType, InvalidConfiguration, ProfileNotFound, MappingExists, MappingLimitExceeded),
     event="mapping.created",
+    versioned=True,
 )
 async def create_mapping(ctx: Context, body: MappingCreate) -> Mapping:
     """Create a mapping, on its own or on top of a built-in one."""
     return await actions.create(ctx, body)
 
 
-@area.get("/{mapping_id}", errors=(MappingNotFound,))
+@area.get("/{mapping_id}", errors=(MappingNotFound,), versioned=True)
 async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
     """A mapping; `resolve_profile` adds every field with all of its columns."""
     return await actions.detail(ctx, mapping_id, query)
@@ -55,6 +56,7 @@ async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Ma
     "/{mapping_id}",
     errors=(MappingNotFound, UnchangeableMapping, InvalidConfiguration, ProfileNotFound, MappingExists),
     event="mapping.updated",
+    versioned=True,
 )
 async def update_mapping(ctx: Context, mapping_id: str, body: MappingPatch) -> Mapping:
     """Change a mapping; runs use it as it is then. A stale If-Match is refused."""

@@ -43,12 +43,25 @@ Access = Literal["public", "any", "user", "role:admin", "role:owner"] | str
 """What a route asks of its caller: nothing, any credential, a user's token, a role, or a scope by its name."""
 
 
+NOBODY = UUID(int=0)
+"""The user of a call that no user makes."""
+SYSTEM_EMAIL = "system"
+"""How records name the deployment's own key."""
+
+Kind = Literal["user", "key", "system", "operator"]
+"""A user's token; an API key; the deployment's own key; an admin of an operator tenant who acts in another tenant."""
+
+_ADMINISTRATIVE = frozenset({"role:admin", *_ADMINISTRATION})
+
+
 class Caller(Struct, frozen=True, kw_only=True):
     """Who makes a request."""
 
+    kind: Kind
     tenant_id: UUID
+    """Whom the work is for; of the system key and an operator the tenant that they named."""
     user_id: UUID
-    """For an API key: its creator."""
+    """For an API key: its creator. For an operator: a user of another tenant. For the system key: NOBODY."""
     role: Role
     scopes: frozenset[str]
     tier: str
@@ -58,16 +71,30 @@ class Caller(Struct, frozen=True, kw_only=True):
     email: str | None = None
     """Known for keys; for a user's token `Context.email` looks it up."""
 
+    @property
+    def system(self) -> bool:
+        """Whether this is the deployment's own key."""
+        return self.kind == "system"
+
+    @property
+    def member(self) -> bool:
+        """Whether the caller, or the key's creator, is a user of the tenant that the work is for."""
+        return self.kind in ("user", "key")
+
     def may(self, access: Access) -> bool:
         """Whether this caller may call a route that asks `access`."""
+        if self.system:  # it administers, and sees nobody's data
+            return access in _ADMINISTRATIVE
         match access:
-            case "public" | "any":
+            case "public":
                 return True
+            case "any":
+                return self.member
             case "user":
-                return self.api_key_id is None
+                return self.kind == "user"
             case "role:admin":
-                return self.api_key_id is None and self.role in ("owner", "admin")
+                return self.kind != "key" and self.role in ("owner", "admin")
             case "role:owner":
-                return self.api_key_id is None and self.role == "owner"
+                return self.kind == "user" and self.role == "owner"
             case scope:
                 return scope in self.scopes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_type_hints
 from uuid import UUID
@@ -23,6 +24,10 @@ T = TypeVar("T")
 PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Page, from 1")]
 PageSize = Annotated[int, Meta(ge=1, le=100, description="Items on a page")]
 Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")]
+
+
+Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown this once")]
+"""A field of an answer that whoever reads it could act with: the answer is never stored."""
 
 
 class PageQuery(Struct, kw_only=True, frozen=True):
@@ -78,6 +83,15 @@ class Raw:
     """In place of the route's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An answer that is made while it is sent, after the commit; what goes wrong in its midst breaks it off."""
+
+    chunks: AsyncGenerator[bytes, None]
+    media_type: str
+    headers: Sequence[tuple[str, str]] = ()
+
+
 Handler = Callable[..., Awaitable[Any]]
 Windows = Callable[[Settings, str, str], Sequence[Window]]
 """From the settings, the caller's address and the caller's user id (empty when public) to the limits of a route."""
@@ -107,14 +121,25 @@ class Route:
     tag: str
     media_type: str
     """Of a successful answer."""
+    also_media: tuple[str, ...]
+    """Other media types that a query may ask it in."""
     limited: bool
     """False for the views that no limit concerns."""
+    enrolling: bool
+    """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
+    versioned: bool
+    """The answer tells the record's version as its ETag, and a change heeds If-Match."""
     parameters: dict[str, type]
     """Path parameters by name."""
     query: type | None
     body: type | None
     form: type | None
     answer: Any
+
+    @property
+    def tells_secrets(self) -> bool:
+        """Whether the answer holds what its reader could act with."""
+        return _tells_secrets(self.answer)
 
     @property
     def name(self) -> str:
@@ -166,7 +191,10 @@ class Area:
         metered: Metered | None = None,
         body_bytes: Callable[[Settings], int] | None = None,
         media_type: str = "application/json",
+        also_media: Sequence[str] = (),
         limited: bool = True,
+        enrolling: bool = False,
+        versioned: bool = False,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             where = f"{method} {self.prefix}{path}"
@@ -198,7 +226,10 @@ class Area:
                     body_bytes=body_bytes,
                     tag=self.tag,
                     media_type=media_type,
+                    also_media=tuple(also_media),
                     limited=limited,
+                    enrolling=enrolling,
+                    versioned=versioned,
                     parameters=parameters,
                     query=hints.get("query"),
                     body=hints.get("body"),
@@ -215,6 +246,28 @@ def _stated(answer: Any) -> Any:
     """What is described of an answer that a handler may also give encoded: `SheetData | Raw` is a SheetData."""
     kinds = [kind for kind in get_args(answer) if kind is not Raw]
     return kinds[0] if isinstance(answer, UnionType) and len(kinds) == 1 else answer
+
+
+@cache
+def _tells_secrets(answer: Any) -> bool:
+    if answer in (None, Any, Raw, Streamed):
+        return False
+    waiting, seen = [msgspec.inspect.type_info(answer)], set()
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, msgspec.inspect.Metadata):
+            if (kind.extra or {}).get("secret"):
+                return True
+            waiting.append(kind.type)
+        elif isinstance(kind, msgspec.inspect.StructType) and kind.cls not in seen:
+            seen.add(kind.cls)
+            waiting += [field.type for field in kind.fields]
+        else:
+            waiting += [
+                *getattr(kind, "types", ()),
+                *(part for name in ("item_type", "value_type") if (part := getattr(kind, name, None)) is not None),
+            ]
+    return False
 
 
 def parse_parameter(raw: str, kind: type) -> Any:

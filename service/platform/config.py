@@ -90,6 +90,26 @@ class Settings(Struct, frozen=True, kw_only=True):
     trusted_proxies: Annotated[
         tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
+    operator_tenants: Annotated[
+        tuple[str, ...], Meta(description="slugs of the tenants whose admins run the deployment, comma separated")
+    ] = ()
+    system_api_key: Annotated[
+        Annotated[str, Meta(min_length=32)] | None,
+        Meta(description="an API key of the deployment's own, which administers every tenant; unset: there is none"),
+    ] = None
+
+    smtp_url: Annotated[
+        str | None,
+        Meta(
+            description="mail server: smtp://user:password@host:587 (TLS where it offers it), smtps://host:465; "
+            "unset: mails are written into the data folder"
+        ),
+    ] = None
+    mail_from: Annotated[str, Meta(description="sender of the service's mails")] = "Cushion <cushion@localhost>"
+    app_url: Annotated[
+        str | None,
+        Meta(description="address of the web application that mails link to; unset: they carry the bare token"),
+    ] = None
 
     rate_limits: Annotated[
         Literal["on", "off"],
@@ -106,6 +126,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     login_per_minute: Annotated[int, Meta(ge=1, description="logins a minute from one address")] = 10
     refresh_per_minute: Annotated[int, Meta(ge=1, description="token refreshes a minute by one user")] = 30
     logout_per_minute: Annotated[int, Meta(ge=1, description="logouts a minute by one user")] = 10
+    failed_logins_per_hour: Annotated[
+        int, Meta(ge=1, description="wrong passwords an hour for one account, from wherever they come")
+    ] = 100
+    two_factor_codes_per_hour: Annotated[
+        int, Meta(ge=1, description="two-factor codes an hour that one user may try")
+    ] = 20
+    password_changes_per_hour: Annotated[
+        int, Meta(ge=1, description="password changes, and resets asked for, an hour by one user")
+    ] = 10
     uploads_per_hour: Annotated[ByTier, Meta(description="uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
     max_workbooks: Annotated[ByTier, Meta(description="workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
     max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(
@@ -123,6 +152,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     access_token_seconds: Annotated[int, Meta(ge=1, description="life of an access token")] = 900
     refresh_token_seconds: Annotated[int, Meta(ge=1, description="life of a refresh token")] = 604_800
     invitation_seconds: Annotated[int, Meta(ge=1, description="life of an invitation")] = 604_800
+    password_reset_seconds: Annotated[int, Meta(ge=1, description="life of a password reset")] = 3_600
+    idempotency_seconds: Annotated[
+        int, Meta(ge=1, description="how long the answer to an Idempotency-Key is given again")
+    ] = 86_400
+    max_replay_bytes: Annotated[int, Meta(ge=1024, description="size of an answer that is kept to be given again")] = (
+        1_048_576
+    )
 
     max_body_bytes: Annotated[int, Meta(ge=1024, description="size of a JSON request body")] = 1_048_576
     max_upload_mb: Annotated[int, Meta(ge=1, le=100, description="size of an uploaded file")] = 100
@@ -142,6 +178,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=256, description="memory of the process that compares a tape with a workbook")
     ] = 4_096
     max_batch_bytes: Annotated[int, Meta(ge=1024, description="size of the body of a batch of formulas")] = 8_388_608
+    max_audit_export_rows: Annotated[int, Meta(ge=1, description="entries of one export of the audit log")] = 1_000_000
     max_mappings: Annotated[int, Meta(ge=1, description="mappings of a tenant")] = 1_000
     max_sample_bytes: Annotated[
         int, Meta(ge=1024, description="size of the body with sample rows to try a mapping on")
@@ -281,6 +318,8 @@ def _parse(field: str, raw: str, annotated: Any) -> Any:
         return _figures(raw, extra.get("least", -1))
     if field == "trusted_proxies":
         return _networks(raw)
+    if field == "operator_tenants":
+        return tuple(part.strip() for part in raw.split(",") if part.strip())
     if Path in (kind, *get_args(kind)):
         return Path(raw).expanduser().absolute()
     if kind is bool and raw.lower() in ("on", "off", "yes", "no"):

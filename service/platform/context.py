@@ -14,7 +14,8 @@ import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from service.platform.access import Caller
+from service.platform.access import NOBODY, Caller
+from service.platform.audit import APPEND, Entry, encoded
 from service.platform.blobs import Blobs
 from service.platform.clock import Clock
 from service.platform.compute import Compute
@@ -23,7 +24,7 @@ from service.platform.database import Database, Parameters, Transaction
 from service.platform.gate import Gate, Meter, Window
 from service.platform.lane import Lane
 from service.platform.problem import ConcurrentModification, Problem, RateLimited
-from service.platform.secrets import Tokens, new_id
+from service.platform.secrets import Tokens, Vault, new_id
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -44,6 +45,7 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     blobs: Blobs
     compute: Compute
     tokens: Tokens
+    vault: Vault
     clock: Clock
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
@@ -69,8 +71,10 @@ class Unit:
         self.request_id = request_id
         self._stack = AsyncExitStack()
         self._transaction: Transaction | None = None
+        self._entries: list[Entry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
+        self._afterwards: list[Callable[[], Awaitable[None]]] = []
 
     @property
     def settings(self) -> Settings:
@@ -124,6 +128,7 @@ class Unit:
 
     async def commit(self) -> None:
         """Commit what was done, then what was to follow the commit."""
+        await self._append()
         stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
         await stack.__aexit__(None, None, None)
         self._on_rollback.clear()
@@ -133,6 +138,7 @@ class Unit:
 
     async def rollback(self, error: BaseException) -> None:
         """Undo what was done, then what was done outside the database."""
+        self._entries.clear()
         stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
         try:
             await stack.__aexit__(type(error), error, error.__traceback__)
@@ -148,6 +154,22 @@ class Unit:
     def after_commit(self, follow: Callable[[], Awaitable[None]]) -> None:
         """Run this once the transaction is safe: copies into Redis, and nothing that must not be lost."""
         self._after_commit.append(follow)
+
+    def afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run this when the answer is out, if there is one: what must not show in the time that the answer takes.
+
+        It is lost with its process, and what goes wrong is only logged. It finds no transaction of this unit.
+        """
+        self._afterwards.append(work)
+
+    async def finish(self) -> None:
+        """Run what was put off until the answer is out."""
+        works, self._afterwards = self._afterwards, []
+        for work in works:
+            try:
+                await work()
+            except Exception as error:
+                log.error("afterwards.failed", exc_info=error)
 
     def on_rollback(self, undo: Callable[[], Awaitable[None]]) -> None:
         """Run this should the transaction fail: what was written outside of the database goes again."""
@@ -165,38 +187,28 @@ class Unit:
         return job_id
 
     async def audit(self, action: str, subject: Subject | None, **who: Any) -> None:
-        """Write an audit row in this transaction.
+        """Write an audit row in this transaction: sent right before its COMMIT, since it locks the tenant's chain.
 
         `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
         """
-        row = {
-            "user_id": None,
-            "user_email": None,
-            "api_key_id": None,
-            "ip_address": None,
-            "user_agent": None,
-            "request_id": self.request_id,
-            **who,
-            "tenant_id": self.tenant,
-            "id": new_id(),
-            "occurred_at": self.now(),
-            "action": action,
-            "resource_type": subject.type if subject else None,
-            "resource_id": subject.id if subject else None,
-            "resource_name": subject.name if subject else None,
-            "details": msgspec.json.encode(subject.details if subject else {}).decode(),
-        }
-        await (await self.begin()).post(_AUDIT, row)
+        self._entries.append(
+            Entry(
+                **{"request_id": self.request_id, **who},
+                id=new_id(),
+                occurred_at=self.now(),
+                action=action,
+                resource_type=subject.type if subject else None,
+                resource_id=subject.id if subject else None,
+                resource_name=subject.name if subject else None,
+                details=msgspec.Raw(msgspec.json.encode(subject.details if subject else {})),
+            )
+        )
 
-
-_AUDIT = """
-INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_id,
-                       action, resource_type, resource_id, resource_name,
-                       ip_address, user_agent, request_id, details)
-VALUES (%(tenant_id)s, %(id)s, %(occurred_at)s, %(user_id)s, %(user_email)s, %(api_key_id)s,
-        %(action)s, %(resource_type)s, %(resource_id)s, %(resource_name)s,
-        %(ip_address)s, %(user_agent)s, %(request_id)s, %(details)s)
-"""
+    async def _append(self) -> None:
+        """Send what `audit` gathered; it travels with the COMMIT."""
+        entries, self._entries = self._entries, []
+        if entries:
+            await (await self.begin()).post(APPEND, [self.tenant, encoded(entries)])
 
 
 class Context(Unit):
@@ -215,6 +227,16 @@ class Context(Unit):
         """Who calls; every route but the public ones has one."""
         assert self._caller is not None, "a public route has no caller"
         return self._caller
+
+    @property
+    def known_caller(self) -> Caller | None:
+        """Who calls, where anybody is known to."""
+        return self._caller
+
+    @property
+    def user_agent(self) -> str | None:
+        """The program that calls, as it names itself."""
+        return self.headers.get(b"user-agent", b"").decode("latin-1")[:500] or None
 
     def admit(self, caller: Caller) -> None:
         """The dispatcher knows who calls."""
@@ -272,11 +294,13 @@ class Context(Unit):
         await self.audit(
             action,
             subject,
-            user_id=caller.user_id if caller else themselves and UUID(themselves.id),
+            user_id=(caller.user_id if caller.user_id != NOBODY else None)
+            if caller
+            else themselves and UUID(themselves.id),
             user_email=await self.email() if caller else themselves and themselves.name,
             api_key_id=caller.api_key_id if caller else None,
             ip_address=self.ip_address,
-            user_agent=self.headers.get(b"user-agent", b"").decode("latin-1")[:500] or None,
+            user_agent=self.user_agent,
         )
 
     # Versions of a record ---------------------------------------------------------------------------------------------

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import hmac
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import aclosing
 from ipaddress import ip_address, ip_network
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -21,15 +24,17 @@ from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as StarletteRoute
 
 from service.platform import problem as problems
-from service.platform.access import SCOPES, Caller
-from service.platform.api import Raw, Route, parse_parameter
+from service.platform.access import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
+from service.platform.api import Raw, Route, Streamed, parse_parameter
 from service.platform.context import Context, Resources
 from service.platform.gate import NO_METER, Meter, Verdict
+from service.platform.idempotency import Claim, claim_of
 from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
 from service.platform.secrets import BadToken, digest, new_id
-from service.platform.stream import publish
+from service.platform.standing import TenantRecord
+from service.platform.stream import event_of, publish
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -69,20 +74,25 @@ class Endpoint:
         )
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
+        claim: Claim | None = None
+        repeated = False
         try:
             verdict = await self._admit(ctx)
-            arguments, closing = await self._bind(ctx, scope, receive)
-            answer = await self.route.handler(ctx, **arguments)
-            if self.route.event and not self.route.streamed:
-                await ctx.audit_event(self.route.event)
-            await ctx.commit()
-            status, media_type, content, extra = self._encode_answer(answer)
-            extra += ctx.answer_headers
+            arguments, content, closing = await self._bind(ctx, scope, receive)
+            claim = await claim_of(ctx, self.route, scope["query_string"], content)
+            kept = await claim.take() if claim is not None else None
+            if kept is None:
+                answer = await self._perform(ctx, arguments, claim)
+            else:
+                answer, claim = self._encode_answer(kept), None
+                repeated = True
         except Exception as error:
             await ctx.rollback(error)
+            if claim is not None:
+                await claim.release()
             refusal = self._refusal(error, strict=resources.settings.strict)
-            status, media_type, content = refusal.status, "application/json", _encode(refusal.body(request_id))
-            extra = [(name.encode().lower(), value.encode()) for name, value in refusal.headers.items()]
+            body = _encode(refusal.body(request_id))
+            answer = _Answer(refusal.status, "application/json", body, _headers(list(refusal.headers.items())))
             verdict = refusal.verdict or verdict
         except BaseException as error:
             await ctx.rollback(error)
@@ -90,17 +100,33 @@ class Endpoint:
         finally:
             if closing is not None:
                 await closing()
-        await _send(send, status, media_type, content, extra, request_id, verdict, resources)
-        if self.route.event and self.route.streamed and status < 300:
-            await publish(ctx, self.route.event)
+        if self.route.event and self.route.streamed and answer.status < 300 and not repeated:
+            await publish(resources, event_of(ctx, self.route.event))  # first: whoever has the answer has the event
+        await _send(send, answer, request_id, verdict, resources)
+        await ctx.finish()
         log_request(
             method=self.route.method,
             path=self.route.path,
-            status=status,
+            status=answer.status,
             milliseconds=round((time.perf_counter() - started) * 1000, 2),
             tenant_id=ctx.tenant_id,
             request_id=request_id,
         )
+
+    async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None) -> _Answer:
+        """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
+        given = await self.route.handler(ctx, **arguments)
+        answer = self._encode_answer(given)
+        answer.headers.extend(ctx.answer_headers)
+        if claim is not None:
+            assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
+            await claim.keep(self.route, answer.status, answer.media_type, answer.content, answer.headers)
+        if self.route.event and not self.route.streamed:
+            await ctx.audit_event(self.route.event)
+        await ctx.commit()
+        if isinstance(answer.content, bytes):
+            return answer
+        return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
 
     # Who calls, and may they ------------------------------------------------------------------------------------------
 
@@ -114,19 +140,77 @@ class Endpoint:
         authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
         if authorization is not None:
             verdict, caller = await self._user(ctx, authorization)
+        elif key is not None and self._is_system_key(ctx, key):
+            return await self._system(ctx)
         elif key is not None:
             verdict, caller = await self._key(ctx, key)
         else:
             raise problems.Unauthenticated
-        if verdict.tenant_status != "active":
-            raise _with(problems.TenantSuspended(), verdict)
-        ctx.admit(caller)
-        tenant = ctx.headers.get(b"x-tenant-id")
-        if (tenant is not None and tenant.decode("latin-1").lower() != str(caller.tenant_id)) or not caller.may(
-            route.access
-        ):
-            raise _with(problems.PermissionDenied(), verdict)
+        try:
+            ctx.admit(caller)
+            if verdict.tenant is None or verdict.tenant.status != "active":
+                raise problems.TenantSuspended
+            if not verdict.tenant.admits(ctx.ip_address):
+                raise problems.AddressNotAllowed
+            named = _named_tenant(ctx)
+            if named is not None and named != str(caller.tenant_id):
+                caller = await self._in_tenant(ctx, caller, verdict.tenant, named)
+                ctx.admit(caller)
+            if not caller.may(route.access):
+                raise problems.PermissionDenied
+            if verdict.must_enroll and not route.enrolling:
+                raise problems.EnrolmentRequired
+        except Problem as refusal:
+            raise _with(refusal, verdict) from None
         return verdict
+
+    def _is_system_key(self, ctx: Context, key: bytes) -> bool:
+        known = ctx.settings.system_api_key
+        return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
+
+    async def _system(self, ctx: Context) -> Verdict:
+        """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
+        windows = self.route.windows(ctx.settings, ctx.ip_address, SYSTEM_EMAIL) if self.route.windows else ()
+        verdict = _passed(await ctx.resources.gate.system(windows))
+        try:
+            caller = Caller(
+                kind="system",
+                tenant_id=NOBODY,
+                user_id=NOBODY,
+                role="owner",
+                scopes=SCOPES["owner"],
+                tier="enterprise",
+                email=SYSTEM_EMAIL,
+            )
+            if not caller.may(self.route.access):
+                raise problems.PermissionDenied
+            named = _named_tenant(ctx)
+            if named is None:
+                raise problems.ValidationFailed.at(["header", "x-tenant-id"], "the system key names the tenant")
+            tenant = await _tenant_named(ctx, named)
+            ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier))
+        except Problem as refusal:
+            raise _with(refusal, verdict) from None
+        return verdict
+
+    async def _in_tenant(self, ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
+        """An admin of an operator tenant, as an admin of the tenant that they named."""
+        if caller.kind != "user" or caller.role not in ("owner", "admin"):
+            raise problems.PermissionDenied
+        if home.slug not in ctx.settings.operator_tenants:
+            raise problems.PermissionDenied
+        tenant = await _tenant_named(ctx, named)
+        email = await ctx.email()
+        await ctx.commit()
+        return msgspec.structs.replace(
+            caller,
+            kind="operator",
+            tenant_id=tenant.id,
+            role="admin",
+            scopes=SCOPES["admin"],
+            tier=tenant.tier,
+            email=email,
+        )
 
     async def _user(self, ctx: Context, authorization: bytes) -> tuple[Verdict, Caller]:
         scheme, _, token = authorization.partition(b" ")
@@ -145,6 +229,7 @@ class Endpoint:
             raise problems.TokenRevoked
         self._passed(ctx, verdict)
         return verdict, Caller(
+            kind="user",
             tenant_id=claims.tenant_id,
             user_id=claims.sub,
             role=claims.role,
@@ -166,6 +251,7 @@ class Endpoint:
             raise problems.InvalidKey
         self._passed(ctx, verdict)
         return verdict, Caller(
+            kind="key",
             tenant_id=record.tenant_id,
             user_id=record.user_id,
             role=record.role,
@@ -192,9 +278,11 @@ class Endpoint:
 
     async def _bind(
         self, ctx: Context, scope: Scope, receive: Receive
-    ) -> tuple[dict[str, Any], Callable[[], Awaitable[None]] | None]:
+    ) -> tuple[dict[str, Any], bytes | dict[str, Any], Callable[[], Awaitable[None]] | None]:
+        """The handler's arguments, the body or the form's fields that they were made of, what closes its files."""
         route = self.route
         arguments: dict[str, Any] = {}
+        content: bytes | dict[str, Any] = b""
         closing = None
         for name, kind in route.parameters.items():
             try:
@@ -208,15 +296,16 @@ class Endpoint:
             too_large = next(
                 (error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge
             )
-            fields, closing = await read_form(ctx.headers, receive, most_bytes=most, too_large=too_large)
+            content, closing = await read_form(ctx.headers, receive, most_bytes=most, too_large=too_large)
             try:
-                arguments["form"] = to_struct(fields, route.form)
+                arguments["form"] = to_struct(content, route.form)
             except msgspec.ValidationError as error:
                 await closing()
                 raise _invalid("body", error) from None
         elif self._decode_body is not None:
-            arguments["body"] = await self._bind_body(ctx, receive)
-        return arguments, closing
+            content = await self._read_body(ctx, receive)
+            arguments["body"] = self._bind_body(content)
+        return arguments, content, closing
 
     def _bind_query(self, raw: bytes) -> Any:
         try:
@@ -242,13 +331,15 @@ class Endpoint:
         except msgspec.ValidationError as error:
             raise _invalid("query", error) from None
 
-    async def _bind_body(self, ctx: Context, receive: Receive) -> Any:
-        assert self._decode_body is not None
+    async def _read_body(self, ctx: Context, receive: Receive) -> bytes:
         kind = ctx.headers.get(b"content-type", b"application/json").partition(b";")[0].strip().lower()
         if kind != b"application/json" and not kind.endswith(b"+json"):
             raise problems.UnsupportedMediaType.at(["header", "content-type"], "expected application/json")
         most = self.route.body_bytes(ctx.settings) if self.route.body_bytes else ctx.settings.max_body_bytes
-        raw = await _read(ctx.headers, receive, most)
+        return await _read(ctx.headers, receive, most)
+
+    def _bind_body(self, raw: bytes) -> Any:
+        assert self._decode_body is not None
         if b"\\u0000" in raw:
             raise problems.ValidationFailed.at(["body"], "null character")
         try:
@@ -273,17 +364,58 @@ class Endpoint:
 
     # What they get ----------------------------------------------------------------------------------------------------
 
-    def _encode_answer(self, answer: Any) -> tuple[int, str, bytes, list[tuple[bytes, bytes]]]:
+    def _encode_answer(self, answer: Any) -> _Answer:
+        status = self.route.status
         if isinstance(answer, Raw):
-            return (
-                (answer.status or self.route.status),
-                answer.media_type,
-                answer.content,
-                [(a.lower().encode(), b.encode()) for a, b in answer.headers],
-            )
+            return _Answer(answer.status or status, answer.media_type, answer.content, _headers(answer.headers))
+        if isinstance(answer, Streamed):
+            return _Answer(status, answer.media_type, answer.chunks, _headers(answer.headers))
         if answer is None:
-            return self.route.status, "", b"", []
-        return self.route.status, self.route.media_type, _encode(answer), []
+            return _Answer(status, "", b"", [])
+        return _Answer(status, self.route.media_type, _encode(answer), [])
+
+
+class _Answer(NamedTuple):
+    """What goes out."""
+
+    status: int
+    media_type: str
+    content: bytes | AsyncGenerator[bytes, None]
+    headers: list[tuple[bytes, bytes]]
+
+
+def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in pairs]
+
+
+async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The same chunks, the first of them made already."""
+    first = await anext(chunks, None)
+
+    async def rest() -> AsyncGenerator[bytes, None]:
+        async with aclosing(chunks):
+            if first is not None:
+                yield first
+            async for chunk in chunks:
+                yield chunk
+
+    return rest()
+
+
+def _named_tenant(ctx: Context) -> str | None:
+    """The tenant of X-Tenant-ID."""
+    named = ctx.headers.get(b"x-tenant-id")
+    return None if named is None else named.decode("latin-1").strip().lower()
+
+
+async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
+    try:
+        tenant = await ctx.resources.gate.tenant(parse_parameter(named, UUID))
+    except ValueError:
+        tenant = None
+    if tenant is None:
+        raise problems.TenantNotFound
+    return tenant
 
 
 def _passed(verdict: Verdict) -> Verdict:
@@ -313,28 +445,27 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             return bytes(chunks)
 
 
-async def _send(
-    send: Send,
-    status: int,
-    media_type: str,
-    content: bytes,
-    extra: list[tuple[bytes, bytes]],
-    request_id: str,
-    verdict: Verdict,
-    resources: Resources,
-) -> None:
+async def _send(send: Send, answer: _Answer, request_id: str, verdict: Verdict, resources: Resources) -> None:
     headers = [
         (b"x-request-id", request_id.encode("ascii")),
         (b"x-content-type-options", b"nosniff"),
         *limit_headers(verdict, resources),
-        *extra,
+        *answer.headers,
     ]
-    if media_type:
-        headers.append((b"content-type", media_type.encode()))
-    if status != 204:
-        headers.append((b"content-length", b"%d" % len(content)))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+    if answer.media_type:
+        headers.append((b"content-type", answer.media_type.encode()))
+    start = {"type": "http.response.start", "status": answer.status, "headers": headers}
+    if isinstance(answer.content, bytes):
+        if answer.status != 204:
+            headers.append((b"content-length", b"%d" % len(answer.content)))
+        await send(start)
+        await send({"type": "http.response.body", "body": answer.content})
+        return
+    await send(start)
+    async with aclosing(answer.content) as chunks:
+        async for chunk in chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def limit_headers(verdict: Verdict, resources: Resources) -> list[tuple[bytes, bytes]]:

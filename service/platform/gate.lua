@@ -1,18 +1,25 @@
 -- Everything that must be known of a caller before its request may go on, in one round trip:
--- revocation, tenant, API key, token bucket, minute window, day, and the windows of the authentication endpoints.
+-- revocation, tenant, two-factor, API key, token bucket, minute window, day, and the windows of the authentication
+-- endpoints; and what the request uses of the month.
 --
--- ARGV: 1 mode (user, key, none)   2 enforce (1, 0)   3 tenant id   4 user id   5 session id   6 token generation   7 key hash
+-- ARGV: 1 mode (user, key, system, none)   2 enforce (1, 0)   3 tenant id   4 user id   5 session id
+--       6 token generation   7 key hash
+--       of mode system 4 to 6 are its figures instead: a minute, burst, a day
 --       8 month   9 meter (empty: none)   10 its amount   11 the scope that a key needs for it to be counted
 --       12 to 15 its figures a month, by tier (-1 unlimited)
 --       16 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
--- Answer: {outcome, limit, remaining, reset, retry_after, tenant status, tier, key record}
--- outcome: ok, limited, used_up (the meter's figure), revoked, or what to load first: load_revocations, load_tenant, load_key
+-- Answer: {outcome, limit, remaining, reset, retry_after, tenant record, key record, whether the user must enrol (1, 0)}
+-- outcome: ok, limited, used_up (the meter's figure), revoked; or what to load first, and of which tenant:
+--          load_revocations, load_tenant, load_key, load_user, load_usage
+--
+-- ok of a key that does not exist, or is dead, and of a tenant that is not active is for the caller to refuse by the
+-- records: nothing is counted then.
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-local mode, enforce = ARGV[1], ARGV[2] == '1'
-local tenant_id, key_record = ARGV[3], ''
-local subject = nil
+local mode, enforce, month = ARGV[1], ARGV[2] == '1', ARGV[8]
+local tenant_id, tenant_record, key_record, must_enroll = ARGV[3], '', '', 0
+local subject, key_id = nil, nil
 local metered = ARGV[9] ~= ''
 
 if mode == 'user' then
@@ -24,31 +31,48 @@ if mode == 'user' then
 elseif mode == 'key' then
     key_record = redis.call('GET', 'cushion:key:' .. ARGV[7])
     if not key_record then return {'load_key'} end
-    if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', ''} end  -- no such key
+    if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', 0} end  -- no such key
     local key = cjson.decode(key_record)
-    tenant_id = key.tenant_id
-    subject = 'key:' .. key.id
+    local over = key.expires_at ~= cjson.null and key.expires_at <= now
+    if over or not key.active then return {'ok', 0, 0, 0, 0, '', key_record, 0} end
+    tenant_id, key_id = key.tenant_id, key.id
+    if redis.call('EXISTS', 'cushion:key_usage:' .. key_id) == 0 then return {'load_key'} end
+    subject = 'key:' .. key_id
     if metered then
         metered = false
         for _, scope in ipairs(key.scopes) do metered = metered or scope == ARGV[11] end
     end
+elseif mode == 'system' then
+    subject = 'system'
 end
 
-local status, tier = '', ''
+local tier = ''
 local limit, remaining, reset, retry_after = 0, 0, 0, 0
 local writes = {}
 
 if subject then
-    local tenant = redis.call('HMGET', 'cushion:tenant:' .. tenant_id, 'status', 'tier', 'per_minute', 'burst', 'per_day')
-    if not tenant[1] then return {'load_tenant'} end
-    status, tier = tenant[1], tenant[2]
-    local per_minute, burst, per_day = tonumber(tenant[3]), tonumber(tenant[4]), tonumber(tenant[5])
+    local per_minute, burst, per_day = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+    local status, timeout_minutes = 'active', 0
+    if mode ~= 'system' then
+        local tenant = redis.call('HMGET', 'cushion:tenant:' .. tenant_id, 'status', 'tier', 'per_minute', 'burst',
+            'per_day', 'two_factor', 'timeout_minutes', 'record')
+        if not tenant[1] then return {'load_tenant', tenant_id} end
+        status, tier, tenant_record = tenant[1], tenant[2], tenant[8]
+        per_minute, burst, per_day = tonumber(tenant[3]), tonumber(tenant[4]), tonumber(tenant[5])
+        timeout_minutes = tonumber(tenant[7])
+        if mode == 'user' and tenant[6] == '1' then
+            local enabled = redis.call('GET', 'cushion:two_factor:' .. ARGV[4])
+            if not enabled then return {'load_user'} end
+            if enabled == '0' then must_enroll = 1 end
+        end
+    end
 
     local minute = math.floor(now / 60)
     local minute_key = 'cushion:minute:' .. subject .. ':' .. minute
     local used = tonumber(redis.call('GET', minute_key) or '0')
     limit, reset = per_minute, (minute + 1) * 60
     remaining = math.max(0, per_minute - used)
+    if status ~= 'active' then return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll} end
     if used >= per_minute then retry_after = math.max(retry_after, math.ceil(reset - now)) end
 
     local bucket_key = 'cushion:bucket:' .. subject
@@ -70,29 +94,41 @@ if subject then
     writes[#writes + 1] = function()
         redis.call('INCR', minute_key)
         redis.call('EXPIRE', minute_key, 120)
-        local calls_key = 'cushion:calls:' .. tenant_id .. ':' .. ARGV[8]
-        redis.call('INCR', calls_key)
-        redis.call('EXPIRE', calls_key, 3024000)  -- five weeks
         redis.call('HSET', bucket_key, 'tokens', tostring(math.max(0, tokens - 1)), 'at', tostring(now))
         redis.call('EXPIRE', bucket_key, 3600)
         if day_key then
             redis.call('INCR', day_key)
             redis.call('EXPIRE', day_key, 172800)
         end
+        if key_id then
+            redis.call('HINCRBY', 'cushion:key_usage:' .. key_id, 'count', 1)
+            redis.call('HSET', 'cushion:key_usage:' .. key_id, 'at', string.format('%.3f', now))
+            redis.call('SADD', 'cushion:key_usage_changed', tenant_id .. ':' .. key_id)
+        end
+        if mode == 'user' and timeout_minutes > 0 then
+            redis.call('SET', 'cushion:seen:' .. ARGV[5], string.format('%.3f', now), 'EX', timeout_minutes * 60 + 3600)
+        end
         remaining = math.max(0, remaining - 1)
     end
 end
 
+-- Totals of the month: absolute, so the worker may write them to PostgreSQL as often as it likes.
 local used_up = false
-if metered then
-    local place = {free = 12, standard = 13, premium = 14, enterprise = 15}
-    local most = tonumber(ARGV[place[tier] or 12])
-    local meter_key = 'cushion:meter:' .. ARGV[9] .. ':' .. tenant_id .. ':' .. ARGV[8]
+local counts = subject ~= nil and mode ~= 'system'
+if counts or metered then
+    local usage_key = 'cushion:usage:' .. tenant_id .. ':' .. month
+    local totals = redis.call('HMGET', usage_key, 'calls', metered and ARGV[9] or 'calls')
+    if not totals[1] then return {'load_usage', tenant_id} end
     local amount = tonumber(ARGV[10])
-    used_up = most >= 0 and tonumber(redis.call('GET', meter_key) or '0') + amount > most
+    if metered then
+        local place = {free = 12, standard = 13, premium = 14, enterprise = 15}
+        local most = tonumber(ARGV[place[tier] or 12])
+        used_up = most >= 0 and tonumber(totals[2] or '0') + amount > most
+    end
     writes[#writes + 1] = function()
-        redis.call('INCRBY', meter_key, amount)
-        redis.call('EXPIRE', meter_key, 3024000)
+        if counts then redis.call('HINCRBY', usage_key, 'calls', 1) end
+        if metered then redis.call('HINCRBY', usage_key, ARGV[9], amount) end
+        redis.call('SADD', 'cushion:usage_changed', tenant_id .. ':' .. month)
     end
 end
 
@@ -114,10 +150,10 @@ for i = 16, #ARGV, 3 do
 end
 
 if retry_after > 0 and enforce then
-    return {'limited', limit, remaining, reset, retry_after, status, tier, key_record}
+    return {'limited', limit, remaining, reset, retry_after, tenant_record, key_record, must_enroll}
 end
 if used_up then
-    return {'used_up', limit, remaining, reset, 0, status, tier, key_record}
+    return {'used_up', limit, remaining, reset, 0, tenant_record, key_record, must_enroll}
 end
 for _, write in ipairs(writes) do write() end
-return {'ok', limit, remaining, reset, 0, status, tier, key_record}
+return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll}

@@ -103,6 +103,10 @@ class WorkerLost(Exception):
     """The worker that ran the job fell silent"""
 
 
+class Hopeless(Exception):
+    """Raised by a job that would fail at every further attempt too: it becomes a dead letter at once."""
+
+
 class Runner:
     """Runs the jobs that a queue hands over."""
 
@@ -215,7 +219,7 @@ class Runner:
     ) -> None:
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = taken.failures + (0 if counted else 1)
-        final = failures >= self._resources.settings.job_attempts
+        final = isinstance(error, Hopeless) or failures >= self._resources.settings.job_attempts
         log.warning("job.failed", error=message, failures=failures, final=final)
         pause = min(self._resources.settings.job_backoff_seconds * 2 ** (failures - 1), MOST_BACKOFF_SECONDS)
         try:

@@ -11,8 +11,19 @@ from typing import Any
 
 import msgspec
 
-from service.platform.api import Raw, Route, Upload
-from service.platform.problem import ErrorBody, Problem, RateLimitBody, RateLimited
+from service.platform.api import Raw, Route, Streamed, Upload
+from service.platform.problem import (
+    AlreadyProcessed,
+    ConcurrentModification,
+    EnrolmentRequired,
+    ErrorBody,
+    KeyUsed,
+    Problem,
+    RateLimitBody,
+    RateLimited,
+    StillProcessing,
+    TenantNotFound,
+)
 
 ASSETS_PACKAGE = "drf_spectacular_sidecar"  # carries the files of both viewers; only its folder is used
 RATE_HEADERS = {
@@ -98,7 +109,7 @@ def _types(routes: Sequence[Route]) -> list[Any]:
         types[id(kind)] = kind
     for route in routes:
         for kind in (route.query, route.body, route.answer, *route.also.values()):
-            if kind not in (None, type(None), Raw, Any):
+            if kind not in (None, type(None), Raw, Streamed, Any):
                 types[id(kind)] = kind
         for kind in _form_fields(route).values():
             types[id(kind)] = kind
@@ -124,7 +135,8 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
             {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]}
             for name, kind in route.parameters.items()
         ]
-        + _query(route),
+        + _query(route)
+        + _header_parameters(route),
         "responses": _responses(route, schemas, always),
         "security": []
         if route.access == "public"
@@ -174,6 +186,28 @@ def _query(route: Route) -> list[dict[str, Any]]:
     return parameters
 
 
+def _header_parameters(route: Route) -> list[dict[str, Any]]:
+    """The optional headers that a route heeds."""
+    text: dict[str, Any] = {"type": "string"}
+    heeded: dict[str, tuple[str, dict[str, Any]]] = {}
+    if route.access not in ("public", "any", "user"):
+        heeded["X-Tenant-ID"] = (
+            "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
+            {"type": "string", "format": "uuid"},
+        )
+    if route.method == "POST":
+        heeded["Idempotency-Key"] = (
+            "A repetition with the same key and body is given the first answer again, for a day",
+            {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
+        )
+    if route.versioned and route.method in ("PATCH", "PUT"):
+        heeded["If-Match"] = ("The ETag that was read: the change is refused where the record has another by now", text)
+    return [
+        {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+        for name, (description, schema) in heeded.items()
+    ]
+
+
 def _form(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     assert route.form is not None
     fields = msgspec.structs.fields(route.form)
@@ -194,10 +228,21 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     headers: dict[str, Any] = {
         name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()
     } | {"X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}}}
-    success: dict[str, Any] = {"description": "Success", "headers": headers}
+    more: dict[str, str] = {}
+    if route.versioned:
+        more["ETag"] = "The record's version"
+    if route.method == "POST" and not route.tells_secrets:
+        more["Idempotent-Replayed"] = "`true` where the answer is that of an earlier request with the same key"
+    own = {name: {"description": text, "schema": {"type": "string"}} for name, text in more.items()}
+    success: dict[str, Any] = {"description": "Success", "headers": headers | own}
     if route.status != 204:
-        schema = {"type": "string"} if route.answer in (Raw, None, Any) else _renamed(schemas.get(id(route.answer), {}))
-        success["content"] = {route.media_type: {"schema": schema}}
+        schema = (
+            {"type": "string"}
+            if route.answer in (Raw, Streamed, None, Any)
+            else _renamed(schemas.get(id(route.answer), {}))
+        )
+        others: dict[str, Any] = {media_type: {"schema": {"type": "string"}} for media_type in route.also_media}
+        success["content"] = {route.media_type: {"schema": schema}, **others}
     responses = {str(route.status): success}
     refusals: dict[int, dict[str, None]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
@@ -213,13 +258,24 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
 
 
 def _applies(problem: type[Problem], route: Route) -> bool:
+    """Whether a refusal that any route may give can come from this one."""
+    crosses_tenants = route.access not in ("public", "any", "user")
+    if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
+        return route.method == "POST"
+    if problem is ConcurrentModification:
+        return route.versioned and route.method in ("PATCH", "PUT")
+    if problem is TenantNotFound:
+        return crosses_tenants
+    if problem is EnrolmentRequired:
+        return route.access != "public" and not route.enrolling
     match problem.status:
         case 401 | 403:
             return route.access != "public"
         case 413 | 415:
             return route.body is not None or route.form is not None
         case 422:
-            return route.body is not None or route.form is not None or route.query is not None
+            reads = route.body is not None or route.form is not None or route.query is not None
+            return reads or route.method == "POST" or crosses_tenants
         case 429:
             return route.limited and (route.access != "public" or route.windows is not None)
         case 404 | 405 | 409:

@@ -158,8 +158,32 @@ class TenantSuspended(Problem, status=403):
     """Tenant is suspended"""
 
 
+class AddressNotAllowed(Problem, status=403):
+    """IP address not allowed"""
+
+
+class EnrolmentRequired(Problem, status=403):
+    """Two-factor enrolment required"""
+
+
+class TenantNotFound(Problem, status=404):
+    """Tenant not found"""
+
+
 class ConcurrentModification(Problem, status=409):
     """Concurrent modification"""
+
+
+class AlreadyProcessed(Problem, status=409):
+    """Already processed"""
+
+
+class KeyUsed(Problem, status=409):
+    """Idempotency key was used for another request"""
+
+
+class StillProcessing(Problem, status=409):
+    """Request with this idempotency key is still being processed"""
 
 
 class Unavailable(Problem, status=503):

@@ -21,7 +21,8 @@ from service.platform.context import Resources
 from service.platform.database import Database
 from service.platform.gate import Gate
 from service.platform.lane import Lane
-from service.platform.secrets import Tokens, kept_secret_key
+from service.platform.mail import sender_of, server_of
+from service.platform.secrets import Tokens, Vault, kept_secret_key
 
 EVENT_SECONDS = 0.005
 """How long a high-rate event waits for others on its way to the stream; its request was answered already."""
@@ -52,6 +53,8 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     closing = ExitStack()
     clock = SystemClock()
+    secret = secret_key(settings)
+    check_mail(settings)
     await database.open()
     scratch = scratch_folder(settings)
     try:
@@ -64,7 +67,8 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             gate=Gate(redis, lane, database, settings, clock),
             blobs=blobs(settings, scratch),
             compute=compute,
-            tokens=Tokens(secret_key(settings)),
+            tokens=Tokens(secret),
+            vault=Vault(secret),
             clock=clock,
             scratch=scratch,
             closing=closing,
@@ -111,12 +115,30 @@ def blobs(settings: Settings, scratch: Path) -> Blobs:
         raise ConfigError(f"CUSHION_BLOB_URL cannot be used: {error}") from error
 
 
+def check_mail(settings: Settings) -> None:
+    """Whether mail could be sent by these settings.
+
+    Raises:
+        ConfigError: the server or the sender cannot be used.
+    """
+    try:
+        if settings.smtp_url is not None:
+            server_of(settings.smtp_url)
+    except ValueError as error:  # its message has nothing of the URL, which may hold a password
+        raise ConfigError(f"CUSHION_SMTP_URL cannot be used: {error}") from None
+    try:
+        sender_of(settings)
+    except ValueError as error:
+        raise ConfigError(f"CUSHION_MAIL_FROM={settings.mail_from!r} cannot be used: {error}") from error
+
+
 def check(settings: Settings) -> None:
     """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
 
     Raises:
-        ConfigError: as `secret_key` and `blobs`.
+        ConfigError: as `secret_key`, `check_mail` and `blobs`.
     """
+    check_mail(settings)
     if settings.database_url is not None:
         secret_key(settings)
     if settings.blob_url is not None:

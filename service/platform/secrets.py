@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import hmac
 import os
 import secrets
 import tempfile
@@ -16,6 +18,9 @@ from uuid import UUID, uuid4
 import jwt
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from msgspec import Struct, ValidationError, convert
 
 KEY_PREFIXES = {"live": "svc_live_", "test": "svc_test_"}
@@ -58,6 +63,50 @@ def new_token() -> tuple[str, bytes]:
 def digest(secret: str) -> bytes:
     """SHA-256. Enough for what holds 256 random bits; passwords take `hash_password`."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+class Vault:
+    """Keeps what must be read back, or compared, out of the database's sight: sealed with keys made of the secret.
+
+    Each use has a key of its own, so that what was sealed for one purpose opens for no other. A new secret key of the
+    deployment makes what was sealed unreadable.
+    """
+
+    def __init__(self, secret_key: str) -> None:
+        self._secret = secret_key.encode()
+        self._boxes: dict[str, Fernet] = {}
+
+    def seal(self, purpose: str, plain: bytes) -> str:
+        """The sealed form, as text."""
+        return self._box(purpose).encrypt(plain).decode("ascii")
+
+    def open(self, purpose: str, sealed: str) -> bytes:
+        """What was sealed for this purpose.
+
+        Raises:
+            BadSeal: it was sealed with another secret, for another purpose, or altered.
+        """
+        try:
+            return self._box(purpose).decrypt(sealed.encode())
+        except InvalidToken as error:
+            raise BadSeal from error
+
+    def fingerprint(self, purpose: str, text: str) -> bytes:
+        """32 bytes that tell two texts apart and, without the deployment's secret, nothing of a short one."""
+        return hmac.digest(self._key(purpose), text.encode(), "sha256")
+
+    def _box(self, purpose: str) -> Fernet:
+        box = self._boxes.get(purpose)
+        if box is None:
+            box = self._boxes[purpose] = Fernet(base64.urlsafe_b64encode(self._key(purpose)))
+        return box
+
+    def _key(self, purpose: str) -> bytes:
+        return HKDF(algorithm=SHA256(), length=32, salt=None, info=f"cushion {purpose}".encode()).derive(self._secret)
+
+
+class BadSeal(Exception):
+    """What was sealed cannot be opened with this deployment's secret."""
 
 
 class Claims(Struct, frozen=True, kw_only=True):

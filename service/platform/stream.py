@@ -1,19 +1,22 @@
-"""High-rate events: out through a Redis stream after the answer, drained into the audit log by a worker in batches."""
+"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
-from typing import Any
-from uuid import UUID, uuid5
+from datetime import datetime
+from uuid import UUID
 
 import msgspec
+import psycopg
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from service.platform.context import Context, Resources, Subject, Unit
+from service.platform.audit import APPEND, Entry, encoded
+from service.platform.context import Context, Resources, Subject
+from service.platform.database import Transaction
+from service.platform.secrets import new_id
 
 STREAM = "cushion:events"
 GROUP = "audit"
@@ -25,43 +28,62 @@ ABANDONED_MILLISECONDS = 30_000  # an entry that a consumer took so long ago is 
 log = structlog.get_logger()
 
 
-class _Event(Struct):
+class Event(Struct, frozen=True, kw_only=True):
+    """Something that happened in a tenant, on its way to the audit log."""
+
+    id: UUID = field(default_factory=new_id)
+    """The audit row's, however often the event arrives."""
+    occurred_at: datetime
     tenant_id: UUID
     action: str
+    """entity.verb"""
     request_id: str
-    user_id: UUID | None
-    user_email: str | None
-    api_key_id: UUID | None
-    ip_address: str
-    subject: Subject | None
+    user_id: UUID | None = None
+    user_email: str | None = None
+    """Looked up on the way where only the user is known."""
+    api_key_id: UUID | None = None
+    ip_address: str | None = None
+    user_agent: str | None = None
+    subject: Subject | None = None
 
 
-async def publish(ctx: Context, action: str) -> None:
-    """Put an event on the stream; one that cannot be put is logged, the answer having gone out already."""
+def event_of(ctx: Context, action: str) -> Event:
+    """The event of a request, with who called from where about which record."""
     caller = ctx.caller
-    event = _Event(
-        caller.tenant_id,
-        action,
-        ctx.request_id,
-        caller.user_id,
-        caller.email,
-        caller.api_key_id,
-        ctx.ip_address,
-        ctx.subject,
+    return Event(
+        occurred_at=ctx.now(),
+        tenant_id=caller.tenant_id,
+        action=action,
+        request_id=ctx.request_id,
+        user_id=caller.user_id,
+        user_email=caller.email,
+        api_key_id=caller.api_key_id,
+        ip_address=ctx.ip_address,
+        user_agent=ctx.user_agent,
+        subject=ctx.subject,
     )
+
+
+async def publish(resources: Resources, event: Event) -> None:
+    """Put an event on the stream; where Redis does not take it, straight into the audit log.
+
+    Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
+    """
     try:
-        await ctx.resources.events(
-            "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event)
-        )
+        await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event))
     except RedisError as error:
-        log.error("event.lost", action=action, request_id=ctx.request_id, error=type(error).__name__)
+        log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
+        try:
+            await _write(resources, event.tenant_id, [event])
+        except Exception as failure:
+            log.error("event.lost", event=msgspec.to_builtins(event), error=repr(failure))
 
 
 async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
     """Move one batch from the stream into the audit log; how many events it held.
 
-    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row's identifier
-    comes from the entry's own, so it is written once.
+    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row has the event's
+    identifier, so it is written once.
     """
     redis = resources.redis
     try:
@@ -77,17 +99,17 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
             raise
         await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
         return 0
-    by_tenant: dict[UUID, list[tuple[bytes, _Event]]] = {}
+    by_tenant: dict[UUID, list[tuple[bytes, Event]]] = {}
     for entry_id, fields in entries:
         try:
-            event = msgspec.json.decode(fields[b"event"], type=_Event)
+            event = msgspec.json.decode(fields[b"event"], type=Event)
         except (KeyError, msgspec.DecodeError) as error:  # must not stand in the way of all that follow
             log.error("event.unreadable", entry=entry_id.decode(), error=type(error).__name__)
             await _done(redis, [entry_id])
             continue
         by_tenant.setdefault(event.tenant_id, []).append((entry_id, event))
     for tenant_id, events in by_tenant.items():
-        await _write(resources, tenant_id, events)
+        await _write_all(resources, tenant_id, [event for _, event in events])
         await _done(redis, [entry_id for entry_id, _ in events])
     return len(entries)
 
@@ -99,47 +121,58 @@ async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
         await pipe.execute()
 
 
-async def _write(resources: Resources, tenant_id: UUID, events: list[tuple[bytes, _Event]]) -> None:
-    unit = Unit(resources, tenant_id, request_id="stream")
+async def _write_all(resources: Resources, tenant_id: UUID, events: list[Event]) -> None:
+    """Write a batch; one that the database cannot hold must not keep back the others for ever."""
     try:
-        await unit.execute(
-            _AUDIT_ALL, [tenant_id, msgspec.json.encode([_row(tenant_id, *one) for one in events]).decode()]
-        )
-        await unit.commit()
-    except BaseException as error:
-        await unit.rollback(error)
-        raise
+        await _write(resources, tenant_id, events)
+    except psycopg.DataError as error:
+        if len(events) == 1:
+            log.error("event.lost", event=msgspec.to_builtins(events[0]), error=repr(error))
+            return
+        for event in events:
+            await _write_all(resources, tenant_id, [event])
 
 
-def _row(tenant_id: UUID, entry_id: bytes, event: _Event) -> dict[str, Any]:
-    milliseconds = int(entry_id.partition(b"-")[0])
+async def _write(resources: Resources, tenant_id: UUID, events: list[Event]) -> None:
+    async with resources.database.transaction(tenant_id) as tx:
+        emails = await _emails(tx, events)
+        await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in events])])
+
+
+async def _emails(tx: Transaction, events: list[Event]) -> dict[UUID, str]:
+    """The e-mails of users whom their events name by their identifier only."""
+    wanted = {event.user_id for event in events if event.user_id is not None and event.user_email is None}
+    if not wanted:
+        return {}
+    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [list(wanted)])
+    return {user.id: user.email for user in found}
+
+
+def _entry(event: Event, emails: dict[UUID, str]) -> Entry:
     subject = event.subject
-    return {
-        "id": uuid5(tenant_id, entry_id.decode()),
-        "occurred_at": datetime.fromtimestamp(milliseconds / 1000, UTC),
-        "user_id": event.user_id,
-        "user_email": event.user_email,
-        "api_key_id": event.api_key_id,
-        "action": event.action,
-        "resource_type": subject.type if subject else None,
-        "resource_id": subject.id if subject else None,
-        "resource_name": subject.name if subject else None,
-        "ip_address": event.ip_address,
-        "request_id": event.request_id,
-        "details": subject.details if subject else {},
-    }
+    email = event.user_email
+    if email is None and event.user_id is not None:
+        email = emails.get(event.user_id)
+    return Entry(
+        id=event.id,
+        occurred_at=event.occurred_at,
+        user_id=event.user_id,
+        user_email=email,
+        api_key_id=event.api_key_id,
+        action=event.action,
+        resource_type=subject.type if subject else None,
+        resource_id=subject.id if subject else None,
+        resource_name=subject.name if subject else None,
+        ip_address=event.ip_address,
+        user_agent=event.user_agent,
+        request_id=event.request_id,
+        details=msgspec.Raw(msgspec.json.encode(subject.details if subject else {})),
+    )
 
 
-# One statement for a batch: row by row it took more of the machine than the requests that the events tell of.
-_AUDIT_ALL = """
-INSERT INTO audit_log (tenant_id, id, occurred_at, user_id, user_email, api_key_id,
-                       action, resource_type, resource_id, resource_name, ip_address, request_id, details)
-SELECT %s, e.* FROM jsonb_to_recordset(%s::jsonb) AS e (
-    id uuid, occurred_at timestamptz, user_id uuid, user_email text, api_key_id uuid,
-    action text, resource_type text, resource_id text, resource_name text, ip_address text, request_id text,
-    details jsonb)
-ON CONFLICT (tenant_id, id) DO NOTHING
-"""
+class _Email(Struct):
+    id: UUID
+    email: str
 
 
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:

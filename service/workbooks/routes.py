@@ -53,13 +53,14 @@ async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
         StorageLimitExceeded,
     ),
     event="workbook.uploaded",
+    versioned=True,
 )
 async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
     """Upload a spreadsheet (.xlsx, .xlsm, .xls). The answer names its sheets; its cells follow once it is ready."""
     return await actions.upload(ctx, form)
 
 
-@area.get("/{workbook_id}", errors=(WorkbookNotFound,))
+@area.get("/{workbook_id}", errors=(WorkbookNotFound,), versioned=True)
 async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
     """A workbook; its ETag is what If-Match of a change compares."""
     return await actions.detail(ctx, workbook_id, query)
@@ -71,7 +72,11 @@ async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     return await actions.sheets(ctx, workbook_id)
 
 
-@area.get("/{workbook_id}/sheets/{sheet_name}/data", errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady))
+@area.get(
+    "/{workbook_id}/sheets/{sheet_name}/data",
+    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady),
+    also_media=("text/csv",),
+)
 async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
     """Rows of a sheet, by its name or identifier.
 
@@ -88,7 +93,7 @@ async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
 
 
-@area.patch("/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound), event="workbook.updated")
+@area.patch("/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound), event="workbook.updated", versioned=True)
 async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) -> Workbook:
     """Change a workbook's name, description, mapping or stream. A stale If-Match is refused."""
     return await actions.update(ctx, workbook_id, body)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
 from service.platform.access import KEY_SCOPES
-from tests.conftest import Member, Stack
+from tests.conftest import Member, Stack, wait_until
 
 KEYS = "/api/v1/admin/api-keys"
 ME = "/api/v1/auth/me"
@@ -209,3 +211,216 @@ def test_pages_of_keys(owner: Member) -> None:
     assert [len(page["items"]) for page in pages] == [2, 1]
     assert {page["total"] for page in pages} == {3}
     assert "svc_live_" not in "".join(str(item["key"]) for page in pages for item in page["items"])
+
+
+def test_what_a_key_did_is_counted(owner: Member) -> None:
+    key, idle = make(owner).json(), make(owner).json()
+    assert (key["usage_count"], key["last_used"], key["last_used_at"]) == (0, None, None)
+    with using(owner, key["key"]) as http:
+        for _ in range(3):
+            assert http.get(ME).status_code == 200
+        assert refused(http.get("/api/v1/admin/users")) == DENIED
+
+    def counted() -> dict[str, Any] | None:
+        found = {item["id"]: item for item in owner.get(KEYS).json()["items"]}
+        assert (found[idle["id"]]["usage_count"], found[idle["id"]]["last_used"]) == (0, None)
+        row: dict[str, Any] = found[key["id"]]
+        return row if row["usage_count"] else None
+
+    row = wait_until(counted, what="the use of the key")
+    assert row["usage_count"] in (3, 4)
+    moment = datetime.fromisoformat(row["last_used"])
+    assert row["last_used_at"] == row["last_used"]
+    assert timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=1)
+
+
+# Quota --------------------------------------------------------------------------------------------------------------
+
+
+def free_tier(stack: Stack, owner: Member) -> None:
+    """The free tier's figures: two keys."""
+    stack.sql("UPDATE tenants SET subscription_tier = 'free' WHERE id = %s", [owner.tenant_id])
+
+
+def used(owner: Member) -> int:
+    found: int = owner.get("/api/v1/admin/tenant").json()["quotas"]["api_keys"]["used"]
+    return found
+
+
+def test_as_many_keys_as_there_are_places(stack: Stack, owner: Member) -> None:
+    free_tier(stack, owner)
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: make(owner), range(6)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 2 + [403] * 4
+    full = (403, "API key limit exceeded", "PERMISSION_DENIED")
+    assert {refused(answer) for answer in answers if answer.status_code == 403} == {full}
+    assert used(owner) == owner.get(KEYS).json()["total"] == 2
+    key_id = next(answer.json()["id"] for answer in answers if answer.status_code == 201)
+    assert owner.delete(f"{KEYS}/{key_id}").status_code == 204
+    assert make(owner).status_code == 201, "a revoked key has no place"
+
+
+def test_a_rotation_needs_no_place(stack: Stack, owner: Member) -> None:
+    free_tier(stack, owner)
+    keys = [make(owner).json() for _ in range(2)]
+    for key in keys:
+        assert rotate(owner, key, grace_period_hours=24).status_code == 200
+    assert used(owner) == 2
+    assert owner.get(KEYS).json()["total"] == 4
+    assert make(owner).status_code == 403
+
+
+# Rotation -----------------------------------------------------------------------------------------------------------
+
+NOT_ACTIVE = (409, "API key is not active", "CONFLICT")
+NOT_FOUND = (404, "API key not found", "RESOURCE_NOT_FOUND")
+
+
+def rotate(by: Member, key: dict[str, Any], **body: Any) -> httpx.Response:
+    return by.post(f"{KEYS}/{key['id']}/rotate", json=body)
+
+
+def answers_to(owner: Member, key: dict[str, Any]) -> bool:
+    with using(owner, key["key"]) as http:
+        return http.get(ME).status_code == 200
+
+
+def test_a_rotated_key_is_replaced_at_once(stack: Stack, owner: Member) -> None:
+    until = (datetime.now(UTC) + timedelta(days=30)).replace(microsecond=0)
+    old = make(
+        owner,
+        "workbooks:read",
+        "mappings:read",
+        name="Batch",
+        description="Nightly",
+        environment="test",
+        expires_at=until.isoformat(),
+    ).json()
+    assert answers_to(owner, old)
+    before = datetime.now(UTC)
+    answer = rotate(owner, old)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body) == {"new_key", "old_key"}
+    new, replaced = body["new_key"], body["old_key"]
+    assert set(new) == set(old)
+    same = ("name", "description", "permissions", "environment", "expires_at", "status", "created_by", "usage_count")
+    assert {name: new[name] for name in same} == {name: old[name] for name in same}
+    assert new["id"] != old["id"]
+    assert new["key"] != old["key"]
+    assert new["key"].startswith("svc_test_")
+    assert new["key"].startswith(new["key_prefix"])
+    assert set(replaced) == {"id", "status", "expires_at"}
+    assert (replaced["id"], replaced["status"]) == (old["id"], "deprecated")
+    assert before <= datetime.fromisoformat(replaced["expires_at"]) <= datetime.now(UTC)
+    assert not answers_to(owner, old)
+    assert answers_to(owner, new)
+    listed = {item["id"]: item for item in owner.get(KEYS).json()["items"]}
+    assert {key_id: item["status"] for key_id, item in listed.items()} == {old["id"]: "deprecated", new["id"]: "active"}
+    assert listed[old["id"]]["expires_at"] == replaced["expires_at"]
+    assert all(item["key"] is None for item in listed.values())
+    assert owner.get(f"{KEYS}?status=deprecated").json()["total"] == 1
+    assert stack.sql(
+        "SELECT user_email, resource_type, resource_id, resource_name, details"
+        " FROM audit_log WHERE tenant_id = %s AND action = 'api_key.rotated'",
+        [owner.tenant_id],
+    ) == [
+        (
+            owner.email,
+            "api_key",
+            old["id"],
+            "Batch",
+            {"new_key_id": new["id"], "expires_at": replaced["expires_at"]},
+        )
+    ]
+    assert stack.sql(
+        "SELECT key_hash, replaced_by FROM api_keys WHERE id IN (%s, %s) ORDER BY replaced_by", [old["id"], new["id"]]
+    ) == [
+        (hashlib.sha256(old["key"].encode()).digest(), UUID(new["id"])),
+        (hashlib.sha256(new["key"].encode()).digest(), None),
+    ]
+
+
+def test_a_rotated_key_has_its_hours_of_grace(owner: Member) -> None:
+    old = make(owner).json()
+    new = rotate(owner, old, grace_period_hours=2).json()
+    left = datetime.fromisoformat(new["old_key"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(hours=1, minutes=58) < left <= timedelta(hours=2)
+    assert new["new_key"]["expires_at"] is None
+    assert answers_to(owner, old)
+    assert answers_to(owner, new["new_key"])
+    assert owner.delete(f"{KEYS}/{old['id']}").status_code == 204
+    assert not answers_to(owner, old), "it can still be revoked"
+    assert answers_to(owner, new["new_key"])
+
+
+def test_grace_makes_no_key_live_longer(owner: Member) -> None:
+    until = datetime.now(UTC) + timedelta(seconds=2)
+    old = make(owner, expires_at=until.isoformat()).json()
+    rotated = rotate(owner, old, grace_period_hours=8760).json()
+    assert rotated["old_key"]["expires_at"] == rotated["new_key"]["expires_at"] == old["expires_at"]
+    assert answers_to(owner, old)
+    time.sleep(max(0.0, (until - datetime.now(UTC)).total_seconds()) + 0.05)
+    assert not answers_to(owner, old)
+    assert not answers_to(owner, rotated["new_key"])
+
+
+def test_what_is_not_active_is_not_rotated(stack: Stack, owner: Member, stranger: Member) -> None:
+    revoked, deprecated, expired, fine = (make(owner).json() for _ in range(4))
+    owner.delete(f"{KEYS}/{revoked['id']}")
+    assert rotate(owner, deprecated, grace_period_hours=1).status_code == 200
+    stack.sql("UPDATE api_keys SET expires_at = now() WHERE id = %s", [expired["id"]])
+    for key in (revoked, deprecated, expired):
+        assert refused(rotate(owner, key)) == NOT_ACTIVE
+    assert answers_to(owner, deprecated)
+    for unknown in (str(uuid4()), "x"):
+        assert refused(rotate(owner, {"id": unknown})) == NOT_FOUND
+    assert refused(rotate(stranger, fine)) == NOT_FOUND
+    assert answers_to(owner, fine)
+
+
+@pytest.mark.parametrize("hours", [-1, 8761, 1.5, "1", None, True, 10**30])
+def test_a_grace_that_cannot_be(shared_owner: Member, hours: Any) -> None:
+    key = make(shared_owner).json()
+    answer = rotate(shared_owner, key, grace_period_hours=hours)
+    assert refused(answer) == (422, "Validation error", "VALIDATION_ERROR")
+    assert answer.json()["errors"][0]["loc"] == ["body", "grace_period_hours"]
+    assert answers_to(shared_owner, key)
+
+
+def test_nobody_rotates_a_key_into_more_than_they_have(owner: Member) -> None:
+    key, analyst = make(owner, "workbooks:read", "workbooks:write").json(), owner.invite("analyst")
+    assert refused(rotate(owner.key("admin:api-keys", "workbooks:read"), key)) == DENIED
+    assert refused(rotate(analyst, key)) == DENIED
+    assert answers_to(owner, key)
+    able = owner.key("admin:api-keys", "workbooks:read", "workbooks:write")
+    rotated = rotate(able, key)
+    assert rotated.status_code == 200
+    assert rotated.json()["new_key"]["created_by"] == owner.email
+
+
+def test_the_rotated_key_is_whose_who_rotates_it(owner: Member) -> None:
+    admin, old = owner.invite("admin"), make(owner).json()
+    new = rotate(admin, old).json()["new_key"]
+    assert new["created_by"] == admin.email
+    assert answers_to(owner, new)
+    owner.delete(f"/api/v1/admin/users/{admin.user_id}").raise_for_status()
+    assert not answers_to(owner, new)
+
+
+def test_a_key_rotates_itself(owner: Member) -> None:
+    key = make(owner, "admin:api-keys").json()
+    with using(owner, key["key"]) as http:
+        rotated = http.post(f"{KEYS}/{key['id']}/rotate", json={})
+        assert rotated.status_code == 200
+        assert refused(http.get(ME)) == INVALID
+    assert answers_to(owner, rotated.json()["new_key"])
+
+
+def test_one_of_two_rotations_at_once_counts(owner: Member) -> None:
+    key = make(owner).json()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: rotate(owner, key, grace_period_hours=1), range(4)))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert {refused(answer) for answer in answers if answer.status_code == 409} == {NOT_ACTIVE}
+    assert owner.get(KEYS).json()["total"] == 2

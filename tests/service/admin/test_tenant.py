@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
 from typing import Any
 
+import httpx
+import pyotp
 import pytest
+import xlsxwriter
 
-from tests.conftest import Member, Stack
+from tests.conftest import PASSWORD, Member, Stack
 
 TENANT = "/api/v1/admin/tenant"
+ME = "/api/v1/auth/me"
+DENIED = (403, "Insufficient permissions", "PERMISSION_DENIED")
 
 CHOICES: dict[str, Any] = {
     "default_currency": "EUR",
@@ -19,7 +26,7 @@ CHOICES: dict[str, Any] = {
     "default_number_format": "zh-Hant-TW",
     "two_factor_required": True,
     "session_timeout_minutes": 15,
-    "allowed_ip_ranges": ["203.0.113.0/24", "2001:db8::/32", "::/0", "198.51.100.7/32"],
+    "allowed_ip_ranges": ["203.0.113.0/24", "2001:db8::/32", "::/0", "127.0.0.0/8"],
     "max_workbook_size_mb": 1,
     "max_users": 7,
     "reconciliation_tolerances": {
@@ -31,6 +38,11 @@ CHOICES: dict[str, Any] = {
     },
 }
 """Every setting, each with another value than its default."""
+
+
+def refused(answer: httpx.Response) -> tuple[int, str, str]:
+    body = answer.json()
+    return answer.status_code, body["detail"], body["error_code"]
 
 
 def change(member: Member, **settings: Any) -> Any:
@@ -70,9 +82,15 @@ def test_a_tenant_has_the_stated_fields(owner: Member) -> None:
     }
     assert tenant["quotas"] == {
         name: {"used": used, "limit": -1}
-        for name, used in (("workbooks", 0), ("users", 1), ("api_keys", 0), ("storage_gb", 0))
+        for name, used in (("workbooks", 0), ("users", 1), ("api_keys", 0), ("storage_gb", 0), ("calculations", 0))
     }
-    assert set(tenant["usage"]) == {"users", "workbooks", "api_calls_this_month", "storage_used_mb"}
+    assert set(tenant["usage"]) == {
+        "users",
+        "workbooks",
+        "api_calls_this_month",
+        "calculations_this_month",
+        "storage_used_mb",
+    }
 
 
 def test_usage_counts_users_keys_and_calls(owner: Member) -> None:
@@ -84,6 +102,44 @@ def test_usage_counts_users_keys_and_calls(owner: Member) -> None:
     assert after["usage"]["api_calls_this_month"] == before + 5  # invite, the new one's me, key, the key's me, this one
 
 
+def test_usage_counts_calculations_and_bytes(owner: Member, stranger: Member, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert owner.post("/api/v1/calculations/evaluate", json={"formula": "=1+1"}).status_code == 200
+    batch = owner.post("/api/v1/calculations/batch", json={"formulas": [{"formula": "=1"}, {"formula": "=2"}]})
+    assert batch.status_code == 200
+    book = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(book) as written:
+        sheet = written.add_worksheet("Loans")
+        for row in range(3_000):
+            sheet.write_row(row, 0, [random.random() for _ in range(4)])
+    owner.uploaded(book)
+    tenant, size = owner.get(TENANT).json(), book.stat().st_size
+    assert tenant["usage"]["calculations_this_month"] == 4
+    assert tenant["quotas"]["calculations"] == {"used": 4, "limit": -1}
+    assert (tenant["usage"]["workbooks"], tenant["quotas"]["workbooks"]["used"]) == (1, 1)
+    assert tenant["usage"]["storage_used_mb"] == round(size / 1_048_576, 3) > 0
+    assert tenant["quotas"]["storage_gb"]["used"] == round(size / 1_073_741_824, 6) > 0
+    usage = stranger.get(TENANT).json()["usage"]
+    assert (usage["calculations_this_month"], usage["storage_used_mb"], usage["workbooks"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("tier", "figures"),
+    [
+        ("free", (5, 2, 2, 1, 100)),
+        ("standard", (25, 10, 10, 10, 1_000)),
+        ("premium", (100, 25, 50, 100, 10_000)),
+        ("enterprise", (-1, -1, -1, -1, -1)),
+    ],
+)
+def test_the_quotas_of_a_tier(stack: Stack, shared_owner: Member, tier: str, figures: tuple[int, ...]) -> None:
+    stack.sql("UPDATE tenants SET subscription_tier = %s WHERE id = %s", [tier, shared_owner.tenant_id])
+    quotas = shared_owner.get(TENANT).json()["quotas"]
+    stack.sql("UPDATE tenants SET subscription_tier = 'enterprise' WHERE id = %s", [shared_owner.tenant_id])
+    names = ("workbooks", "users", "api_keys", "storage_gb", "calculations")
+    assert {name: quotas[name]["limit"] for name in names} == dict(zip(names, figures, strict=True))
+
+
 def test_the_tenants_own_number_of_users_counts_where_it_is_lower(stack: Stack, owner: Member) -> None:
     stack.sql("""UPDATE tenants SET settings = '{"max_users": 1}' WHERE id = %s""", [owner.tenant_id])
     assert owner.get(TENANT).json()["quotas"]["users"] == {"used": 1, "limit": 1}
@@ -93,10 +149,18 @@ def test_the_tenants_own_number_of_users_counts_where_it_is_lower(stack: Stack, 
     assert (answer.status_code, answer.json()["detail"]) == (403, "User limit exceeded")
 
 
+def enrol(member: Member) -> None:
+    """Turn two-factor on, so that requiring it shuts nobody out."""
+    secret = member.post("/api/v1/auth/2fa/enroll").json()["secret"]
+    verified = member.post("/api/v1/auth/2fa/verify", json={"code": pyotp.TOTP(secret).now()})
+    assert verified.status_code == 200, verified.text
+
+
 # Changes ------------------------------------------------------------------------------------------------------------
 
 
 def test_every_choice_can_be_changed_and_stays(owner: Member, stranger: Member) -> None:
+    enrol(owner)
     before = owner.get(TENANT).json()
     answer = owner.patch(TENANT, json={"name": "Renamed", "settings": CHOICES})
     assert answer.status_code == 200, answer.text
@@ -112,6 +176,7 @@ def test_every_choice_can_be_changed_and_stays(owner: Member, stranger: Member) 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_what_is_not_given_stays(owner: Member, name: str) -> None:
+    enrol(owner)
     before = owner.get(TENANT).json()
     after = change(owner, **{name: CHOICES[name]}).json()
     assert after["settings"] == {**before["settings"], name: CHOICES[name]}
@@ -121,7 +186,7 @@ def test_what_is_not_given_stays(owner: Member, name: str) -> None:
 
 def test_an_empty_change_and_unknown_fields_change_nothing(owner: Member) -> None:
     before = owner.get(TENANT).json()
-    for body in ({}, {"settings": {}}, {"slug": "x", "subscription_tier": "free", "settings": {"colour": "blue"}}):
+    for body in ({}, {"settings": {}}, {"slug": "x", "version": 99, "settings": {"colour": "blue"}}):
         answer = owner.patch(TENANT, json=body)
         assert answer.status_code == 200
         same = ("name", "slug", "subscription_tier", "status", "settings")
@@ -244,11 +309,11 @@ def test_a_change_leaves_its_event(stack: Stack, owner: Member) -> None:
     owner.patch(TENANT, json={"name": "Audited", "settings": {"timezone": "Europe/Dublin"}})
     assert stack.sql(
         """
-        SELECT user_email, resource_type, resource_id, resource_name, details ->> 'changed'
+        SELECT user_email, resource_type, resource_id, resource_name, details
         FROM audit_log WHERE tenant_id = %s AND action = 'tenant.updated'
         """,
         [owner.tenant_id],
-    ) == [(owner.email, "tenant", owner.tenant_id, "Audited", '["name", "timezone"]')]
+    ) == [(owner.email, "tenant", owner.tenant_id, "Audited", {"changed": ["name", "timezone"]})]
 
 
 def test_only_admins_change_the_tenant(owner: Member) -> None:
@@ -268,3 +333,104 @@ def test_the_limits_are_in_force_at_once(owner: Member) -> None:
     assert (big.status_code, big.json()["detail"]) == (400, "File too large")
     change(owner, max_users=2)
     owner.invite("viewer")
+
+
+# What the gate knows bites at once ----------------------------------------------------------------------------------
+
+
+def test_an_allowlist_shuts_out_at_once(owner: Member) -> None:
+    analyst, key = owner.invite("analyst"), owner.key("workbooks:read")
+    said = (403, "IP address not allowed", "PERMISSION_DENIED")
+    assert analyst.get(ME).status_code == key.get(ME).status_code == 200
+    assert change(owner, allowed_ip_ranges=["127.0.0.0/8", "2001:db8::/32"]).status_code == 200
+    assert analyst.get(ME).status_code == key.get(ME).status_code == 200
+    assert change(owner, allowed_ip_ranges=["203.0.113.0/24", "::/0"]).status_code == 200
+    for member in (analyst, key, owner):
+        assert refused(member.get(ME)) == said
+    login = {"username": analyst.email, "password": PASSWORD}
+    assert refused(httpx.post(f"{owner.http.base_url}/api/v1/auth/login", data=login, timeout=60)) == said
+
+
+def test_required_two_factor_bites_at_once(owner: Member) -> None:
+    analyst, key = owner.invite("analyst"), owner.key("workbooks:read")
+    assert analyst.get("/api/v1/workbooks").status_code == 200
+    assert change(owner, two_factor_required=True).status_code == 200
+    for member, path in ((analyst, "/api/v1/workbooks"), (owner, TENANT)):
+        assert refused(member.get(path)) == (403, "Two-factor enrolment required", "PERMISSION_DENIED")
+    assert analyst.get(ME).status_code == 200
+    assert key.get("/api/v1/workbooks").status_code == 200, "a key has no second factor"
+
+
+def test_a_session_timeout_bites_at_once(stack: Stack, owner: Member) -> None:
+    analyst = owner.invite("analyst")
+    stack.sql("UPDATE sessions SET used_at = now() - interval '16 minutes' WHERE user_id = %s", [analyst.user_id])
+    assert change(owner, session_timeout_minutes=15).status_code == 200
+    renewed = analyst.post("/api/v1/auth/refresh", json={"refresh_token": analyst.tokens["refresh_token"]})
+    assert refused(renewed) == (401, "Invalid refresh token", "INVALID_TOKEN")
+
+
+# Tier and status ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fields", [{"subscription_tier": "free"}, {"status": "suspended"}, {"status": "cancelled"}])
+def test_only_the_system_key_sets_tier_and_status(stack: Stack, shared_owner: Member, fields: dict[str, str]) -> None:
+    for headers in ({}, {"X-Tenant-ID": shared_owner.tenant_id}):
+        answer = shared_owner.patch(TENANT, json={"name": "Taken", **fields}, headers=headers)
+        assert refused(answer) == DENIED
+    tenant = shared_owner.get(TENANT).json()
+    assert (tenant["subscription_tier"], tenant["status"]) == ("enterprise", "active")
+    assert tenant["name"] != "Taken"
+
+
+def test_naming_the_present_tier_and_status_changes_nothing(stack: Stack, owner: Member) -> None:
+    before = owner.get(TENANT).json()
+    own = {name: before[name] for name in ("subscription_tier", "status", "id", "slug", "created_at")}
+    answer = owner.patch(TENANT, json={**own, "name": "As read"})
+    assert (answer.status_code, answer.json()["name"]) == (200, "As read")
+    assert stack.sql(
+        "SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'tenant.updated'", [owner.tenant_id]
+    ) == [({"changed": ["name"]},)]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"subscription_tier": "gold"}, {"subscription_tier": None}, {"status": "closed"}, {"status": 1}]
+)
+def test_a_tier_and_a_status_that_do_not_exist(shared_owner: Member, fields: dict[str, Any]) -> None:
+    answer = shared_owner.patch(TENANT, json=fields)
+    assert refused(answer)[::2] == (422, "VALIDATION_ERROR")
+    assert answer.json()["errors"][0]["loc"] == ["body", next(iter(fields))]
+
+
+# The end ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_tenant_refuses_everybody_at_once(stack: Stack, owner: Member, stranger: Member) -> None:
+    analyst, key = owner.invite("analyst"), owner.key("workbooks:read")
+    with stack.another_api() as url:
+        elsewhere = {"Authorization": f"Bearer {analyst.tokens['access_token']}"}
+        assert httpx.get(url + ME, headers=elsewhere, timeout=60).status_code == 200
+        answer = owner.delete(TENANT)
+        assert (answer.status_code, answer.content) == (204, b"")
+        said = (403, "Tenant is suspended", "PERMISSION_DENIED")
+        assert refused(httpx.get(url + ME, headers=elsewhere, timeout=60)) == said
+    for member in (owner, analyst, key):
+        assert refused(member.get(ME)) == said
+    base = f"{stack.url}/api/v1/auth"
+    login = {"username": analyst.email, "password": PASSWORD}
+    assert refused(httpx.post(f"{base}/login", data=login, timeout=60)) == said
+    refresh = {"refresh_token": analyst.tokens["refresh_token"]}
+    assert refused(httpx.post(f"{base}/refresh", json=refresh, timeout=60)) == said
+    assert stack.sql("SELECT status, version FROM tenants WHERE id = %s", [owner.tenant_id]) == [("cancelled", 2)]
+    assert stack.sql(
+        "SELECT user_email, resource_type, resource_id FROM audit_log"
+        " WHERE tenant_id = %s AND action = 'tenant.deleted'",
+        [owner.tenant_id],
+    ) == [(owner.email, "tenant", owner.tenant_id)]
+    assert stranger.get(ME).status_code == 200
+
+
+def test_only_the_owner_deletes_the_tenant(owner: Member) -> None:
+    key = owner.key("admin:users", "admin:api-keys")
+    for member in (owner.invite("admin"), owner.invite("analyst"), owner.invite("viewer"), key):
+        assert refused(member.delete(TENANT)) == DENIED
+    assert owner.get(TENANT).json()["status"] == "active"

@@ -70,7 +70,7 @@ def test_registration_makes_a_tenant_and_its_owner(stack: Stack) -> None:
     assert set(tokens) == {"access_token", "refresh_token", "token_type"}
     assert tokens["token_type"] == "bearer"
     known = me(stack, tokens["access_token"]).json()
-    assert set(known) == {"id", "email", "full_name", "tenant_id", "role"}
+    assert set(known) == {"id", "email", "full_name", "tenant_id", "role", "two_factor_enabled"}
     assert (known["email"], known["full_name"], known["role"]) == (body["email"], "Olive Owner", "owner")
     tenant = stack.sql("SELECT name, slug, subscription_tier, status FROM tenants WHERE id = %s", [known["tenant_id"]])[
         0

@@ -1,0 +1,1 @@
+"""Activity: what happened in a tenant, told to its members."""

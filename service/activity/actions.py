@@ -1,0 +1,20 @@
+"""The activity feed's decisions: what its filters mean."""
+
+from __future__ import annotations
+
+from service.activity import store
+from service.activity.schema import ActivityFeed, ActivityQuery
+from service.platform.audit_filter import audit_filter
+from service.platform.context import Context
+
+
+async def feed(ctx: Context, query: ActivityQuery) -> ActivityFeed:
+    """The part of the feed that a query asks for."""
+    asked = audit_filter(
+        user_id=query.user_id,
+        action=query.action,
+        resource_type=query.entity_type,
+        start_date=query.start_date,
+        end_date=query.end_date,
+    )
+    return await store.feed(ctx, asked, query)

@@ -1,0 +1,16 @@
+"""The activity feed's row."""
+
+from __future__ import annotations
+
+from service.activity import actions
+from service.activity.schema import ActivityFeed, ActivityQuery
+from service.platform.api import Area
+from service.platform.context import Context
+
+area = Area("/api/v1/activity", tag="activity", scope="workbooks")
+
+
+@area.get()
+async def list_activity(ctx: Context, query: ActivityQuery) -> ActivityFeed:
+    """What happened in the tenant, the newest first."""
+    return await actions.feed(ctx, query)

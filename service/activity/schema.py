@@ -1,0 +1,113 @@
+"""What the activity feed says: its items, and the sentence that tells each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+from service.platform.api import Offset
+from service.platform.audit_filter import Action, ResourceType, Since, Until
+
+Status = Literal["completed", "failed"]
+
+
+class ActivityQuery(Struct, frozen=True, kw_only=True):
+    """Which items."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="Items in the answer")] = 20
+    offset: Offset = 0
+    entity_type: ResourceType | None = None
+    action: Action | None = None
+    user_id: UUID | None = None
+    start_date: Since | None = None
+    end_date: Until | None = None
+
+
+class ActivityItem(Struct, frozen=True, kw_only=True):
+    """Something that happened."""
+
+    id: UUID
+    action: str
+    """entity.verb"""
+    type: str
+    """The verb."""
+    status: Status
+    description: str
+    entity_type: str | None
+    entity_id: str | None
+    entity_name: str | None
+    user_id: UUID | None
+    created_at: datetime
+
+
+class ActivityFeed(Struct, frozen=True):
+    """A part of the feed, the newest first."""
+
+    items: list[ActivityItem]
+    total: int
+    limit: int
+    offset: int
+
+
+class Occurrence(Struct, frozen=True, kw_only=True):
+    """What the audit log knows of an item."""
+
+    id: UUID
+    action: str
+    entity_type: str | None
+    entity_id: str | None
+    entity_name: str | None
+    user_id: UUID | None
+    user_email: str | None
+    api_key_id: UUID | None
+    created_at: datetime
+
+
+SENTENCES = {
+    "calculation.completed": "A calculation{name} was completed{by}",
+    "compliance.run_completed": "A compliance run{name} was completed{by}",
+    "reconciliation.started": "A reconciliation{name} was started{by}",
+    "reconciliation.completed": "A reconciliation{name} was completed{by}",
+    "workbook.recalculation_started": "A recalculation of workbook{name} was started{by}",
+    "user.registered": "{who} registered",
+    "user.joined": "{who} joined",
+    "user.logged_in": "{who} logged in",
+    "user.logged_out": "{who} logged out",
+    "user.login_failed": "A login of user{name} failed",
+    "user.tokens_revoked": "{who} revoked all own tokens",
+    "user.password_changed": "{who} changed the password",
+    "user.password_reset_requested": "A password reset was requested for user{name}",
+    "user.password_reset": "{who} reset the password",
+    "user.two_factor_enabled": "{who} enabled two-factor login",
+    "user.two_factor_disabled": "{who} disabled two-factor login",
+}
+"""Sentences of actions that do not read well by the rule: `Workbook "Q3.xlsx" was uploaded by olive@example.com.`"""
+PASSIVE = "{entity}{name} was {verb}{by}"
+
+
+def told(seen: Occurrence) -> ActivityItem:
+    """An item of the feed, with its sentence."""
+    entity, _, verb = seen.action.partition(".")
+    who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)
+    sentence = SENTENCES.get(seen.action, PASSIVE).format(
+        entity=entity.replace("_", " ").capitalize(),
+        name=f' "{seen.entity_name}"' if seen.entity_name else "",
+        verb=verb.replace("_", " "),
+        who=who or "Somebody",
+        by=f" by {who[0].lower() + who[1:] if seen.api_key_id else who}" if who else "",
+    )
+    return ActivityItem(
+        id=seen.id,
+        action=seen.action,
+        type=verb,
+        status="failed" if verb.endswith("failed") else "completed",
+        description=sentence + ".",
+        entity_type=seen.entity_type,
+        entity_id=seen.entity_id,
+        entity_name=seen.entity_name,
+        user_id=seen.user_id,
+        created_at=seen.created_at,
+    )

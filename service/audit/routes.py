@@ -1,0 +1,29 @@
+"""The audit log's rows."""
+
+from __future__ import annotations
+
+from service.audit import actions
+from service.audit.schema import AuditEntry, AuditExport, AuditList, EnterpriseTierRequired
+from service.platform.api import Area, Page, Streamed
+from service.platform.context import Context
+
+area = Area("/api/v1/admin/audit-logs", tag="admin")
+
+
+@area.get(access="role:admin", errors=(EnterpriseTierRequired,))
+async def list_audit_logs(ctx: Context, query: AuditList) -> Page[AuditEntry]:
+    """The entries of the tenant's audit log, the newest first."""
+    return await actions.list_entries(ctx, query)
+
+
+@area.get(
+    "/export",
+    access="role:admin",
+    errors=(EnterpriseTierRequired,),
+    event="audit_log.exported",
+    media_type="text/csv",
+    also_media=("application/jsonl",),
+)
+async def export_audit_logs(ctx: Context, query: AuditExport) -> Streamed:
+    """The tenant's audit log as a file, the oldest entry first. JSON lines carry what it takes to check the chain."""
+    return await actions.export(ctx, query)

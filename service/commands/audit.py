@@ -1,0 +1,89 @@
+"""The audit command: an exported audit log checked offline, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import App, Parameter
+
+from service.commands.refusal import Refused, one_line
+
+if TYPE_CHECKING:
+    from service.platform.audit import Record
+
+EXIT_BROKEN: Final = 1
+LINE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Longer than any entry: its details are part of what one request or job said."""
+BREAKS_MAX: Final = 20
+"""After so many the rest is not looked at: where entries were renumbered, all that follow are broken."""
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(audit)
+
+
+def audit(file: Path, /, *, filtered: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Check that an exported audit log is whole: no entry changed, left out, put in or moved.
+
+    The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. Whoever writes
+    the whole file anew can make it fit in itself: compare the last hash with the one that the service has.
+
+    Parameters
+    ----------
+    file:
+        JSON lines, as GET /api/v1/admin/audit-logs/export?format=jsonl gives them.
+    filtered:
+        The export had a filter: entries may be missing, and each is checked by itself and with its neighbours.
+    """
+    from service.platform.audit import breaks
+
+    walk = _Walk(file)
+    broken = list(islice(breaks(walk, gaps=filtered), BREAKS_MAX))
+    if walk.first is None or walk.last is None:
+        raise Refused(f"{file}: holds no entries")
+    for found in broken:
+        print(f"entry {found.sequence}: {one_line(found.reason)}")
+    if len(broken) == BREAKS_MAX:
+        print("... and no further entry was looked at")
+    line = f"{one_line(file.name)}: {walk.count:,} entries, {walk.first.sequence} to {walk.last.sequence}"
+    if broken:
+        print(f"{line}: broken at entry {broken[0].sequence}")
+        return EXIT_BROKEN
+    print(f"{line}: whole, last hash {walk.last.hash}")
+    return 0
+
+
+class _Walk:
+    """The entries of an export, line by line, with a note of what went by."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.count = 0
+        self.first: Record | None = None
+        self.last: Record | None = None
+
+    def __iter__(self) -> Iterator[Record]:
+        """Each entry.
+
+        Raises:
+            Refused: the file cannot be read, or a line is no entry.
+        """
+        from service.platform.audit import NoRecord, parse
+
+        try:
+            with self.file.open("rb") as lines:
+                while line := lines.readline(LINE_BYTES_MAX + 1):
+                    self.count += 1
+                    if len(line) > LINE_BYTES_MAX:
+                        raise Refused(f"{self.file}: line {self.count} is longer than {LINE_BYTES_MAX:,} bytes")
+                    self.last = parse(line)
+                    self.first = self.first or self.last
+                    yield self.last
+        except NoRecord as error:
+            raise Refused(f"{self.file}: line {self.count} is no entry of an audit log: {error}") from error
+        except OSError as error:
+            raise Refused(f"{self.file}: {error.strerror or error}") from error

@@ -1,0 +1,175 @@
+"""The audit log's chain: an entry as it is appended, its hash, and whether entries that were read back still fit.
+
+The hash of an entry is SHA-256 over the hash of the one before it (32 zero bytes for a tenant's first) and the entry's
+fields in the order of `Record`, from `tenant_id` to `details`. A field is written as `<octets>:<UTF-8 bytes>`, one that
+is null as `-`; so no two entries are written alike. Identifiers are in lower case, the moment is in UTC with
+microseconds, details are the JSON text as it was first written. The database makes the hash (`audit_hash` in
+migration 0003, held by a lock on the tenant's head); here it is made again, to check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+APPEND: Final = "SELECT append_audit(%s, %s)"
+"""Append a tenant's entries (`encoded`); the last statement of its transaction, since it locks the tenant's chain."""
+
+START: Final = bytes(32)
+"""What stands in for the hash before a tenant's first entry."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What happened, as it is appended: the columns of the audit log that a writer gives."""
+
+    id: UUID
+    occurred_at: datetime
+    user_id: UUID | None = None
+    user_email: str | None = None
+    api_key_id: UUID | None = None
+    action: str
+    resource_type: str | None = None
+    resource_id: str | None = None
+    resource_name: str | None = None
+    ip_address: str | None = None
+    user_agent: str | None = None
+    request_id: str | None = None
+    details: msgspec.Raw = msgspec.Raw(b"{}")
+    """The text of a JSON object."""
+
+
+def encoded(entries: list[Entry]) -> str:
+    """Entries as `append_audit` takes them."""
+    return msgspec.json.encode(entries).decode()
+
+
+class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An entry as it is kept, each field in the text that is hashed; also a line of an export."""
+
+    tenant_id: str
+    sequence: int
+    id: str
+    timestamp: str
+    user_id: str | None
+    user_email: str | None
+    api_key_id: str | None
+    action: str
+    resource_type: str | None
+    resource_id: str | None
+    resource_name: str | None
+    ip_address: str | None
+    user_agent: str | None
+    request_id: str | None
+    details: msgspec.Raw
+    previous_hash: str
+    """64 hexadecimal digits, as `hash`."""
+    hash: str
+
+
+class NoRecord(ValueError):
+    """A line of text is no entry; the message says why."""
+
+
+def parse(line: bytes) -> Record:
+    """An entry from a line of an export; spaces between its fields do not matter.
+
+    Raises:
+        NoRecord: it is none, or has what the hash does not cover: fields beside the record's, or one given twice.
+    """
+    try:
+        record = _decode(line)
+        if msgspec.json.encode(record) != line.rstrip():
+            names = [name for name, _ in json.loads(line, object_pairs_hook=list)]
+            if len(names) != len(set(names)):
+                raise NoRecord("a field is given twice")
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise NoRecord(str(error)) from error
+    return record
+
+
+_decode = msgspec.json.Decoder(Record).decode
+
+
+def written(moment: datetime) -> str:
+    """A moment as it is hashed: 2026-03-31T12:00:00.000000Z."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def chained(previous: bytes, record: Record) -> bytes:
+    """The hash (32 bytes) of an entry that follows the one with the hash `previous`."""
+    fields = (
+        record.tenant_id,
+        str(record.sequence),
+        record.id,
+        record.timestamp,
+        record.user_id,
+        record.user_email,
+        record.api_key_id,
+        record.action,
+        record.resource_type,
+        record.resource_id,
+        record.resource_name,
+        record.ip_address,
+        record.user_agent,
+        record.request_id,
+        bytes(record.details),
+    )
+    return hashlib.sha256(previous + b"".join(_field(value) for value in fields)).digest()
+
+
+def _field(value: str | bytes | None) -> bytes:
+    if value is None:
+        return b"-"
+    octets = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    return b"%d:%s" % (len(octets), octets)
+
+
+class Break(Struct, frozen=True):
+    """Where a chain does not hold."""
+
+    sequence: int
+    reason: str
+
+
+def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
+    """Every place where entries in the order of their numbers do not fit; nothing where the chain is whole.
+
+    Each entry must give its own hash, and name the hash of the entry before it. A chain that begins past its first
+    entry is believed in its beginning. With `gaps` (an export under a filter) numbers may be left out, but not go back.
+    """
+    before: Record | None = None
+    for record in records:
+        reason = _misfit(before, record, gaps=gaps) or _own_fault(record)
+        if reason:
+            yield Break(record.sequence, reason)
+        before = record
+
+
+def _misfit(before: Record | None, record: Record, *, gaps: bool) -> str | None:
+    if before is None:
+        first = record.sequence == 1 and record.previous_hash != START.hex()
+        return "the first entry follows on another one" if first else None
+    if record.tenant_id != before.tenant_id:
+        return "the entry is another tenant's"
+    if record.sequence <= before.sequence:
+        return f"the entry stands behind number {before.sequence}"
+    if record.sequence > before.sequence + 1:
+        return None if gaps else f"the entries after number {before.sequence} are missing"
+    return None if record.previous_hash == before.hash else "the entry before it is not the one that it follows on"
+
+
+def _own_fault(record: Record) -> str | None:
+    try:
+        previous = bytes.fromhex(record.previous_hash)
+    except ValueError:
+        return "its previous hash is none"
+    if len(previous) != len(START) or record.sequence < 1:
+        return "its previous hash or its number is none"
+    return None if chained(previous, record).hex() == record.hash else "the entry is not the one that was hashed"

@@ -1,0 +1,36 @@
+"""What no request waits for: records that have had their time are forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from service.platform.context import Resources
+from service.platform.problem import Unavailable
+
+PAUSE_SECONDS = 30
+FORGETTING: Final = (
+    "forget_idempotency_keys",
+    "forget_password_resets",
+    "forget_revocations",
+    "forget_sessions",
+)
+"""Functions of the database that each delete what has expired."""
+
+log = structlog.get_logger()
+
+
+async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
+    """Until told to stop, through failures."""
+    while not stopping.is_set():
+        for function in FORGETTING:
+            try:
+                async with resources.database.transaction() as tx:
+                    await tx.execute(f"SELECT {function}()")
+            except Unavailable as error:
+                log.warning("upkeep.failed", function=function, error=type(error).__name__)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)

@@ -1,0 +1,268 @@
+"""Every published operation under schemathesis: the edges of each parameter, what lies past them, chance, sequences.
+
+The document is the service's own, with the identifiers of real records and with words that the service knows written
+into the requests, so that calls get further than the first refusal. In CI all of it is the same each time.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import CheckFunction, load_all_checks
+from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    ensure_resource_availability,
+    positive_data_acceptance,
+    unsupported_method,
+    use_after_free,
+)
+
+from tests.conftest import PASSWORD, Member, Stack, register
+from tests.contract.__main__ import described
+from tests.records import MAPPING, records_of
+
+DOCUMENT = described()
+OPERATIONS = [f"{method.upper()} {path}" for path, item in sorted(DOCUMENT["paths"].items()) for method in item]
+CHANCES = 4
+"""Random calls of each kind (that fit, that do not) for an operation: the edges are found without chance."""
+SEQUENCES, STEPS = 25, 15
+TIMEOUT_SECONDS = 30
+
+KNOWN: dict[str, list[Any]] = {
+    "formula": ["=A1+1", '=SUM(1,2)&"x"', "=IF("],
+    "context": [{"A1": 1}],
+    "test_suite": ["standard"],
+    "test_id": ["ccc_bucket_pct"],
+    "source_type": ["custom"],
+    "mappings": [MAPPING["mappings"]],
+    "trustee_name": ["trustee_a"],
+    "rules": [["par_value"]],
+    "role": ["viewer"],
+    "permissions": [["workbooks:read"]],
+    "email": ["somebody@example.com"],
+    "username": ["somebody@example.com"],
+    "password": [PASSWORD],
+    "new_password": [PASSWORD],
+    "current_password": [PASSWORD],
+    "default_currency": ["EUR"],
+    "timezone": ["Europe/Paris"],
+    "number_format": ["de-DE"],
+    "default_number_format": ["de-DE"],
+    "expires_at": ["2999-01-01T00:00:00Z"],
+    "start_date": ["2026-01-01"],
+    "end_date": ["2999-12-31"],
+}
+"""Words that the service knows: each stands beside what the document says of a request's field of that name."""
+
+STRICTER = {
+    "a formula has a grammar": ["POST /api/v1/calculations/evaluate", "GET /api/v1/calculations/translate"],
+    "names of suites, tests, rules, trustees have answers of their own": [
+        "POST /api/v1/compliance/run",
+        "POST /api/v1/compliance/thresholds",
+        "POST /api/v1/reconciliation/compare",
+        "PATCH /api/v1/reconciliation/issues/{issue_id}",
+    ],
+    "a file has a format": ["POST /api/v1/workbooks/upload", "POST /api/v1/reconciliation/tapes/upload"],
+    "a mapping is checked as a whole": ["POST /api/v1/mappings", "PATCH /api/v1/mappings/{mapping_id}"],
+    "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
+    "moments have a grammar": [
+        "GET /api/v1/compliance/history",
+        "GET /api/v1/activity",
+        "GET /api/v1/admin/audit-logs",
+        "GET /api/v1/admin/audit-logs/export",
+    ],
+    "passwords, e-mails, tokens have rules": [
+        "POST /api/v1/auth/register",
+        "POST /api/v1/auth/accept-invitation",
+        "POST /api/v1/auth/password/change",
+        "POST /api/v1/auth/password/forgot",
+        "POST /api/v1/auth/password/reset",
+    ],
+    "roles, scopes, currencies, zones are looked up": [
+        "POST /api/v1/admin/users/invite",
+        "POST /api/v1/admin/api-keys",
+        "PATCH /api/v1/admin/tenant",
+    ],
+}
+"""Why an operation may refuse, with 400 or 422, what its schema lets pass."""
+
+ENDING = re.compile(r"DELETE|/(?:logout|revoke-all-tokens|password|2fa|tenant|rotate)\b|PATCH .*/users/")
+"""Operations that would end the session, the user or the records that the others need get a tenant of their own."""
+
+MADE_BY_JSON = r"/(?:mappings|admin/api-keys|compliance/thresholds)"
+"""Paths of the records that a call alone can make: no file, no job."""
+
+GENERATION = {"allow-x00": False}
+"""A null character is refused anywhere in a request, which a schema cannot say."""
+
+load_all_checks()
+
+
+@dataclass
+class Caller:
+    """Who calls, and the document with the identifiers of their records."""
+
+    member: Member
+    schema: Any
+    session: requests.Session = field(default_factory=requests.Session)
+
+    def operation(self, label: str) -> Any:
+        """An operation of the document."""
+        return self.schema.find_operation_by_label(label)
+
+    def call(self, case: Case) -> None:
+        """Make the call, and hold the answer against the document."""
+        base_url = str(self.member.http.base_url)
+        public = not case.operation.definition.raw["security"]
+        headers = {} if public else {"Authorization": self.member.http.headers["Authorization"]}
+        how = {"base_url": base_url, "session": self.session, "headers": headers, "timeout": TIMEOUT_SECONDS}
+        answer = case.call(**how)
+        if answer.status_code == 414 and not answer.content:
+            return  # the web server's word on a line that it does not read; the service never saw the request
+        # What other calls made or removed meanwhile, only sequences know.
+        without = [*excluded(case), use_after_free, ensure_resource_availability]
+        case.validate_response(answer, headers=headers, transport_kwargs=how, excluded_checks=without)
+
+
+def excluded(case: Case) -> list[CheckFunction]:
+    """The checks that do not apply to a call."""
+    without: list[CheckFunction] = []
+    if case.operation.label in {label for labels in STRICTER.values() for label in labels}:
+        without.append(positive_data_acceptance)
+    templates = [re.sub(r"{\w+}", "[^/]+", path) for path in DOCUMENT["paths"] if "{" in path]
+    if any(re.fullmatch(template, case.operation.path) for template in templates):
+        without.append(unsupported_method)  # /things/upload is also a thing of that name, which has methods of its own
+    return without
+
+
+def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: bool) -> dict[str, Any]:
+    """The document with values that its requests may hold: beside what it says of them, or alone."""
+    document = copy.deepcopy(document)
+    schemas = document["components"]["schemas"]
+    seen: set[str] = set()
+
+    def said(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+        if name not in words:
+            return schema
+        return {"enum": words[name]} if alone else {"anyOf": [{"enum": words[name]}, schema]}
+
+    def walk(schema: Any) -> None:
+        if isinstance(schema, list):
+            for item in schema:
+                walk(item)
+        elif isinstance(schema, dict):
+            component = str(schema.get("$ref", "")).rpartition("/")[2]
+            if component and component not in seen:
+                seen.add(component)
+                walk(schemas[component])
+            for name, inner in schema.items():
+                walk(inner)
+                if name == "properties":
+                    schema[name] = {field: said(field, kind) for field, kind in inner.items()}
+
+    for item in document["paths"].values():
+        for operation in item.values():
+            for parameter in operation["parameters"]:
+                parameter["schema"] = said(parameter["name"], parameter["schema"])
+            walk(operation.get("requestBody", {}))
+    return document
+
+
+@pytest.fixture(scope="module")
+def shared(stack: Stack, shared_owner: Member) -> Iterator[Caller]:
+    with requests.Session() as session:
+        yield Caller(shared_owner, loaded(records_of(shared_owner)), session)
+
+
+@pytest.fixture
+def caller(request: pytest.FixtureRequest, stack: Stack, shared: Caller) -> Caller:
+    """Whoever calls the operation of a test."""
+    if ENDING.search(request.getfixturevalue("label")):
+        return Caller(register(stack.url), shared.schema, shared.session)
+    return shared
+
+
+def loaded(records: dict[str, str], *without: str, alone: bool = False) -> Any:
+    """The document for schemathesis, to be held against all its checks but these."""
+    words = KNOWN | {name: [value] for name, value in records.items()}
+    checks = {name: {"enabled": False} for name in without}
+    configuration = SchemathesisConfig.from_dict({"generation": GENERATION, "checks": checks})
+    return schemathesis.openapi.from_dict(with_words(DOCUMENT, words, alone=alone), config=configuration)
+
+
+each = pytest.mark.parametrize("label", OPERATIONS)
+
+
+@each
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=["fitting", "not fitting"])
+def test_an_operation_keeps_its_word_at_the_edges(caller: Caller, label: str, mode: GenerationMode) -> None:
+    operation = caller.operation(label)
+    generation = caller.schema.config.generation_for(operation=operation)
+    faults: list[Exception] = []
+    for case in caller.schema.iter_coverage_cases(operation, generation_modes=[mode], generation_config=generation):
+        try:
+            caller.call(case)
+        except ExceptionGroup as found:
+            faults.extend(found.exceptions)
+    if faults:
+        raise ExceptionGroup(label, faults[:10])
+
+
+@each
+def test_an_operation_keeps_its_word_by_chance(caller: Caller, label: str) -> None:
+    operation = caller.operation(label)
+    nothing_to_get_wrong = not (
+        operation.definition.raw["security"] or operation.body or list(operation.iter_parameters())
+    )
+    modes = [GenerationMode.POSITIVE] if nothing_to_get_wrong else list(GenerationMode)
+
+    @settings(max_examples=CHANCES, database=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def chance(data: st.DataObject) -> None:
+        for mode in modes:
+            caller.call(data.draw(operation.as_strategy(generation_mode=mode)))
+
+    chance()
+
+
+def test_sequences_of_calls_keep_their_word(stack: Stack) -> None:
+    """What one call made, the next reads, changes, removes; what is removed is gone."""
+    member = register(stack.url)
+    schema = loaded({}, "positive_data_acceptance", "unsupported_method", alone=True)
+    schema = schema.include(path_regex=MADE_BY_JSON)
+
+    class Sequence(schema.as_state_machine()):  # type: ignore[misc]
+        def get_call_kwargs(self, case: Case) -> dict[str, Any]:
+            return {
+                "base_url": stack.url,
+                "headers": {"Authorization": member.http.headers["Authorization"]},
+                "timeout": TIMEOUT_SECONDS,
+            }
+
+        def validate_response(self, response: Any, case: Case, **options: Any) -> None:
+            seen[case.operation.label, response.status_code] += 1
+            if response.status_code != 414:
+                super().validate_response(response, case, **options)
+
+    seen: Counter[tuple[str, int]] = Counter()
+    Sequence.run(
+        settings=settings(
+            max_examples=SEQUENCES,
+            stateful_step_count=STEPS,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate,),
+        )
+    )
+    print(seen)

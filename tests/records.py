@@ -1,0 +1,280 @@
+"""A tenant with one record of every kind that a path may name, and the least call of every row."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+import httpx
+import msgspec
+import pytest
+import xlsxwriter
+
+from service.app import routes
+from service.platform.api import Route, Upload
+from tests.conftest import PASSWORD, Member, wait_until
+
+ROWS = [row for row in routes() if row.path.startswith("/api/")]
+OPEN_ROWS = [row for row in routes() if not row.path.startswith("/api/")]
+GUARDED = [row for row in ROWS if row.access != "public"]
+LIMITS = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
+
+
+def identity(row: Route) -> str:
+    """A row's name in test reports and tables."""
+    return f"{row.method} {row.path}"
+
+
+def each(rows: list[Route]) -> pytest.MarkDecorator:
+    """A test of every one of these rows."""
+    return pytest.mark.parametrize("row", rows, ids=identity)
+
+
+# Calls --------------------------------------------------------------------------------------------------------------
+
+
+def path_of(row: Route, **values: str) -> str:
+    """The row's path with these values as they stand, and identifiers of nothing for the others."""
+    return re.sub(r"{(\w+)}", lambda name: values.get(name[1], str(uuid4())), row.path)
+
+
+def quoted(values: dict[str, str]) -> dict[str, str]:
+    """Values that a path can hold, whatever is in them."""
+    return {name: quote(value, safe="") for name, value in values.items()}
+
+
+ASKED = {"formula": "=A1"}
+"""Values of the query fields that a route cannot do without."""
+SENT: dict[str, Any] = {"sample_data": []}
+"""Values of the body's fields that a route with a record in its path cannot do without."""
+
+
+def least_of(row: Route) -> dict[str, Any] | None:
+    """The least body of a row with a record in its path."""
+    fields = msgspec.structs.fields(row.body) if row.body else ()
+    return {field.encode_name: SENT[field.encode_name] for field in fields if field.required} if row.body else None
+
+
+def asked_of(row: Route) -> str:
+    """The least query of a row."""
+    fields = msgspec.structs.fields(row.query) if row.query else ()
+    return "?" + urlencode({field.encode_name: ASKED[field.encode_name] for field in fields if field.required})
+
+
+# Answers ------------------------------------------------------------------------------------------------------------
+
+
+def error_of(answer: httpx.Response) -> dict[str, Any]:
+    """The body of a refusal, its shape checked."""
+    body: dict[str, Any] = answer.json()
+    assert answer.headers["content-type"] == "application/json"
+    more = {"errors"} & set(body) | ({"error", "message", "retry_after"} if answer.status_code == 429 else set())
+    assert set(body) == {"detail", "error_code", "request_id"} | more, body
+    assert body["request_id"] == answer.headers["x-request-id"]
+    for fault in body.get("errors", []):
+        assert set(fault) == {"loc", "message"}
+        assert all(isinstance(step, str) for step in fault["loc"])
+    assert_limits(answer)
+    return body
+
+
+def assert_limits(answer: httpx.Response) -> None:
+    """The limit headers are there and make sense."""
+    limit, remaining, reset = (int(answer.headers[name]) for name in LIMITS)
+    assert limit > 0
+    assert 0 <= remaining <= limit
+    assert reset > 1_700_000_000
+
+
+def forbidden(answer: httpx.Response) -> bool:
+    """Whether the caller was refused for who they are."""
+    if answer.status_code != 403:
+        return False
+    body = error_of(answer)
+    return bool(body["detail"] == "Insufficient permissions" and body["error_code"] == "PERMISSION_DENIED")
+
+
+# Records ------------------------------------------------------------------------------------------------------------
+
+BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
+TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
+TEST_ID = "ccc_bucket_pct"
+MAPPING: dict[str, Any] = {
+    "name": "Contract",
+    "source_type": "custom",
+    "mappings": {"ID": {"target": "id", "type": "string", "required": False, "aliases": []}},
+}
+
+
+def small_book(rows: Sequence[Sequence[str | float]]) -> bytes:
+    """A workbook with one sheet, Loans."""
+    buffer = io.BytesIO()
+    book = xlsxwriter.Workbook(buffer)
+    sheet = book.add_worksheet("Loans")
+    for row, cells in enumerate(rows):
+        sheet.write_row(row, 0, cells)
+    book.close()
+    return buffer.getvalue()
+
+
+def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
+    """A tape, its comparison with a workbook, and one of the issues."""
+    base = "/api/v1/reconciliation"
+    uploaded = member.post(
+        f"{base}/tapes/upload",
+        files={"file": ("tape.xlsx", small_book(TAPE))},
+        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+    )
+    assert uploaded.status_code == 201, uploaded.text
+    tape_id = uploaded.json()["tape_id"]
+
+    def ended(path: str, field: str) -> bool:
+        status = member.get(f"{base}/{path}").json()[field]
+        assert status != "failed"
+        return bool(status == "completed")
+
+    wait_until(lambda: ended(f"tapes/{tape_id}", "processing_status"), what="the tape")
+    compared = member.post(f"{base}/compare", json={"tape_id": tape_id, "workbook_id": workbook_id})
+    assert compared.status_code == 200, compared.text
+    job_id = compared.json()["job_id"]
+    wait_until(lambda: ended(f"compare/{job_id}/status", "status"), what="the comparison")
+    issues = member.get(f"{base}/issues").json()["items"]
+    return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
+
+
+def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
+    """A body, or the text fields of a form, that the row would take; every text field that it knows is given."""
+    fresh = uuid4().hex[:12]
+    bodies: dict[str, dict[str, Any]] = {
+        "POST /api/v1/auth/register": {
+            "email": f"body-{fresh}@example.com",
+            "password": PASSWORD,
+            "full_name": "Bo Body",
+            "organization_name": f"Body {fresh}",
+        },
+        "POST /api/v1/auth/login": {"username": "body@example.com", "password": PASSWORD, "otp_code": "000000"},
+        "POST /api/v1/auth/refresh": {"refresh_token": "x.y.z"},
+        "POST /api/v1/auth/accept-invitation": {"token": fresh, "password": PASSWORD},
+        "POST /api/v1/auth/password/change": {"current_password": f"{PASSWORD}8", "new_password": f"{PASSWORD}9"},
+        "POST /api/v1/auth/password/forgot": {"email": f"body-{fresh}@example.com"},
+        "POST /api/v1/auth/password/reset": {"token": fresh, "new_password": f"{PASSWORD}9"},
+        "POST /api/v1/auth/2fa/verify": {"code": "000000"},
+        "POST /api/v1/auth/2fa/disable": {"code": "000000"},
+        "POST /api/v1/calculations/evaluate": {
+            "formula": '=A1&"x"',
+            "context": {"A1": "y"},
+            "workbook_id": made["workbook_id"],
+            "sheet_name": "Loans",
+            "options": {"date_format": "YYYY-MM-DD"},
+        },
+        "POST /api/v1/calculations/batch": {
+            "formulas": [{"id": "one", "formula": '=A1&"x"', "context": {"A1": "y"}}],
+            "shared_context": {"B1": "z"},
+        },
+        "POST /api/v1/calculations/validate": {"formula": "=SUM(A1)"},
+        "POST /api/v1/compliance/run": {
+            "workbook_id": made["workbook_id"],
+            "test_suite": "standard",
+            "test_ids": [TEST_ID],
+        },
+        "POST /api/v1/compliance/thresholds": {
+            "workbook_id": made["workbook_id"],
+            "test_id": TEST_ID,
+            "threshold_value": 7.5,
+            "threshold_type": "max",
+        },
+        "POST /api/v1/workbooks/upload": {
+            "name": "Loans",
+            "description": "of March",
+            "mapping_id": made["mapping_id"],
+            "stream_key": "deal:internal:one",
+        },
+        "PATCH /api/v1/workbooks/{workbook_id}": {
+            "name": "Loans",
+            "description": "of April",
+            "mapping_id": made["mapping_id"],
+            "stream_key": "deal:internal:one",
+        },
+        "POST /api/v1/mappings": MAPPING
+        | {
+            "name": f"Mapping {fresh}",
+            "description": "of columns",
+            "profile_id": made["mapping_id"],
+            "transforms": [{"field": "id", "operation": "trim"}],
+            "validation_rules": [{"field": "id", "rule": "required", "message": "there is none"}],
+        },
+        "PATCH /api/v1/mappings/{mapping_id}": {"name": f"Mapping {fresh}", "description": "of columns"},
+        "POST /api/v1/mappings/{mapping_id}/validate": {"sample_data": [{"ID": "one"}]},
+        "POST /api/v1/reconciliation/tapes/upload": {"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+        "POST /api/v1/reconciliation/compare": {
+            "tape_id": made["tape_id"],
+            "workbook_id": made["workbook_id"],
+            "rules": ["par_value"],
+        },
+        "PATCH /api/v1/reconciliation/issues/{issue_id}": {"status": "acknowledged", "resolution_notes": "seen"},
+        "PATCH /api/v1/admin/tenant": {
+            "name": "Tenant",
+            "settings": {
+                "default_currency": "EUR",
+                "timezone": "Europe/Paris",
+                "date_format": "DD/MM/YYYY",
+                "number_format": "de-DE",
+                "default_date_format": "DD/MM/YYYY",
+                "default_number_format": "de-DE",
+            },
+        },
+        "POST /api/v1/admin/users/invite": {
+            "email": f"body-{fresh}@example.com",
+            "full_name": "Bo Body",
+            "role": "viewer",
+            "send_email": False,
+        },
+        "PATCH /api/v1/admin/users/{user_id}": {"full_name": "Bo Body", "role": "viewer", "status": "active"},
+        "POST /api/v1/admin/api-keys": {
+            "name": "key",
+            "description": "of a body",
+            "permissions": ["workbooks:read"],
+            "expires_at": "2999-01-01T00:00:00Z",
+            "environment": "test",
+        },
+        "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
+    }
+    return bodies[identity(row)]
+
+
+def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **options: Any) -> httpx.Response:
+    """Call a row with a body or, where it takes one, with a form."""
+    if row.form is None:
+        return caller.http.request(row.method, path, **({} if row.body is None else {"json": body}), **options)
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(row.form)}
+    rows = TAPE if "tapes" in row.path else BOOK
+    files = {name: ("file.xlsx", small_book(rows)) for name, kind in fields.items() if kind is Upload}
+    return caller.http.request(row.method, path, data=body, files=files or None, **options)
+
+
+def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
+    """One record of each kind of the owner's tenant, by the name of the path parameter that takes it."""
+    uploaded = owner.post("/api/v1/workbooks/upload", files={"file": ("loans.xlsx", small_book(BOOK))})
+    assert uploaded.status_code == 201, uploaded.text
+    workbook = owner.parsed(uploaded.json()["id"])
+    assert workbook["status"] == "ready", workbook
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"]})
+    assert run.status_code == 200, run.text
+    key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+    assert key.status_code == 201, key.text
+    mapping = owner.post("/api/v1/mappings", json=MAPPING)
+    assert mapping.status_code == 201, mapping.text
+    return {
+        "workbook_id": workbook["id"],
+        "sheet_name": "Loans",
+        "ref": "A1",
+        "result_id": run.json()["id"],
+        "user_id": user_id or owner.invite("viewer").user_id,
+        "key_id": key.json()["id"],
+        "mapping_id": mapping.json()["id"],
+        **_reconciled(owner, workbook["id"]),
+    }

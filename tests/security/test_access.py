@@ -1,0 +1,235 @@
+"""Who may call what: every endpoint with every role, every scope, the system key and operators, by a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.platform.access import KEY_SCOPES
+from service.platform.api import Route
+from tests.conftest import Member, Stack, register
+from tests.records import GUARDED, ROWS, each, error_of, forbidden, identity, path_of
+from tests.security.conftest import SYSTEM_KEY, Deployment
+
+# By hand, from the specification: what each endpoint asks of its caller.
+TABLE = """
+public                  POST    /api/v1/auth/register
+public                  POST    /api/v1/auth/login
+public                  POST    /api/v1/auth/refresh
+public                  POST    /api/v1/auth/accept-invitation
+public                  POST    /api/v1/auth/password/forgot
+public                  POST    /api/v1/auth/password/reset
+any                     GET     /api/v1/auth/me
+user                    POST    /api/v1/auth/logout
+user                    POST    /api/v1/auth/revoke-all-tokens
+user                    POST    /api/v1/auth/password/change
+user                    POST    /api/v1/auth/2fa/enroll
+user                    POST    /api/v1/auth/2fa/verify
+user                    POST    /api/v1/auth/2fa/disable
+calculations:execute    POST    /api/v1/calculations/evaluate
+calculations:execute    POST    /api/v1/calculations/batch
+calculations:execute    POST    /api/v1/calculations/validate
+calculations:execute    GET     /api/v1/calculations/functions
+calculations:execute    GET     /api/v1/calculations/translate
+compliance:write        POST    /api/v1/compliance/run
+compliance:read         GET     /api/v1/compliance/results/{result_id}
+compliance:read         GET     /api/v1/compliance/suites
+compliance:write        POST    /api/v1/compliance/thresholds
+compliance:read         GET     /api/v1/compliance/thresholds
+compliance:read         GET     /api/v1/compliance/history
+mappings:write          POST    /api/v1/mappings
+mappings:read           GET     /api/v1/mappings
+mappings:read           GET     /api/v1/mappings/{mapping_id}
+mappings:write          PATCH   /api/v1/mappings/{mapping_id}
+mappings:write          DELETE  /api/v1/mappings/{mapping_id}
+mappings:read           POST    /api/v1/mappings/{mapping_id}/validate
+compliance:write        POST    /api/v1/reconciliation/tapes/upload
+compliance:read         GET     /api/v1/reconciliation/tapes
+compliance:read         GET     /api/v1/reconciliation/tapes/{tape_id}
+compliance:read         GET     /api/v1/reconciliation/tapes/{tape_id}/loans
+compliance:write        POST    /api/v1/reconciliation/compare
+compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
+compliance:read         GET     /api/v1/reconciliation/issues
+compliance:read         GET     /api/v1/reconciliation/issues/summary
+compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
+workbooks:read          GET     /api/v1/workbooks
+workbooks:write         POST    /api/v1/workbooks/upload
+workbooks:read          GET     /api/v1/workbooks/{workbook_id}
+workbooks:write         PATCH   /api/v1/workbooks/{workbook_id}
+workbooks:write         DELETE  /api/v1/workbooks/{workbook_id}
+workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets
+workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data
+workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/cells/{ref}
+calculations:execute    POST    /api/v1/workbooks/{workbook_id}/recalculate
+workbooks:read          GET     /api/v1/activity
+role:admin              GET     /api/v1/admin/tenant
+role:admin              PATCH   /api/v1/admin/tenant
+role:owner              DELETE  /api/v1/admin/tenant
+admin:users             GET     /api/v1/admin/users
+admin:users             POST    /api/v1/admin/users/invite
+admin:users             GET     /api/v1/admin/users/{user_id}
+admin:users             PATCH   /api/v1/admin/users/{user_id}
+admin:users             DELETE  /api/v1/admin/users/{user_id}
+admin:api-keys          GET     /api/v1/admin/api-keys
+admin:api-keys          POST    /api/v1/admin/api-keys
+admin:api-keys          DELETE  /api/v1/admin/api-keys/{key_id}
+admin:api-keys          POST    /api/v1/admin/api-keys/{key_id}/rotate
+role:admin              GET     /api/v1/admin/audit-logs
+role:admin              GET     /api/v1/admin/audit-logs/export
+"""
+ACCESS = {f"{method} {path}": access for access, method, path in map(str.split, TABLE.split("\n")[1:-1])}
+
+# By hand, from the capability matrix: the roles that have what an endpoint asks.
+EVERYBODY = {"owner", "admin", "analyst", "viewer"}
+WORKING = {"owner", "admin", "analyst"}
+ADMINISTERING = {"owner", "admin"}
+ROLES = {
+    "any": EVERYBODY,
+    "user": EVERYBODY,
+    "role:admin": ADMINISTERING,
+    "role:owner": {"owner"},
+    "workbooks:read": EVERYBODY,
+    "workbooks:write": WORKING,
+    "calculations:execute": WORKING,
+    "compliance:read": EVERYBODY,
+    "compliance:write": WORKING,
+    "mappings:read": WORKING,
+    "mappings:write": WORKING,
+    "admin:users": ADMINISTERING,
+    "admin:api-keys": ADMINISTERING,
+}
+SYSTEM = {"role:admin", "admin:users", "admin:api-keys"}
+"""What the deployment's own key administers of a tenant; it sees nobody's data."""
+OPERATORS = set(ROLES) - {"any", "user", "role:owner"}
+"""What an operator may do in another tenant: what its admins may, but for what is of a user of its own."""
+
+MAKES_KEYS = {"POST /api/v1/admin/api-keys", "POST /api/v1/admin/api-keys/{key_id}/rotate"}
+"""A key is its creator's, so whoever is no user of the tenant is refused by the endpoint itself."""
+ENDING = {"POST /api/v1/auth/logout", "POST /api/v1/auth/revoke-all-tokens", "DELETE /api/v1/admin/tenant"}
+"""Endpoints that would end the session or the tenant that the other tests use."""
+
+SPECIFIED = Path(__file__).parents[2] / "../shared/spec/endpoints.json"
+
+
+def test_the_table_names_every_endpoint_and_no_other() -> None:
+    assert set(ACCESS) == {identity(row) for row in ROWS}
+
+
+@each(ROWS)
+def test_a_row_asks_what_the_table_says(row: Route) -> None:
+    assert row.access == ACCESS[identity(row)]
+
+
+@pytest.mark.parametrize("specified", [path for path in [SPECIFIED] if path.exists()], ids=["endpoints"])
+def test_the_table_says_what_the_specification_says(specified: Path) -> None:
+    stated = {f"{row['method']} {row['path']}": row["access"] for row in json.loads(specified.read_text("utf-8"))}
+    assert {name: stated[name] for name in ACCESS} == ACCESS
+
+
+def called(caller: Member, row: Route) -> httpx.Response:
+    """The answer to a call that names nothing: whoever may call is told 404 or 422 at worst."""
+    answer = caller.http.request(row.method, path_of(row))
+    assert answer.status_code not in (401, 429, 500, 503), answer.text
+    return answer
+
+
+@each(GUARDED)
+def test_each_role(stack: Stack, members: dict[str, Member], row: Route) -> None:
+    may = ROLES[ACCESS[identity(row)]]
+    for role, member in members.items():
+        caller = member
+        if role in may and identity(row) in ENDING:
+            caller = register(stack.url) if role == "owner" else members["owner"].invite(role)
+        assert forbidden(called(caller, row)) == (role not in may), role
+
+
+@each(GUARDED)
+def test_each_scope_of_a_key(keys: dict[str, Member], row: Route) -> None:
+    access = ACCESS[identity(row)]
+    for scope in KEY_SCOPES:
+        assert forbidden(called(keys[scope], row)) == (access not in (scope, "any")), scope
+    assert forbidden(called(keys["all"], row)) == (access not in KEY_SCOPES and access != "any")
+    if access in KEY_SCOPES:
+        assert forbidden(called(keys[f"not {access}"], row))
+
+
+@each(GUARDED)
+def test_the_system_key(deployment: Deployment, http: httpx.Client, row: Route) -> None:
+    access = ACCESS[identity(row)]
+    answer = called(deployment.callers["system"], row)
+    assert forbidden(answer) == (access not in SYSTEM) or identity(row) in MAKES_KEYS
+    homeless = httpx.request(row.method, deployment.url + path_of(row), headers={"X-API-Key": SYSTEM_KEY}, timeout=60)
+    assert homeless.status_code == (422 if access in SYSTEM else 403), homeless.text
+    # A deployment without this setting knows no such key.
+    assert http.request(row.method, path_of(row), headers={"X-API-Key": SYSTEM_KEY}).status_code == 401
+
+
+@each(GUARDED)
+def test_an_operator_in_another_tenant(deployment: Deployment, row: Route) -> None:
+    for caller in ("owner", "admin"):
+        answer = called(deployment.callers[caller], row)
+        assert forbidden(answer) == (ACCESS[identity(row)] not in OPERATORS) or identity(row) in MAKES_KEYS, caller
+    for caller in ("analyst", "viewer", "key"):
+        assert forbidden(called(deployment.callers[caller], row)), caller
+
+
+@each(GUARDED)
+def test_nobody_else_names_another_tenant(
+    attacker: Member, keys: dict[str, Member], shared_owner: Member, row: Route
+) -> None:
+    path = path_of(row)
+    for caller, tenant in ((attacker, shared_owner.tenant_id), (keys["all"], attacker.tenant_id)):
+        for named in (tenant, tenant.upper(), f" {tenant}", "*", "", "null"):
+            assert forbidden(caller.http.request(row.method, path, headers={"X-Tenant-ID": named})), named
+
+
+def test_naming_ones_own_tenant_changes_nothing(shared_owner: Member, keys: dict[str, Member]) -> None:
+    for caller in (shared_owner, keys["all"]):
+        for spelt in (shared_owner.tenant_id, shared_owner.tenant_id.upper()):
+            assert caller.get("/api/v1/auth/me", headers={"X-Tenant-ID": spelt}).status_code == 200
+
+
+@each(GUARDED)
+def test_nobody_passes_without_credentials(http: httpx.Client, row: Route) -> None:
+    answer = http.request(row.method, path_of(row), headers={"x-request-id": "mine-1"})
+    assert answer.status_code == 401
+    assert error_of(answer) == {
+        "detail": "Not authenticated",
+        "error_code": "AUTHENTICATION_FAILED",
+        "request_id": "mine-1",
+    }
+
+
+@each(GUARDED)
+@pytest.mark.parametrize(
+    ("headers", "code", "detail"),
+    [
+        ({"Authorization": "Bearer x.y.z"}, "INVALID_TOKEN", "Invalid or expired token"),
+        ({"Authorization": "Bearer"}, "INVALID_TOKEN", "Invalid or expired token"),
+        ({"Authorization": "Basic b2xpdmU6eA=="}, "INVALID_TOKEN", "Invalid or expired token"),
+        ({"X-API-Key": "svc_live_nothing"}, "AUTHENTICATION_FAILED", "Invalid API key"),
+        ({"X-API-Key": ""}, "AUTHENTICATION_FAILED", "Invalid API key"),
+    ],
+    ids=["token", "no token", "basic", "key", "empty key"],
+)
+def test_nobody_passes_with_wrong_credentials(
+    http: httpx.Client, row: Route, headers: dict[str, str], code: str, detail: str
+) -> None:
+    answer = http.request(row.method, path_of(row), headers=headers)
+    assert answer.status_code == 401
+    body = error_of(answer)
+    assert (body["error_code"], body["detail"]) == (code, detail)
+
+
+@each(GUARDED)
+def test_what_a_caller_sends_is_not_looked_at_before_who_they_are(
+    http: httpx.Client, members: dict[str, Member], made: dict[str, str], row: Route
+) -> None:
+    """A refusal tells a stranger, or a role too low, nothing of what is there, and a broken body nothing of fields."""
+    rubbish = {"content": b"{", "headers": {"content-type": "application/json"}}
+    assert http.request(row.method, path_of(row, **made) + "?page=x", **rubbish).status_code == 401
+    if "viewer" not in ROLES[ACCESS[identity(row)]]:
+        assert forbidden(members["viewer"].http.request(row.method, path_of(row, **made) + "?page=x", **rubbish))

@@ -1,0 +1,222 @@
+"""Idempotency-Key over HTTP: one effect, one answer, given again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from service.app import routes
+from service.platform.config import Settings
+from tests.conftest import PASSWORD, Member, Stack, wait_until
+from tests.contract.test_routes import BOOK, small_book
+
+MAPPINGS = "/api/v1/mappings"
+
+# By hand: the POSTs whose answers hold tokens, keys, invitations or two-factor secrets.
+SECRETIVE = {
+    "/api/v1/auth/register",
+    "/api/v1/auth/login",
+    "/api/v1/auth/refresh",
+    "/api/v1/auth/accept-invitation",
+    "/api/v1/auth/2fa/enroll",
+    "/api/v1/auth/2fa/verify",
+    "/api/v1/admin/users/invite",
+    "/api/v1/admin/api-keys",
+    "/api/v1/admin/api-keys/{key_id}/rotate",
+}
+
+
+def mapping(name: str) -> dict[str, Any]:
+    columns = {"ID": {"target": "id", "type": "string", "required": False, "aliases": []}}
+    return {"name": name, "source_type": "custom", "mappings": columns}
+
+
+def created(member: Member, key: str, name: str) -> httpx.Response:
+    return member.post(MAPPINGS, json=mapping(name), headers={"Idempotency-Key": key})
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str, str]:
+    return answer.status_code, answer.json()["error_code"], answer.json()["detail"]
+
+
+def test_a_repetition_gets_the_first_answer_and_has_no_effect(owner: Member, stack: Stack) -> None:
+    first, again = (created(owner, "key-1", "Twice") for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.content == again.content
+    assert first.headers["etag"] == again.headers["etag"]
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["content-type"] == "application/json"
+    assert owner.get(MAPPINGS).json()["total"] == 1
+    events = "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'mapping.created'"
+    assert stack.sql(events, [owner.tenant_id]) == [(1,)]
+
+
+def test_another_request_may_not_use_the_key(owner: Member) -> None:
+    created(owner, "key-1", "One")
+    used = (409, "CONFLICT", "Idempotency key was used for another request")
+    assert refusal(created(owner, "key-1", "Two")) == used
+    elsewhere = owner.post(
+        "/api/v1/calculations/evaluate", json=mapping("One") | {"formula": "=1"}, headers={"Idempotency-Key": "key-1"}
+    )
+    assert refusal(elsewhere) == used
+    with_query = owner.post(f"{MAPPINGS}?x=1", json=mapping("One"), headers={"Idempotency-Key": "key-1"})
+    assert refusal(with_query) == used
+
+
+def test_a_key_is_its_callers_own(owner: Member, stranger: Member) -> None:
+    callers = [owner, owner.invite("analyst"), owner.key("mappings:write"), stranger]
+    answers = [created(caller, "shared", f"Mapping {number}") for number, caller in enumerate(callers)]
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert len({answer.json()["id"] for answer in answers}) == 4
+
+
+def test_a_refused_request_gives_the_key_back(owner: Member) -> None:
+    broken = owner.post(MAPPINGS, json=mapping("x") | {"source_type": "?"}, headers={"Idempotency-Key": "again"})
+    assert broken.status_code == 400
+    assert created(owner, "again", "Mended").status_code == 201
+    assert created(owner, "again", "Mended").headers["idempotent-replayed"] == "true"
+
+
+def test_of_many_at_once_one_has_the_effect(owner: Member) -> None:
+    def one(_: int) -> httpx.Response:
+        with httpx.Client(base_url=owner.http.base_url, headers=owner.http.headers, timeout=60) as client:
+            return client.post(MAPPINGS, json=mapping("Once"), headers={"Idempotency-Key": "race"})
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(one, range(20)))
+    made = [answer for answer in answers if answer.status_code == 201]
+    assert len({answer.content for answer in made}) == 1
+    assert sum("idempotent-replayed" not in answer.headers for answer in made) == 1
+    waiting = (409, "CONFLICT", "Request with this idempotency key is still being processed")
+    assert {refusal(answer) for answer in answers if answer.status_code != 201} <= {waiting}
+    assert owner.get(MAPPINGS).json()["total"] == 1
+
+
+def test_a_file_is_compared_by_its_bytes(owner: Member) -> None:
+    def upload(content: bytes, boundary: str) -> httpx.Response:
+        return owner.post(
+            "/api/v1/workbooks/upload",
+            files={"file": ("loans.xlsx", content)},
+            headers={"Idempotency-Key": "upload", "content-type": f"multipart/form-data; boundary={boundary}"},
+        )
+
+    content = small_book(BOOK)
+    first, again = upload(content, "one"), upload(content, "two")
+    assert first.status_code == 201, first.text
+    assert first.content == again.content
+    assert again.headers["idempotent-replayed"] == "true"
+    assert upload(small_book(BOOK[:2]), "one").status_code == 409
+    assert owner.get("/api/v1/workbooks").json()["total"] == 1
+
+
+def test_a_high_rate_event_is_told_once(owner: Member, stack: Stack) -> None:
+    body, headers = {"formula": "=1+1"}, {"Idempotency-Key": "sum"}
+    first, again = (owner.post("/api/v1/calculations/evaluate", json=body, headers=headers) for _ in range(2))
+    assert first.content == again.content
+    assert owner.post("/api/v1/calculations/evaluate", json=body).status_code == 200
+    events = "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'calculation.completed'"
+    wait_until(lambda: stack.sql(events, [owner.tenant_id]) == [(2,)], what="two events")
+
+
+# Secrets ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_answers_with_secrets_are_known() -> None:
+    assert {row.path for row in routes() if row.method == "POST" and row.tells_secrets} == SECRETIVE
+
+
+def test_an_answer_with_a_secret_is_not_kept(owner: Member, stack: Stack) -> None:
+    body = {"name": "key", "permissions": ["workbooks:read"]}
+    headers = {"Idempotency-Key": f"secret-{uuid4()}"}
+    first, again = (owner.post("/api/v1/admin/api-keys", json=body, headers=headers) for _ in range(2))
+    assert first.status_code == 201
+    assert refusal(again) == (409, "CONFLICT", "Already processed")
+    assert owner.get("/api/v1/admin/api-keys").json()["total"] == 1
+    kept = stack.sql(
+        "SELECT status, media_type, headers, content FROM idempotency_keys WHERE tenant_id = %s", [owner.tenant_id]
+    )
+    assert kept == [(201, None, None, None)]
+
+
+def test_a_registration_happens_once(stack: Stack) -> None:
+    body = {
+        "email": f"{uuid4().hex}@example.com",
+        "password": PASSWORD,
+        "full_name": "Olive Owner",
+        "organization_name": "Once",
+    }
+    headers = {"Idempotency-Key": str(uuid4())}
+    first, again = (httpx.post(f"{stack.url}/api/v1/auth/register", json=body, headers=headers) for _ in range(2))
+    assert first.status_code == 201
+    assert refusal(again) == (409, "CONFLICT", "Already processed")
+    other = httpx.post(f"{stack.url}/api/v1/auth/register", json=body | {"email": "x@example.com"}, headers=headers)
+    assert refusal(other) == (409, "CONFLICT", "Idempotency key was used for another request")
+
+
+def test_a_refresh_that_is_repeated_does_not_end_the_session(owner: Member) -> None:
+    """Without a key the used token's return would count as theft."""
+    body, headers = {"refresh_token": owner.tokens["refresh_token"]}, {"Idempotency-Key": str(uuid4())}
+    first, again = (owner.post("/api/v1/auth/refresh", json=body, headers=headers) for _ in range(2))
+    assert refusal(again) == (409, "CONFLICT", "Already processed")
+    renewed = owner.post("/api/v1/auth/refresh", json={"refresh_token": first.json()["refresh_token"]})
+    assert renewed.status_code == 200
+
+
+# Limits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [b"", b"a b", b"x" * 256, "schlüssel".encode(), b"tab\tin"])
+def test_a_key_that_is_none(owner: Member, key: bytes) -> None:
+    answer = owner.post(MAPPINGS, json=mapping("x"), headers={b"Idempotency-Key": key})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [
+        {"loc": ["header", "idempotency-key"], "message": "expected 1 to 255 printable ASCII characters"}
+    ]
+    assert owner.get(MAPPINGS).json()["total"] == 0
+
+
+def test_only_posts_heed_it(owner: Member) -> None:
+    headers = {"Idempotency-Key": "same"}
+    made = created(owner, "same", "Read").json()
+    assert owner.get(f"{MAPPINGS}/{made['id']}", headers=headers).json()["name"] == "Read"
+    renamed = owner.patch(f"{MAPPINGS}/{made['id']}", json={"name": "Changed"}, headers=headers)
+    assert (renamed.status_code, renamed.json()["name"]) == (200, "Changed")
+
+
+def test_a_key_is_forgotten_after_its_time(owner: Member, stack: Stack) -> None:
+    assert Settings().idempotency_seconds == 86_400
+    created(owner, "old", "First")
+    stack.sql("UPDATE idempotency_keys SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
+    assert created(owner, "old", "Second").status_code == 201
+    stack.sql("UPDATE idempotency_keys SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
+    count = "SELECT count(*) FROM idempotency_keys WHERE tenant_id = %s"
+    wait_until(lambda: stack.sql(count, [owner.tenant_id]) == [(0,)], seconds=60, what="the purge")
+
+
+def test_a_process_that_died_at_work_gives_its_key_up(owner: Member, stack: Stack) -> None:
+    created(owner, "crash", "Crash")
+    stack.sql(
+        """
+        UPDATE idempotency_keys SET status = NULL, content = NULL, claimed_until = now() + interval '1 minute'
+        WHERE tenant_id = %s
+        """,
+        [owner.tenant_id],
+    )
+    assert refusal(created(owner, "crash", "Crash"))[2] == "Request with this idempotency key is still being processed"
+    stack.sql("UPDATE idempotency_keys SET claimed_until = now() WHERE tenant_id = %s", [owner.tenant_id])
+    assert refusal(created(owner, "crash", "Crash")) == (409, "CONFLICT", "Mapping already exists")
+
+
+def test_a_large_answer_is_not_kept(owner: Member, stack: Stack) -> None:
+    assert Settings().max_replay_bytes == 1_048_576
+    body, headers = {"formula": '=REPT("x", 2000)'}, {"Idempotency-Key": "large"}
+    with stack.another_api(CUSHION_MAX_REPLAY_BYTES="1024") as url:
+        authorized = {"Authorization": owner.http.headers["authorization"], **headers}
+        first, again = (httpx.post(f"{url}/api/v1/calculations/evaluate", json=body, headers=authorized) for _ in "12")
+    assert first.status_code == 200, first.text
+    assert refusal(again) == (409, "CONFLICT", "Already processed")
