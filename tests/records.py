@@ -203,7 +203,7 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         | {
             "name": f"Mapping {fresh}",
             "description": "of columns",
-            "profile_id": made["mapping_id"],
+            "profile_id": "standard_clo",
             "transforms": [{"field": "id", "operation": "trim"}],
             "validation_rules": [{"field": "id", "rule": "required", "message": "there is none"}],
         },

@@ -49,6 +49,7 @@ from service.platform.context import Context
 from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
+from service.platform.standing import TenantUsage
 
 MEGABYTE = 1_048_576
 _STANDARDS: Final[dict[str, Check]] = {
@@ -71,13 +72,15 @@ LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment
 
 async def get_tenant(ctx: Context) -> Tenant:
     """The caller's tenant with quotas and usage."""
+    used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
     ctx.tag(row.version)
-    return await _dressed(ctx, row)
+    return _dressed(ctx, row, used)
 
 
 async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     """Change the tenant; what is not given stays, and what the gate knows of it bites at once."""
+    used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
     standing = _standing(ctx, row, patch)
     ctx.match(row.version)
@@ -95,7 +98,7 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     names = [*(["name"] if patch.name is not UNSET else []), *standing, *settings]
     ctx.concerns("tenant", changed.id, changed.name, changed=names, **standing)
     ctx.tag(changed.version)
-    return await _dressed(ctx, changed)
+    return _dressed(ctx, changed, used)
 
 
 def _standing(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, str]]:
@@ -191,7 +194,8 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     status = user.status if patch.status is UNSET else patch.status
     full_name = user.full_name if patch.full_name is UNSET else patch.full_name
     changes_rights = (role, status) != (user.role, user.status)
-    if changes_rights and "owner" in (role, user.role) and not _is_owner(ctx, owners):
+    may_touch_owners = _is_owner(ctx) and (ctx.caller.system or ctx.caller.user_id in owners)  # still one, that is
+    if changes_rights and "owner" in (role, user.role) and not may_touch_owners:
         raise PermissionDenied
     if user.status == "invited" and status != "invited":
         raise NotYetJoined
@@ -205,9 +209,9 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     return changed
 
 
-def _is_owner(ctx: Context, owners: set[UUID]) -> bool:
-    """Whether the caller has an owner's rights now: who has just been demoted has not."""
-    return ctx.caller.role == "owner" and (not ctx.caller.member or ctx.caller.user_id in owners)
+def _is_owner(ctx: Context) -> bool:
+    """Whether the caller has an owner's rights over owners: a key has not, or a lost one would cost the tenant."""
+    return ctx.caller.role == "owner" and ctx.caller.kind != "key"
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
@@ -286,7 +290,7 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
     if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):
         raise UserLimitExceeded
     if late is not None:
-        if late.role == "owner" and ctx.caller.role != "owner":
+        if late.role == "owner" and not _is_owner(ctx):
             raise PermissionDenied
         await store.renew_invited_user(ctx, late.id, email, full_name, role)
         return late.id
@@ -385,21 +389,23 @@ def _granted_role(ctx: Context, role: str) -> Role:
     known = next((known for known in ROLES if known == role), None)
     if known is None:
         raise InvalidRole
-    if known == "owner" and ctx.caller.role != "owner":
+    if known == "owner" and not _is_owner(ctx):
         raise PermissionDenied
     return known
 
 
 def _users_most(ctx: Context, row: TenantRow) -> int:
-    """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited."""
+    """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited.
+
+    Its own is shown with the tier's filled in, so an unlimited one comes back as -1 from who sends all settings again.
+    """
     tier, own = ctx.settings.max_users.of(row.subscription_tier), row.settings.max_users
-    return tier if own is None else own if tier < 0 else min(tier, own)
+    return tier if own is None or own < 1 else own if tier < 0 else min(tier, own)
 
 
-async def _dressed(ctx: Context, row: TenantRow) -> Tenant:
+def _dressed(ctx: Context, row: TenantRow, used: TenantUsage) -> Tenant:
     tier, settings = row.subscription_tier, ctx.settings
     users = _users_most(ctx, row)
-    used = await ctx.resources.gate.usage(row.id)
     return Tenant(
         id=row.id,
         name=row.name,

@@ -80,7 +80,9 @@ class SettingsPatch(Struct, frozen=True, kw_only=True):
     session_timeout_minutes: Annotated[int, Meta(ge=15, le=1440)] | UnsetType | None = UNSET
     allowed_ip_ranges: Annotated[list[Network], Meta(max_length=NETWORKS_MAX)] | UnsetType = UNSET
     max_workbook_size_mb: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | UnsetType = UNSET
-    max_users: Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="null: the tier's")] | UnsetType | None = UNSET
+    max_users: Annotated[int, Meta(ge=-1, le=LIMIT_MAX, description="null, 0 or -1: the tier's")] | UnsetType | None = (
+        UNSET
+    )
     reconciliation_tolerances: dict[str, Tolerance] | UnsetType = UNSET
     """All that differ from the deployment's: rules that are not named have its figure again."""
 

@@ -55,7 +55,7 @@ async def tenant(ctx: Context) -> TenantRow:
 
 async def lock_tenant(ctx: Context) -> TenantRow:
     """The tenant, its quotas held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await tenant(ctx)
 
 
@@ -107,7 +107,7 @@ async def lock_user(ctx: Context, user_id: UUID) -> User:
     """A user, locked."""
     return await ctx.one(
         User,
-        f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR UPDATE",
+        f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE",
         [user_id],
         missing=UserNotFound,
     )
@@ -116,7 +116,7 @@ async def lock_user(ctx: Context, user_id: UUID) -> User:
 async def lock_owners(ctx: Context) -> set[UUID]:
     """The active owners, all locked so that two changes of owners cannot pass each other."""
     owners = await ctx.all(
-        User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR UPDATE"
+        User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE"
     )
     return {owner.id for owner in owners}
 

@@ -61,7 +61,6 @@ BEGIN
     FOR entry IN SELECT * FROM audit_log ORDER BY tenant_id, occurred_at, id LOOP
         IF head.tenant_id IS DISTINCT FROM entry.tenant_id THEN
             head := (entry.tenant_id, 0, decode(repeat('00', 32), 'hex'));
-            INSERT INTO audit_heads VALUES (head.*);
         END IF;
         entry.sequence := head.sequence + 1;
         entry.hash := audit_hash(head.hash, entry);
@@ -69,8 +68,9 @@ BEGIN
         WHERE tenant_id = entry.tenant_id AND id = entry.id;
         head.sequence := entry.sequence;
         head.hash := entry.hash;
-        UPDATE audit_heads SET sequence = head.sequence, hash = head.hash WHERE tenant_id = head.tenant_id;
     END LOOP;
+    INSERT INTO audit_heads
+    SELECT DISTINCT ON (tenant_id) tenant_id, sequence, hash FROM audit_log ORDER BY tenant_id, sequence DESC;
 END
 $$;
 ALTER TABLE audit_log FORCE ROW LEVEL SECURITY;

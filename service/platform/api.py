@@ -137,6 +137,11 @@ class Route:
     answer: Any
 
     @property
+    def body_may_lack(self) -> bool:
+        """Whether a request without any body is one whose fields all have their defaults."""
+        return self.body is not None and not any(field.required for field in msgspec.structs.fields(self.body))
+
+    @property
     def tells_secrets(self) -> bool:
         """Whether the answer holds what its reader could act with."""
         return _tells_secrets(self.answer)

@@ -40,7 +40,7 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     redis: Redis
     lane: Lane
     events: Lane
-    """Another, for what leaves after the answer."""
+    """Another, for what goes to the stream: the gate's answers do not wait for it."""
     gate: Gate
     blobs: Blobs
     compute: Compute

@@ -57,6 +57,7 @@ class Endpoint:
         self._decode_body: Callable[[bytes], Any] | None = (
             msgspec.json.Decoder(route.body).decode if route.body else None
         )
+        self._empty = b"{}" if route.body_may_lack else b""
         self._query_lists = _list_fields(route.query)
         self._known = refusals | set(route.errors)
 
@@ -343,7 +344,7 @@ class Endpoint:
         if b"\\u0000" in raw:
             raise problems.ValidationFailed.at(["body"], "null character")
         try:
-            return self._decode_body(raw)
+            return self._decode_body(raw or self._empty)
         except msgspec.ValidationError as error:
             raise _invalid("body", error) from None
         except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -331,6 +331,11 @@ class Gate:
 
     # Redis away and back ----------------------------------------------------------------------------------------------
 
+    @property
+    def away(self) -> bool:
+        """Whether Redis was not there when it was last asked."""
+        return self._away
+
     async def _either(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
         """What Redis says, or while it is away what this process does."""
         if not self._away:

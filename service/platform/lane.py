@@ -22,14 +22,12 @@ ROUND_TRIP_SECONDS = 5.0
 class Lane:
     """One way to Redis; of one event loop, so nothing is locked.
 
-    With `gather_seconds` a round trip waits for so long for company: for commands that nobody is in a hurry for.
     It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
     for each command take as long again as the commands.
     """
 
-    def __init__(self, redis: Redis, *, gather_seconds: float = 0.0) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._gather_seconds = gather_seconds
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._travelling = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,8 +55,6 @@ class Lane:
         """Round trips until nobody waits."""
         try:
             while self._waiting:
-                if self._gather_seconds:
-                    await asyncio.sleep(self._gather_seconds)
                 batch, self._waiting = self._waiting[:TOGETHER_MOST], self._waiting[TOGETHER_MOST:]
                 await self._send(batch)
         finally:

@@ -132,9 +132,10 @@ def _moment(moment: datetime) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name on one line: without controls, direction marks and other characters that are not seen."""
+    """A name on one line: without controls, direction marks and other characters that are not seen, nor the beginning
+    of an encoded word."""
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
-    words = " ".join("".join(seen).split())
+    words = " ".join("".join(seen).replace("=?", "= ?").split())
     return words if len(words) <= NAME_CHARACTERS else words[: NAME_CHARACTERS - 1] + "…"
 
 
@@ -190,6 +191,8 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
     for part, most in ((mail.subject, SUBJECT_CHARACTERS), (mail.text, TEXT_CHARACTERS)):
         if len(part) > most:
             raise UnfitMail(f"a mail holds at most {most} characters there, this one has {len(part)}")
+    if "=?" in mail.subject:  # the library would decode an encoded word and let its line ends into the header
+        raise UnfitMail("the subject of a mail holds no encoded words")
     to, sender = envelope(mail.to), sender_of(settings)
     message = EmailMessage(policy=policy.SMTP if to.isascii() else policy.SMTPUTF8)
     try:
@@ -217,7 +220,8 @@ def sender_of(settings: Settings) -> str:
         UnfitAddress: `mail_from` has none.
     """
     _, address = parseaddr(settings.mail_from)
-    if not address.isascii() or not settings.mail_from.isprintable() or len(settings.mail_from) > SENDER_CHARACTERS:
+    plain = settings.mail_from.isprintable() and "=?" not in settings.mail_from
+    if not plain or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
         raise UnfitAddress("expected a sender such as Cushion <cushion@example.com>")
     return envelope(address)
 

@@ -144,7 +144,7 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     }
     if route.body is not None:
         operation["requestBody"] = {
-            "required": True,
+            "required": not route.body_may_lack,
             "content": {"application/json": {"schema": _renamed(schemas[id(route.body)])}},
         }
     if route.form is not None:

@@ -24,8 +24,6 @@ from service.platform.lane import Lane
 from service.platform.mail import sender_of, server_of
 from service.platform.secrets import Tokens, Vault, kept_secret_key
 
-EVENT_SECONDS = 0.005
-"""How long a high-rate event waits for others on its way to the stream; its request was answered already."""
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
 LEFT_SECONDS = 3600
@@ -49,7 +47,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
     )
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
-    lane, events = Lane(redis), Lane(redis, gather_seconds=EVENT_SECONDS)
+    lane, events = Lane(redis), Lane(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     closing = ExitStack()
     clock = SystemClock()

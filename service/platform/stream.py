@@ -26,6 +26,7 @@ PAUSE_SECONDS = 0.2  # after a batch that was not full: the next one is worth it
 ABANDONED_MILLISECONDS = 30_000  # an entry that a consumer took so long ago is handed to the next one
 
 log = structlog.get_logger()
+_encode = msgspec.json.Encoder().encode
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -70,13 +71,15 @@ async def publish(resources: Resources, event: Event) -> None:
     Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
     """
     try:
-        await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", msgspec.json.encode(event))
+        if not resources.gate.away:  # else every caller would wait for Redis to be silent again
+            await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", _encode(event))
+            return
     except RedisError as error:
         log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
-        try:
-            await _write(resources, event.tenant_id, [event])
-        except Exception as failure:
-            log.error("event.lost", event=msgspec.to_builtins(event), error=repr(failure))
+    try:
+        await _write(resources, event.tenant_id, [event])
+    except Exception as error:
+        log.error("event.lost", lost=msgspec.to_builtins(event), error=repr(error))
 
 
 async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
@@ -127,7 +130,7 @@ async def _write_all(resources: Resources, tenant_id: UUID, events: list[Event])
         await _write(resources, tenant_id, events)
     except psycopg.DataError as error:
         if len(events) == 1:
-            log.error("event.lost", event=msgspec.to_builtins(events[0]), error=repr(error))
+            log.error("event.lost", lost=msgspec.to_builtins(events[0]), error=repr(error))
             return
         for event in events:
             await _write_all(resources, tenant_id, [event])

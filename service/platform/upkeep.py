@@ -13,12 +13,12 @@ from service.platform.problem import Unavailable
 
 PAUSE_SECONDS = 30
 FORGETTING: Final = (
-    "forget_idempotency_keys",
-    "forget_password_resets",
-    "forget_revocations",
-    "forget_sessions",
+    "SELECT forget_idempotency_keys()",
+    "SELECT forget_password_resets()",
+    "SELECT forget_revocations()",
+    "SELECT forget_sessions()",
 )
-"""Functions of the database that each delete what has expired."""
+"""Each deletes what has expired of one kind, whoever's it is."""
 
 log = structlog.get_logger()
 
@@ -26,11 +26,11 @@ log = structlog.get_logger()
 async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
     """Until told to stop, through failures."""
     while not stopping.is_set():
-        for function in FORGETTING:
+        for statement in FORGETTING:
             try:
                 async with resources.database.transaction() as tx:
-                    await tx.execute(f"SELECT {function}()")
+                    await tx.execute(statement)
             except Unavailable as error:
-                log.warning("upkeep.failed", function=function, error=type(error).__name__)
+                log.warning("upkeep.failed", statement=statement, error=type(error).__name__)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)

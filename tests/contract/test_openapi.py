@@ -52,18 +52,37 @@ def test_an_operation_is_fully_described(method: str, path: str, operation: dict
     assert operation["tags"]
     named = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "path"}
     assert named == set(re.findall(r"{(\w+)}", path))
+    everywhere = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID"}
     for status, answer in operation["responses"].items():
-        assert set(answer["headers"]) == {
-            "X-RateLimit-Limit",
-            "X-RateLimit-Remaining",
-            "X-RateLimit-Reset",
-            "X-Request-ID",
-        }
+        assert set(answer["headers"]) - everywhere <= ({"ETag", "Idempotent-Replayed"} if int(status) < 300 else set())
+        assert everywhere <= set(answer["headers"])
         assert ("content" in answer) == (status != "204")
         if int(status) >= 400 and (path, status) != ("/health/ready", "503"):
             schema = answer["content"]["application/json"]["schema"]["$ref"]
             assert schema.rpartition("/")[2] == ("RateLimitBody" if status == "429" else "ErrorBody")
     assert ("requestBody" in operation) or method in ("get", "delete") or not operation.get("requestBody")
+
+
+# By hand: the records whose changes heed If-Match.
+VERSIONED = {"/api/v1/workbooks/{workbook_id}", "/api/v1/mappings/{mapping_id}", "/api/v1/admin/tenant"}
+NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS]
+)
+def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, operation: dict[str, Any]) -> None:
+    expected = {"X-Tenant-ID"} if operation["description"].rpartition("\n")[2] not in NOBODYS else set()
+    expected |= {"Idempotency-Key"} if method == "post" else set()
+    expected |= {"If-Match"} if method in ("patch", "put") and path in VERSIONED else set()
+    told = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
+    assert told == expected
+    success = next(answer for status, answer in operation["responses"].items() if int(status) < 300)
+    if path in VERSIONED and method in ("get", "patch"):
+        assert "ETag" in success["headers"]
+        assert "Concurrent modification" in operation["responses"].get("409", {"description": ""})["description"] or (
+            method == "get"
+        )
 
 
 def test_readiness_is_told_in_the_same_words_when_it_is_refused() -> None:

@@ -265,4 +265,5 @@ def test_sequences_of_calls_keep_their_word(stack: Stack) -> None:
             phases=(Phase.generate,),
         )
     )
-    print(seen)
+    assert seen["POST /api/v1/admin/api-keys", 201]
+    assert seen["DELETE /api/v1/admin/api-keys/{key_id}", 204]

@@ -123,10 +123,11 @@ def test_a_row_asks_what_the_table_says(row: Route) -> None:
     assert row.access == ACCESS[identity(row)]
 
 
-@pytest.mark.parametrize("specified", [path for path in [SPECIFIED] if path.exists()], ids=["endpoints"])
-def test_the_table_says_what_the_specification_says(specified: Path) -> None:
-    stated = {f"{row['method']} {row['path']}": row["access"] for row in json.loads(specified.read_text("utf-8"))}
-    assert {name: stated[name] for name in ACCESS} == ACCESS
+if SPECIFIED.exists():
+
+    def test_the_table_says_what_the_specification_says() -> None:
+        stated = {f"{row['method']} {row['path']}": row["access"] for row in json.loads(SPECIFIED.read_text("utf-8"))}
+        assert {name: stated[name] for name in ACCESS} == ACCESS
 
 
 def called(caller: Member, row: Route) -> httpx.Response:
@@ -182,7 +183,7 @@ def test_nobody_else_names_another_tenant(
 ) -> None:
     path = path_of(row)
     for caller, tenant in ((attacker, shared_owner.tenant_id), (keys["all"], attacker.tenant_id)):
-        for named in (tenant, tenant.upper(), f" {tenant}", "*", "", "null"):
+        for named in (tenant, tenant.upper(), f"{tenant},{caller.tenant_id}", "*", "", "null"):
             assert forbidden(caller.http.request(row.method, path, headers={"X-Tenant-ID": named})), named
 
 

@@ -225,10 +225,10 @@ def test_what_a_key_did_is_counted(owner: Member) -> None:
         found = {item["id"]: item for item in owner.get(KEYS).json()["items"]}
         assert (found[idle["id"]]["usage_count"], found[idle["id"]]["last_used"]) == (0, None)
         row: dict[str, Any] = found[key["id"]]
-        return row if row["usage_count"] else None
+        assert row["usage_count"] <= 4
+        return row if row["usage_count"] == 4 else None  # each call passes the gate, whatever the route says to it
 
     row = wait_until(counted, what="the use of the key")
-    assert row["usage_count"] in (3, 4)
     moment = datetime.fromisoformat(row["last_used"])
     assert row["last_used_at"] == row["last_used"]
     assert timedelta(0) <= datetime.now(UTC) - moment < timedelta(minutes=1)
@@ -355,7 +355,7 @@ def test_a_rotated_key_has_its_hours_of_grace(owner: Member) -> None:
 
 
 def test_grace_makes_no_key_live_longer(owner: Member) -> None:
-    until = datetime.now(UTC) + timedelta(seconds=2)
+    until = datetime.now(UTC) + timedelta(seconds=3)
     old = make(owner, expires_at=until.isoformat()).json()
     rotated = rotate(owner, old, grace_period_hours=8760).json()
     assert rotated["old_key"]["expires_at"] == rotated["new_key"]["expires_at"] == old["expires_at"]

@@ -201,6 +201,14 @@ def test_null_lifts_what_may_be_lifted(owner: Member) -> None:
         assert change(owner, **{name: None}).status_code == 422, name
 
 
+@pytest.mark.parametrize("unlimited", [0, -1])
+def test_an_unlimited_number_of_users_comes_back_as_it_is_shown(owner: Member, unlimited: int) -> None:
+    change(owner, max_users=3)
+    assert change(owner, max_users=unlimited).json()["settings"]["max_users"] == -1
+    shown = owner.get(TENANT).json()["settings"]
+    assert change(owner, **shown).json()["settings"] == shown
+
+
 @pytest.mark.parametrize(
     ("name", "value", "place"),
     [
@@ -213,7 +221,7 @@ def test_null_lifts_what_may_be_lifted(owner: Member) -> None:
         *(("two_factor_required", value, []) for value in ("yes", 1, [])),
         *(("session_timeout_minutes", value, []) for value in (14, 1441, 0, -1, 15.5, "60", True)),
         *(("max_workbook_size_mb", value, []) for value in (0, -1, 1.5, "5", 10**12)),
-        *(("max_users", value, []) for value in (0, -1, 2.5, 10**12)),
+        *(("max_users", value, []) for value in (-2, 2.5, 10**12)),
         *(
             ("allowed_ip_ranges", ["10.0.0.0/8", value], ["1"])
             for value in (

@@ -235,6 +235,7 @@ def test_only_an_owner_makes_owners(owner: Member) -> None:
     admin = owner.invite("admin")
     assert refused(invite(admin, role="owner")) == DENIED
     assert invite(admin, role="admin").status_code == 201
+    assert refused(invite(owner.key("admin:users"), role="owner")) == DENIED, "a key that is lost costs no tenant"
     assert invite(owner, role="owner").status_code == 201
 
 
@@ -382,6 +383,9 @@ def test_admins_leave_owners_alone(owner: Member) -> None:
     assert refused(change(admin, second, role="viewer")) == DENIED
     assert refused(change(admin, second, status="inactive")) == DENIED
     assert refused(change(admin, admin, role="owner")) == DENIED
+    key = owner.key("admin:users")
+    for whom, fields in ((second, {"role": "viewer"}), (second, {"status": "inactive"}), (admin, {"role": "owner"})):
+        assert refused(change(key, whom, **fields)) == DENIED
     assert change(admin, second, full_name="Renamed").status_code == 200
     assert change(owner, second, role="analyst").status_code == 200
     assert change(owner, admin, role="owner").status_code == 200

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,20 +15,7 @@ import pytest
 import redis
 
 from tests.conftest import PASSWORD, Member, Stack, member, register
-
-AUTH = "/api/v1/auth"
-
-
-def login(stack: Stack, email: str, password: str = PASSWORD) -> httpx.Response:
-    return httpx.post(f"{stack.url}{AUTH}/login", data={"username": email, "password": password}, timeout=60)
-
-
-def refresh(stack: Stack, token: str) -> httpx.Response:
-    return httpx.post(f"{stack.url}{AUTH}/refresh", json={"refresh_token": token}, timeout=60)
-
-
-def me(stack: Stack, token: str) -> httpx.Response:
-    return httpx.get(f"{stack.url}{AUTH}/me", headers={"Authorization": f"Bearer {token}"})
+from tests.service.auth.conftest import AUTH, audited, configure, drained, faults, login, me, refresh, refused
 
 
 def registration(**changed: Any) -> dict[str, Any]:
@@ -37,26 +26,6 @@ def registration(**changed: Any) -> dict[str, Any]:
         "organization_name": "Acme",
         **changed,
     }
-
-
-def refused(answer: httpx.Response) -> tuple[int, str, str]:
-    body = answer.json()
-    return answer.status_code, body["detail"], body["error_code"]
-
-
-def faults(answer: httpx.Response) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for fault in answer.json()["errors"]:
-        found.setdefault(".".join(fault["loc"]), []).append(fault["message"])
-    return found
-
-
-def audited(stack: Stack, tenant_id: str, action: str) -> list[tuple[Any, ...]]:
-    return stack.sql(
-        "SELECT user_id::text, user_email, resource_type, request_id FROM audit_log"
-        " WHERE tenant_id = %s AND action = %s",
-        [tenant_id, action],
-    )
 
 
 # Registration -------------------------------------------------------------------------------------------------------
@@ -218,6 +187,71 @@ def test_an_unknown_email_is_refused_as_a_wrong_password_is(stack: Stack, owner:
     assert refused(login(stack, email)) == wrong
 
 
+def test_a_login_that_failed_is_recorded(stack: Stack, owner: Member) -> None:
+    answers = [login(stack, owner.email, "Wrong-Horse-7", headers={"x-request-id": f"bad-{n}"}) for n in range(2)]
+    assert {answer.status_code for answer in answers} == {401}
+    assert drained(stack, owner.tenant_id, "user.login_failed", 2) == [{"wrong": "password"}] * 2
+    rows = audited(stack, owner.tenant_id, "user.login_failed")
+    assert sorted(row[3] for row in rows) == ["bad-0", "bad-1"]
+    assert {row[:3] for row in rows} == {(owner.user_id, owner.email, "user")}
+
+
+def test_a_login_takes_as_long_for_who_does_not_exist(stack: Stack, owner: Member) -> None:
+    """A hash that is skipped would take nearly all of the time with it; a busy machine slows both alike."""
+    known, unknown = [], []
+    for number in range(12):
+        for email, times in ((owner.email, known), (f"nobody-{number}@example.com", unknown)):
+            begun = time.perf_counter()
+            assert login(stack, email, "Wrong-Horse-7").status_code == 401
+            times.append(time.perf_counter() - begun)
+    assert 0.6 < median(unknown) / median(known) < 1 / 0.6
+
+
+@pytest.fixture(scope="module")
+def strict(stack: Stack) -> Iterator[str]:
+    """An API that takes three wrong passwords an hour; callers tell their addresses by X-Forwarded-For."""
+    with stack.another_api(CUSHION_FAILED_LOGINS_PER_HOUR="3", CUSHION_TRUSTED_PROXIES="127.0.0.1/32") as url:
+        yield url
+
+
+def elsewhere() -> dict[str, str]:
+    """An address that nobody has called from."""
+    noise = uuid4().hex
+    return {"X-Forwarded-For": f"2001:db8:{noise[:4]}:{noise[4:8]}::1"}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+def test_wrong_passwords_of_one_account_are_counted_wherever_they_come_from(
+    stack: Stack, strict: str, known: bool
+) -> None:
+    left = 3600 - time.time() % 3600
+    if left < 20:
+        time.sleep(left + 0.1)
+    email = register(stack.url).email if known else f"{uuid4().hex}@example.com"
+    spelt = [email, email.upper(), f" {email}", email.title(), email]
+    answers = [login(stack, one, "Wrong-Horse-7", url=strict, headers=elsewhere()) for one in spelt]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
+    assert refused(answers[3]) == (429, "Rate limit exceeded", "RATE_LIMIT_EXCEEDED")
+    assert int(answers[3].headers["retry-after"]) >= 1
+    assert login(stack, email, url=strict, headers=elsewhere()).status_code == 429, "used up for the right one, too"
+
+
+def test_right_passwords_count_for_nothing(stack: Stack, owner: Member, strict: str) -> None:
+    answers = [login(stack, owner.email, url=strict, headers=elsewhere()) for _ in range(6)]
+    assert {answer.status_code for answer in answers} == {200}
+
+
+def test_of_many_wrong_passwords_at_once_not_one_too_many_is_looked_at(
+    stack: Stack, owner: Member, strict: str
+) -> None:
+    with ThreadPoolExecutor(10) as pool:
+        tries = [
+            pool.submit(login, stack, owner.email, "Wrong-Horse-7", url=strict, headers=elsewhere()) for _ in range(10)
+        ]
+        statuses = sorted(one.result().status_code for one in tries)
+    assert statuses == [401] * 3 + [429] * 7
+
+
 def test_an_invited_user_has_no_password_to_log_in_with(stack: Stack, owner: Member) -> None:
     email = f"invited-{uuid4().hex}@example.com"
     owner.post(
@@ -362,6 +396,75 @@ def test_a_suspended_tenant(stack: Stack, owner: Member, status: str) -> None:
     assert refused(login(stack, owner.email)) == said
     assert refused(refresh(stack, owner.tokens["refresh_token"])) == said
     assert {"x-ratelimit-limit"} <= set(owner.get(f"{AUTH}/me").headers)
+
+
+# A tenant's own rules ------------------------------------------------------------------------------------------------
+
+BARRED = (403, "IP address not allowed", "PERMISSION_DENIED")
+
+
+def test_only_addresses_on_the_tenants_list_get_tokens(stack: Stack, owner: Member, strict: str) -> None:
+    token = invited(owner)["invitation_token"]
+    configure(stack, owner.tenant_id, allowed_ip_ranges=["192.0.2.0/24", "2001:db8:aaaa::/48"])
+    body = {"token": token, "password": PASSWORD}
+    outside = {"X-Forwarded-For": "198.51.100.7"}
+    assert refused(login(stack, owner.email, url=strict, headers=outside)) == BARRED
+    assert refused(refresh(stack, owner.tokens["refresh_token"], strict, **outside)) == BARRED
+    assert refused(httpx.post(f"{strict}{AUTH}/accept-invitation", json=body, headers=outside)) == BARRED
+    for address in ("192.0.2.200", "2001:db8:aaaa:1::5", "::ffff:192.0.2.1"):
+        assert login(stack, owner.email, url=strict, headers={"X-Forwarded-For": address}).status_code == 200
+    inside = {"X-Forwarded-For": "192.0.2.200"}
+    assert refresh(stack, owner.tokens["refresh_token"], strict, **inside).status_code == 200
+    assert httpx.post(f"{strict}{AUTH}/accept-invitation", json=body, headers=inside, timeout=60).status_code == 200
+
+
+def test_a_wrong_password_does_not_tell_of_the_list(stack: Stack, owner: Member, strict: str) -> None:
+    configure(stack, owner.tenant_id, allowed_ip_ranges=["192.0.2.0/24"])
+    answer = login(stack, owner.email, "Wrong-Horse-7", url=strict, headers=elsewhere())
+    assert refused(answer)[1] == "Incorrect email or password"
+
+
+def test_reuse_of_a_refresh_token_ends_the_family_from_any_address(stack: Stack, owner: Member, strict: str) -> None:
+    configure(stack, owner.tenant_id, allowed_ip_ranges=["192.0.2.0/24"])
+    inside = {"X-Forwarded-For": "192.0.2.200"}
+    second = refresh(stack, owner.tokens["refresh_token"], strict, **inside).json()
+    assert refused(refresh(stack, owner.tokens["refresh_token"], strict, **elsewhere()))[2] == "TOKEN_REVOKED"
+    assert refused(refresh(stack, second["refresh_token"], strict, **inside))[2] == "TOKEN_REVOKED"
+
+
+def unused_for(stack: Stack, owner: Member, minutes: int) -> None:
+    """The session's last refresh was so long ago, and no request is known of."""
+    session = jwt.decode(owner.tokens["access_token"], options={"verify_signature": False})["sid"]
+    stack.sql("UPDATE sessions SET used_at = now() - make_interval(mins => %s) WHERE id = %s", [minutes, session])
+    with redis.Redis.from_url(stack.redis_url) as server:
+        server.delete(f"cushion:seen:{session}")
+
+
+def test_an_idle_session_ends(stack: Stack, owner: Member) -> None:
+    configure(stack, owner.tenant_id, session_timeout_minutes=20)
+    unused_for(stack, owner, 21)
+    invalid = (401, "Invalid refresh token", "INVALID_TOKEN")
+    assert refused(refresh(stack, owner.tokens["refresh_token"])) == invalid
+    assert refused(owner.get(f"{AUTH}/me")) == (401, "Token has been revoked", "TOKEN_REVOKED")
+    assert refused(refresh(stack, owner.tokens["refresh_token"]))[2] == "TOKEN_REVOKED"
+
+
+def test_a_session_in_use_goes_on(stack: Stack, owner: Member) -> None:
+    configure(stack, owner.tenant_id, session_timeout_minutes=20)
+    unused_for(stack, owner, 19)
+    second = refresh(stack, owner.tokens["refresh_token"])
+    assert second.status_code == 200, "a minute was left"
+    unused_for(stack, owner, 21)
+    assert owner.get(f"{AUTH}/me").status_code == 200
+    third = refresh(stack, second.json()["refresh_token"])
+    assert third.status_code == 200, "a request was made just now"
+    session = jwt.decode(third.json()["access_token"], options={"verify_signature": False})["sid"]
+    assert stack.sql("SELECT now() - used_at < interval '1 minute' FROM sessions WHERE id = %s", [session]) == [(True,)]
+
+
+def test_without_a_timeout_a_session_lasts_as_long_as_its_tokens(stack: Stack, owner: Member) -> None:
+    unused_for(stack, owner, 6 * 24 * 60)
+    assert refresh(stack, owner.tokens["refresh_token"]).status_code == 200
 
 
 # Invitations --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,10 +13,19 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
+from service.platform.clock import Clock
 from service.platform.config import ByTier
 from service.platform.context import Resources
-from service.platform.gate import TENANT_SECONDS, Gate, Meter, Verdict, Window, record_revocation
-from service.platform.problem import Unavailable
+from service.platform.gate import (
+    TENANT_SECONDS,
+    Gate,
+    Meter,
+    TenantRecord,
+    TenantUsage,
+    Verdict,
+    Window,
+    record_revocation,
+)
 from service.platform.secrets import digest, new_api_key
 from tests.service.platform.conftest import Apart
 
@@ -48,6 +58,10 @@ def make_key(
         [tenant, key_id, key_hash, prefix, permissions, expires, creator],
     )
     return key_id, key_hash
+
+
+def settings(apart: Apart, tenant: UUID, **chosen: Any) -> None:
+    apart.sql("UPDATE tenants SET settings = %s::jsonb WHERE id = %s", [msgspec.json.encode(chosen).decode(), tenant])
 
 
 # Limits -------------------------------------------------------------------------------------------------------------
@@ -176,6 +190,7 @@ def test_tenants_and_keys_are_counted_apart(clean: Apart) -> None:
 
 def test_one_round_trip_and_no_statement_once_the_copies_are_there(clean: Apart) -> None:
     tenant = clean.tenant()
+    settings(clean, tenant, two_factor_required=True, session_timeout_minutes=30, allowed_ip_ranges=["10.0.0.0/8"])
     _, key_hash = make_key(clean, tenant, clean.user(tenant), permissions=["workbooks:read"])
 
     async def calls(shared: Resources) -> list[str]:
@@ -312,18 +327,47 @@ def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> 
     assert clean.run(race) is False
 
 
-def test_a_tenants_change_shows_once_its_copy_has_run_out(clean: Apart) -> None:
+def test_a_tenants_change_bites_once_its_copy_is_dropped(clean: Apart) -> None:
+    tenant = clean.tenant(tier="free")
+
+    async def change(shared: Resources) -> list[Any]:
+        before = (await as_user(shared.gate, tenant)).tenant
+        clean.sql("UPDATE tenants SET status = 'suspended', subscription_tier = 'premium' WHERE id = %s", [tenant])
+        settings(clean, tenant, allowed_ip_ranges=["10.1.0.0/16"], two_factor_required=True, session_timeout_minutes=15)
+        kept = (await as_user(shared.gate, tenant)).tenant
+        left = await shared.redis.ttl(f"cushion:tenant:{tenant}")
+        assert 0 < left <= TENANT_SECONDS, "so long at most, were the drop lost"
+        await shared.gate.drop_tenant(tenant)
+        return [before, kept, (await as_user(shared.gate, tenant)).tenant]
+
+    slug = f"tenant-{tenant.hex}"
+    before, kept, after = clean.run(change)
+    assert before == kept == TenantRecord(id=tenant, status="active", tier="free", slug=slug)
+    assert after == TenantRecord(
+        id=tenant,
+        status="suspended",
+        tier="premium",
+        slug=slug,
+        networks=("10.1.0.0/16",),
+        two_factor_required=True,
+        session_timeout_minutes=15,
+    )
+
+
+def test_a_tenant_read_before_its_change_is_not_written_after_it(clean: Apart) -> None:
     tenant = clean.tenant()
 
-    async def suspend(shared: Resources) -> list[str]:
-        before = (await as_user(shared.gate, tenant)).tenant_status
+    async def race(shared: Resources) -> str:
+        gate, name = shared.gate, f"cushion:tenant:{tenant}"
+        await as_user(gate, tenant)
+        ticket = await gate._ticket(name)  # here a second loader reads its row ...
+        copy = await shared.redis.hgetall(name)  # type: ignore[misc]
         clean.sql("UPDATE tenants SET status = 'suspended' WHERE id = %s", [tenant])
-        left = await shared.redis.ttl(f"cushion:tenant:{tenant}")
-        assert 0 < left <= TENANT_SECONDS
-        await shared.redis.delete(f"cushion:tenant:{tenant}")  # as its time does
-        return [before, (await as_user(shared.gate, tenant)).tenant_status]
+        await gate.drop_tenant(tenant)
+        await gate._put(name, ticket, 60, *(part for field in copy.items() for part in field))  # ... and writes it
+        return (await as_user(gate, tenant)).tenant_status
 
-    assert clean.run(suspend) == ["active", "suspended"]
+    assert clean.run(race) == "suspended"
 
 
 def test_an_unknown_tenant_is_not_active(clean: Apart) -> None:
@@ -342,14 +386,6 @@ def test_a_keys_scopes_shrink_with_its_creators_role(clean: Apart) -> None:
 def test_an_unknown_key_has_no_record(clean: Apart) -> None:
     verdict = clean.run(lambda shared: shared.gate.key(digest("svc_live_nothing")))
     assert (verdict.outcome, verdict.key) == ("ok", None)
-
-
-def test_without_redis_nothing_passes(clean: Apart) -> None:
-    async def ask(shared: Resources) -> None:
-        with pytest.raises(Unavailable):
-            await as_user(shared.gate, uuid4())
-
-    clean.run(ask, redis_url="redis://127.0.0.1:1/0")
 
 
 def test_dropped_scripts_are_loaded_again(clean: Apart) -> None:
@@ -378,10 +414,11 @@ def test_a_meter_counts_the_month_and_refuses_what_would_pass_it(clean: Apart) -
         user = (tenant, UUID(int=1), UUID(int=2), 0, ())
         outcomes = [(await shared.gate.user(*user, metered())).outcome]
         outcomes.append((await shared.gate.use(tenant, "enterprise", metered(amount=3))).outcome)
-        outcomes.append((await shared.gate.use(tenant, "enterprise", metered(amount=2))).outcome)
+        outcomes.append((await shared.gate.use(tenant, "enterprise", metered(amount=2, most=4))).outcome)
         outcomes.append((await shared.gate.user(*user, metered())).outcome)
         outcomes.append((await shared.gate.user(*user)).outcome)
-        return outcomes, await shared.gate.used_this_month(tenant, "calculations"), shared.gate.seconds_left_of_month()
+        used = (await shared.gate.usage(tenant)).calculations
+        return outcomes, used, shared.gate.seconds_left_of_month()
 
     outcomes, used, seconds = clean.run(calls)
     assert outcomes == ["ok", "used_up", "ok", "used_up", "ok"]
@@ -419,7 +456,196 @@ def test_a_key_without_the_scope_uses_nothing(clean: Apart) -> None:
         used = []
         for key_hash in (reader, calculator):
             await shared.gate.key(key_hash, (), metered())
-            used.append(await shared.gate.used_this_month(tenant, "calculations"))
+            used.append((await shared.gate.usage(tenant)).calculations)
         return used
 
     assert clean.run(calls) == [0, 1]
+
+
+# The month -----------------------------------------------------------------------------------------------------------
+
+
+class Still:
+    """A clock that stands."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+def gate_at(shared: Resources, clock: Clock) -> Gate:
+    return Gate(shared.redis, shared.lane, shared.database, shared.settings, clock)
+
+
+def test_each_month_begins_at_nothing_and_an_earlier_one_stays(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def months(shared: Resources) -> list[TenantUsage]:
+        clock = Still(datetime(2031, 12, 31, 23, 59, 59, tzinfo=UTC))
+        gate = gate_at(shared, clock)
+        user = (tenant, UUID(int=1), UUID(int=2), 0, ())
+        usage = []
+        for moment in (clock.moment, datetime(2032, 1, 1, tzinfo=UTC), datetime(2031, 12, 31, 23, tzinfo=UTC)):
+            clock.moment = moment
+            assert (await gate.user(*user, metered(amount=2, most=4))).outcome == "ok"
+            usage.append(await gate.usage(tenant))
+        return usage
+
+    assert clean.run(months) == [(1, 2), (1, 2), (2, 4)]
+
+
+def test_who_is_refused_uses_nothing_of_the_month(clean: Apart) -> None:
+    tenant, suspended = clean.tenant(), clean.tenant(status="suspended")
+
+    async def calls(shared: Resources) -> list[Any]:
+        outcomes = [(await as_user(shared.gate, tenant)).outcome for _ in range(5)]
+        outcomes += [(await as_user(shared.gate, suspended)).remaining for _ in range(2)]
+        return [*outcomes, await shared.gate.usage(tenant), await shared.gate.usage(suspended)]
+
+    *outcomes, used, nothing = clean.run(calls, requests_per_minute=flat(3), request_burst=flat(100))
+    assert outcomes == ["ok", "ok", "ok", "limited", "limited", 3, 3]
+    assert (used, nothing) == (TenantUsage(3, 0), TenantUsage(0, 0))
+
+
+# Keys ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_dead_key_takes_nothing_from_anybody(clean: Apart) -> None:
+    tenant = clean.tenant()
+    creator = clean.user(tenant)
+    over_id, over = make_key(clean, tenant, creator, permissions=["workbooks:read"], expires="-1 second")
+    gone_id, gone = make_key(clean, tenant, creator, permissions=["workbooks:read"])
+    clean.sql("UPDATE api_keys SET status = 'revoked' WHERE id = %s", [gone_id])
+
+    async def calls(shared: Resources) -> list[bool]:
+        alive = []
+        for key_hash in (over, gone):
+            for _ in range(3):
+                verdict = await shared.gate.key(key_hash, (), metered())
+                assert verdict.outcome == "ok"
+                assert verdict.key is not None
+                alive.append(verdict.key.lives_at(time.time()))
+        return alive
+
+    assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(1)) == [False] * 6
+    left = {name.decode().split(":")[1] for name in clean.redis.keys("cushion:*")}
+    assert left <= {"key", "key_usage"}, "no bucket, no window, no usage"
+    assert [int(clean.redis.hget(f"cushion:key_usage:{key}", "count") or 0) for key in (over_id, gone_id)] == [0, 0]
+
+
+def test_a_key_expires_while_its_copy_stands(clean: Apart) -> None:
+    tenant = clean.tenant()
+    _, key_hash = make_key(clean, tenant, clean.user(tenant), permissions=["workbooks:read"], expires="1 second")
+
+    async def calls(shared: Resources) -> list[tuple[bool, str]]:
+        seen = []
+        for pause in (1.1, 0.0):
+            verdict = await shared.gate.key(key_hash)
+            assert verdict.key is not None
+            seen.append((verdict.key.lives_at(time.time()), verdict.tier))
+            await asyncio.sleep(pause)
+        return seen
+
+    assert clean.run(calls) == [(True, "enterprise"), (False, "")]
+
+
+# Two-factor, session timeout, the deployment's own key ----------------------------------------------------------------
+
+
+def test_a_user_must_enrol_where_the_tenant_requires_it(clean: Apart) -> None:
+    tenant = clean.tenant()
+    settings(clean, tenant, two_factor_required=True)
+    without, having = clean.user(tenant), clean.user(tenant)
+    clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [having])
+    _, key_hash = make_key(clean, tenant, without, permissions=["workbooks:read"])
+
+    async def calls(shared: Resources) -> list[bool]:
+        verdicts = [await as_user(shared.gate, tenant, user=user) for user in (without, having, uuid4())]
+        verdicts.append(await shared.gate.key(key_hash))
+        clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [without])
+        verdicts.append(await as_user(shared.gate, tenant, user=without))
+        await shared.gate.drop_user(without)
+        verdicts.append(await as_user(shared.gate, tenant, user=without))
+        assert {verdict.outcome for verdict in verdicts} == {"ok"}
+        return [verdict.must_enroll for verdict in verdicts]
+
+    assert clean.run(calls) == [True, False, True, False, True, False]
+
+
+def test_where_it_is_not_required_two_factor_is_not_looked_at(clean: Apart) -> None:
+    tenant = clean.tenant()
+    user = clean.user(tenant)
+    assert clean.run(lambda shared: as_user(shared.gate, tenant, user=user)).must_enroll is False
+    assert not clean.redis.exists(f"cushion:two_factor:{user}")
+
+
+def test_two_factor_read_before_its_change_is_not_written_after_it(clean: Apart) -> None:
+    tenant = clean.tenant()
+    settings(clean, tenant, two_factor_required=True)
+    user = clean.user(tenant)
+
+    async def race(shared: Resources) -> bool:
+        gate, name = shared.gate, f"cushion:two_factor:{user}"
+        await as_user(gate, tenant, user=user)
+        ticket = await gate._ticket(name)
+        clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])
+        await gate.drop_user(user)
+        await gate._put(name, ticket, 60, 0)
+        return (await as_user(gate, tenant, user=user)).must_enroll
+
+    assert clean.run(race) is False
+
+
+def test_a_session_is_noted_where_the_tenant_has_a_timeout(clean: Apart) -> None:
+    timed, other = clean.tenant(), clean.tenant()
+    settings(clean, timed, session_timeout_minutes=15)
+    session, refused = uuid4(), uuid4()
+
+    async def calls(shared: Resources) -> list[float | None]:
+        await as_user(shared.gate, timed, session=session)
+        first = await shared.gate.last_seen(session)
+        await asyncio.sleep(0.05)
+        await as_user(shared.gate, timed, session=session)
+        assert (await as_user(shared.gate, timed, session=refused)).outcome == "limited"
+        await as_user(shared.gate, other, session=refused)
+        return [first, await shared.gate.last_seen(session), await shared.gate.last_seen(refused)]
+
+    early_in(60)
+    before = time.time()
+    first, second, never = clean.run(calls, requests_per_minute=flat(2))
+    assert first is not None
+    assert second is not None
+    assert before - 1 < first < second < time.time() + 1
+    assert never is None
+    assert 4000 < clean.redis.ttl(f"cushion:seen:{session}") <= 15 * 60 + 3600
+
+
+def test_the_systems_own_key_has_the_figures_of_the_enterprise_tier(clean: Apart) -> None:
+    early_in(60)
+
+    async def calls(shared: Resources) -> list[Verdict]:
+        window = [Window(f"w:{uuid4()}", 3, 3600)]
+        return [await shared.gate.system() for _ in range(2)] + [await shared.gate.system(window) for _ in range(4)]
+
+    verdicts = clean.run(
+        calls, requests_per_minute=ByTier(1, 1, 1, 20), request_burst=ByTier(1, 1, 1, 10), requests_per_day=flat(100)
+    )
+    assert [verdict.outcome for verdict in verdicts] == ["ok"] * 5 + ["limited"]
+    assert [verdict.remaining for verdict in verdicts] == [19, 18, 17, 16, 15, 15]
+    assert {(verdict.limit, verdict.tenant, verdict.key) for verdict in verdicts} == {(20, None, None)}
+    assert clean.redis.keys("cushion:usage*") == []
+
+
+def test_a_tenants_record_for_who_has_no_verdict(clean: Apart) -> None:
+    tenant = clean.tenant(tier="standard")
+
+    async def ask(shared: Resources) -> list[TenantRecord | None]:
+        found = [await shared.gate.tenant(tenant), await shared.gate.tenant(uuid4())]
+        await shared.database.close()
+        return [*found, await shared.gate.tenant(tenant)]
+
+    first, nobody, copied = clean.run(ask)
+    assert first == copied == TenantRecord(id=tenant, status="active", tier="standard", slug=f"tenant-{tenant.hex}")
+    assert nobody is None

@@ -12,7 +12,7 @@ import pytest
 from service.app import routes
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, wait_until
-from tests.contract.test_routes import BOOK, small_book
+from tests.records import BOOK, small_book
 
 MAPPINGS = "/api/v1/mappings"
 

@@ -97,11 +97,6 @@ def _may(apart: Apart, table: str, right: str) -> bool:
     return bool(apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, table, right])[0][0])
 
 
-def _refused(table: str) -> str:
-    """How PostgreSQL says that the service may not write there."""
-    return "permission denied" if table in ONLY_READ else "row-level security"
-
-
 def test_every_tenant_table_forces_row_security(tables: list[tuple[Any, ...]]) -> None:
     bare = [row[0] for row in tables if not row[3] and not (row[1] and row[2])]
     assert len(tables) >= 14
@@ -275,9 +270,23 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
         " FROM information_schema.table_privileges WHERE grantee = 'cushion_definer' GROUP BY 1"
     )
     writing = {name: held for name, held in rights if held != "SELECT"}
-    assert writing == {"jobs": "SELECT UPDATE", "revocations": "DELETE SELECT"}
+    assert writing == {
+        "jobs": "SELECT UPDATE",
+        "revocations": "DELETE SELECT",
+        "audit_log": "INSERT SELECT",
+        "audit_heads": "INSERT SELECT UPDATE",
+        "idempotency_keys": "DELETE SELECT",
+        "password_resets": "DELETE SELECT",
+        "sessions": "DELETE SELECT",
+        "tenant_usage": "INSERT SELECT UPDATE",
+    }
     reading = {name for name, _ in rights} - set(writing)
     assert reading == {"tenants", "users", "invitations", "api_keys", "workbooks", "sheets", "tapes"}
+    columns = apart.sql(
+        "SELECT column_name FROM information_schema.column_privileges"
+        " WHERE grantee = 'cushion_definer' AND privilege_type = 'UPDATE' AND table_name = 'api_keys' ORDER BY 1"
+    )
+    assert columns == [("last_used_at",), ("usage_count",)]
     assert apart.sql("SELECT has_schema_privilege('cushion_definer', 'public', 'CREATE')") == [(False,)]
 
 

@@ -20,9 +20,11 @@ from service.platform import secrets
 from service.platform.config import ConfigError, Settings
 from service.platform.process import scratch_folder, secret_key
 from service.platform.secrets import (
+    BadSeal,
     BadToken,
     Claims,
     Tokens,
+    Vault,
     digest,
     hash_password,
     kept_secret_key,
@@ -221,3 +223,42 @@ def test_a_scratch_folder_that_somebody_else_made_is_refused(tmp_path: Path, mon
     monkeypatch.setattr("os.geteuid", lambda: 987_654)
     with pytest.raises(ConfigError, match="another user"):
         scratch_folder(Settings(data_dir=tmp_path))
+
+
+# The vault ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_sealed_opens_for_its_purpose_alone() -> None:
+    vault = Vault("s" * 32)
+    sealed = vault.seal("one", b"plain")
+    assert "plain" not in sealed
+    assert Vault("s" * 32).open("one", sealed) == b"plain"
+    for other, purpose in ((vault, "two"), (Vault("t" * 32), "one")):
+        with pytest.raises(BadSeal):
+            other.open(purpose, sealed)
+
+
+@pytest.mark.parametrize("place", [0, 10, 40, -1])
+def test_an_altered_seal_does_not_open(place: int) -> None:
+    vault = Vault("s" * 32)
+    sealed = list(vault.seal("one", b"plain"))
+    sealed[place] = "A" if sealed[place] != "A" else "B"
+    with pytest.raises(BadSeal):
+        vault.open("one", "".join(sealed))
+
+
+@pytest.mark.parametrize("sealed", ["", "x", "ä", "gAAAA"])
+def test_what_was_never_sealed_does_not_open(sealed: str) -> None:
+    with pytest.raises(BadSeal):
+        Vault("s" * 32).open("one", sealed)
+
+
+def test_two_seals_of_one_text_differ_and_two_fingerprints_do_not() -> None:
+    vault = Vault("s" * 32)
+    assert vault.seal("one", b"plain") != vault.seal("one", b"plain")
+    assert vault.fingerprint("one", "text") == Vault("s" * 32).fingerprint("one", "text")
+    assert len(vault.fingerprint("one", "text")) == 32
+    others = [("two", "text", "s"), ("one", "texts", "s"), ("one", "text", "t")]
+    found = {Vault(secret * 32).fingerprint(purpose, text) for purpose, text, secret in others}
+    assert vault.fingerprint("one", "text") not in found
+    assert len(found) == 3

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import httpx
 import msgspec
+import psycopg
 import pytest
 
 from service.platform.access import SCOPES, Caller
 from service.platform.context import Context, Resources
-from service.platform.stream import GROUP, STREAM, drain, publish
+from service.platform.process import resources
+from service.platform.stream import GROUP, STREAM, Event, drain, event_of, publish
+from tests.conftest import Stack, register, start_worker, wait_until
+from tests.redis_server import redis_server
 from tests.service.platform.conftest import Apart
 
 
 def caller(tenant: UUID, user: UUID) -> Caller:
     return Caller(
-        tenant_id=tenant, user_id=user, role="owner", scopes=SCOPES["owner"], tier="free", email="olive@example.com"
+        kind="user",
+        tenant_id=tenant,
+        user_id=user,
+        role="owner",
+        scopes=SCOPES["owner"],
+        tier="free",
+        email="olive@example.com",
     )
 
 
@@ -26,7 +45,7 @@ async def happens(shared: Resources, tenant: UUID, *, count: int = 1) -> None:
         ctx = Context(shared, request_id=f"request-{number}", ip_address="192.0.2.7", headers={})
         ctx.admit(caller(tenant, UUID(int=5)))
         ctx.concerns("workbook", number, "Book", cells=3)
-        await publish(ctx, "calculation.completed")
+        await publish(shared, event_of(ctx, "calculation.completed"))
 
 
 async def drained(shared: Resources, consumer: str = "one") -> int:
@@ -142,3 +161,177 @@ def test_entries_that_were_trimmed_while_taken_are_passed_over(clean: Apart, mon
 
     assert clean.run(walk) == 2
     assert len(rows(clean, tenant)) == 2
+
+
+def test_a_user_who_is_known_by_the_token_alone_gets_an_e_mail(clean: Apart) -> None:
+    tenant, other = clean.tenant(), clean.tenant()
+    user, stranger = clean.user(tenant), clean.user(other)
+
+    async def walk(shared: Resources) -> int:
+        for number, who in enumerate((user, stranger, None)):
+            event = Event(
+                occurred_at=shared.clock.now(), tenant_id=tenant, action="a.b", request_id=str(number), user_id=who
+            )
+            await publish(shared, event)
+        return await drained(shared)
+
+    assert clean.run(walk) == 3
+    assert [row[1] for row in rows(clean, tenant)] == [f"{user.hex}@example.com", None, None]
+
+
+def test_an_event_keeps_its_moment_and_its_identifier(clean: Apart) -> None:
+    tenant, moment = clean.tenant(), datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+    event = Event(occurred_at=moment, tenant_id=tenant, action="a.b", request_id="r")
+
+    async def walk(shared: Resources) -> int:
+        await publish(shared, event)
+        await publish(shared, event)
+        return await drained(shared)
+
+    assert clean.run(walk) == 2
+    found = clean.sql("SELECT id, occurred_at FROM audit_log WHERE tenant_id = %s", [tenant])
+    assert found == [(event.id, moment)]
+
+
+def test_without_redis_an_event_goes_straight_into_the_log(clean: Apart) -> None:
+    tenant = clean.tenant()
+    clean.run(lambda shared: happens(shared, tenant, count=3), redis_url="unix:///nowhere/redis.sock")
+    assert [row[6] for row in rows(clean, tenant)] == ["request-0", "request-1", "request-2"]
+
+
+def test_an_event_that_redis_took_and_did_not_confirm_is_written_once(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def walk(shared: Resources) -> int:
+        event = Event(occurred_at=shared.clock.now(), tenant_id=tenant, action="a.b", request_id="r")
+        await publish(shared, event)
+        away = msgspec.structs.replace(shared.settings, redis_url="unix:///nowhere/redis.sock")
+        async with resources(away) as without:
+            await publish(without, event)
+        return await drained(shared)
+
+    assert clean.run(walk) == 1
+    assert len(rows(clean, tenant)) == 1
+
+
+def test_with_neither_redis_nor_database_publishing_raises_nothing(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def walk(shared: Resources) -> None:
+        await shared.database.close()
+        await happens(shared, tenant)
+
+    clean.run(walk, redis_url="unix:///nowhere/redis.sock")
+    assert rows(clean, tenant) == []
+
+
+def test_an_event_that_the_database_cannot_hold_keeps_no_other_back(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def walk(shared: Resources) -> int:
+        for name in ("one", "nu\x00ll", "two"):
+            event = Event(occurred_at=shared.clock.now(), tenant_id=tenant, action="a.b", request_id=name)
+            await publish(shared, event)
+        return await drained(shared)
+
+    assert clean.run(walk) == 3
+    assert [row[6] for row in rows(clean, tenant)] == ["one", "two"]
+    assert clean.redis.xlen(STREAM) == 0
+
+
+def test_what_a_killed_api_process_has_answered_is_in_the_log(stack: Stack) -> None:
+    """Killed at the very moment of the last answer: the event was on the stream before it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "granian", "--interface", "asgi", "--factory", "--no-ws", "--port", str(port)]
+    process = subprocess.Popen(
+        [*command, "--log-level", "warning", "service.app:create"], env=stack.environment, start_new_session=True
+    )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_until(lambda: _answers(url), seconds=60, what="readiness")
+        owner = register(url)
+
+        def calculate(number: int) -> None:
+            answer = owner.post(
+                "/api/v1/calculations/evaluate", json={"formula": "=1+1"}, headers={"X-Request-ID": f"r{number}"}
+            )
+            assert answer.status_code == 200, answer.text
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(calculate, range(40)))
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def logged() -> list[tuple[Any, ...]]:
+        return stack.sql(
+            "SELECT request_id, user_email FROM audit_log WHERE tenant_id = %s AND action = 'calculation.completed'",
+            [owner.tenant_id],
+        )
+
+    wait_until(lambda: len(logged()) >= 40, what="the events")
+    assert sorted(logged()) == sorted((f"r{number}", owner.email) for number in range(40))
+
+
+@pytest.mark.parametrize("ends", ["stop", "hang"])
+def test_while_redis_is_away_the_answers_events_are_in_the_log_already(stack: Stack, ends: str) -> None:
+    with redis_server() as redis, stack.another_api(CUSHION_REDIS_URL=redis.url) as url:
+        owner = register(url)
+        getattr(redis, ends)()
+        begun = time.monotonic()
+        for number in range(10):
+            answer = owner.post("/api/v1/calculations/evaluate", json={"formula": f"={number}"})
+            assert answer.status_code == 200, answer.text
+            found = stack.sql(
+                "SELECT user_email FROM audit_log WHERE tenant_id = %s AND action = 'calculation.completed'",
+                [owner.tenant_id],
+            )
+            assert found == [(owner.email,)] * (number + 1)
+        assert time.monotonic() - begun < 20, "only who meets it first waits for a Redis that hangs"
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url + "/health/ready").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_what_a_worker_held_when_it_was_killed_is_written_once(
+    clean: Apart, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker has taken a batch and waits for the tenant's chain, which somebody else holds, when it is killed."""
+    tenant = clean.tenant()
+    monkeypatch.setattr("service.platform.stream.ABANDONED_MILLISECONDS", 0)
+    clean.run(lambda shared: happens(shared, tenant))
+    clean.run(drained)  # the tenant has a chain to hold
+    clean.run(lambda shared: happens(shared, tenant, count=20))
+    environment = {
+        **stack.environment,
+        "CUSHION_DATABASE_URL": clean.database_url,
+        "CUSHION_REDIS_URL": str(clean.settings.redis_url),
+    }
+    with psycopg.connect(clean.database_url) as holder:
+        holder.execute("SELECT FROM audit_heads WHERE tenant_id = %s FOR UPDATE", [tenant])
+        worker = start_worker(environment)
+        try:
+            waiting = (
+                "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                " AND wait_event_type = 'Lock' AND query LIKE '%append_audit%'"
+            )
+            wait_until(lambda: clean.sql(waiting), seconds=60, what="the worker's write")
+        finally:
+            worker.kill()
+            worker.wait()
+    assert len(rows(clean, tenant)) == 1
+
+    async def rest(shared: Resources) -> int:
+        return sum([await drain(shared, "heir", block_milliseconds=1) for _ in range(3)])
+
+    assert clean.run(rest) >= 20
+    wait_until(lambda: len(rows(clean, tenant)) == 21, what="the events")
+    assert clean.redis.xlen(STREAM) == 0
+    found = clean.sql("SELECT count(*), max(sequence) FROM audit_log WHERE tenant_id = %s", [tenant])
+    assert found == [(21, 21)]
