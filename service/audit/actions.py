@@ -18,8 +18,8 @@ from service.platform.audit_filter import AuditFilter, audit_filter
 from service.platform.context import Context
 from service.platform.problem import ValidationFailed
 
-CHUNK_ROWS = 1_000
-"""Entries of one query of an export; encoding them holds up the event loop for a few milliseconds."""
+CHUNK_ROWS = 500
+"""Entries of one query of an export; reading and encoding them holds up the event loop for 6 ms."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes a cell that begins so for: a formula. The last four are full-width twins."""
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
@@ -83,7 +83,8 @@ async def _chunks(
     after = 0
     while after < extent.last:
         async with database.transaction(tenant) as tx:
-            found = await store.records(tx, asked, after=after, last=extent.last, rows_max=CHUNK_ROWS)
+            found = await store.records(tx, asked, after=after, rows_max=CHUNK_ROWS)
+        found = [record for record in found if record.sequence <= extent.last]
         if not found:
             return
         after = found[-1].sequence

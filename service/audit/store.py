@@ -21,8 +21,11 @@ _ENTRY = """
 _RECORD = """
     a.tenant_id::text, a.sequence, a.id::text, a.occurred_at, a.user_id::text, a.user_email, a.api_key_id::text,
     a.action, a.resource_type, a.resource_id, a.resource_name, a.ip_address, a.user_agent, a.request_id,
-    a.details::text, encode(p.hash, 'hex') AS previous_hash, encode(a.hash, 'hex') AS hash
+    a.details::text, encode(a.hash, 'hex') AS hash,
+    (SELECT encode(p.hash, 'hex') FROM audit_log p WHERE p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1)
+        AS previous_hash
 """
+# Not a join: with one, each piece of an export read the whole log, and 200,000 entries took 48 s instead of 10.
 
 
 async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
@@ -58,19 +61,17 @@ async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
     )
 
 
-async def records(tx: Transaction, asked: AuditFilter, *, after: int, last: int, rows_max: int) -> list[Record]:
-    """The next entries of an export, the oldest first: those with numbers past `after`, up to `last`."""
+async def records(tx: Transaction, asked: AuditFilter, *, after: int, rows_max: int) -> list[Record]:
+    """The next entries of an export, the oldest first: those with numbers past `after`."""
     where = asked.where
     rows = await tx.all(
         _Row,
         f"""
         SELECT {_RECORD}
-        FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND sequence <= %(last)s AND {where}
-              ORDER BY sequence LIMIT %(most)s) AS a
-        LEFT JOIN audit_log p ON p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1
+        FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND {where} ORDER BY sequence LIMIT %(most)s) AS a
         ORDER BY a.sequence
         """,
-        {**asked.values, "after": after, "last": last, "most": rows_max},
+        {**asked.values, "after": after, "most": rows_max},
     )
     return [row.record() for row in rows]
 

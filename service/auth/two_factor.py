@@ -8,6 +8,7 @@ import secrets
 from uuid import UUID
 
 import pyotp
+import structlog
 
 from service.auth import store
 from service.auth.schema import (
@@ -23,6 +24,7 @@ from service.auth.schema import (
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.gate import Window
+from service.platform.secrets import BadSeal
 
 ISSUER = "Cushion"
 STEP_SECONDS = 30  # RFC 6238, what every authenticator knows
@@ -30,6 +32,8 @@ DIGITS = 6
 PURPOSE = "two-factor"
 RECOVERY_BYTES = 10
 """Of a recovery code: sixteen letters and digits."""
+
+log = structlog.get_logger()
 
 
 def tries(settings: Settings, user: str) -> Window:
@@ -94,7 +98,11 @@ async def _fits(ctx: Context, user_id: UUID, factor: SecondFactor, code: str) ->
 
 def _step_of(ctx: Context, sealed: str, code: str, *, after: int) -> int | None:
     """The time step whose code this is: the present one or a neighbour (clocks differ), later than `after`."""
-    secret = ctx.resources.vault.open(PURPOSE, sealed).decode()
+    try:
+        secret = ctx.resources.vault.open(PURPOSE, sealed).decode()
+    except BadSeal:  # the deployment has another secret key than when the user enrolled
+        log.error("two_factor.unreadable")
+        return None
     present = int(ctx.now().timestamp()) // STEP_SECONDS
     generator = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)
     fitting = [

@@ -99,7 +99,7 @@ _decode = msgspec.json.Decoder(Record).decode
 
 def written(moment: datetime) -> str:
     """A moment as it is hashed: 2026-03-31T12:00:00.000000Z."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def chained(previous: bytes, record: Record) -> bytes:

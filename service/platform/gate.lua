@@ -19,7 +19,7 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
 local mode, enforce, month = ARGV[1], ARGV[2] == '1', ARGV[8]
 local tenant_id, tenant_record, key_record, must_enroll = ARGV[3], '', '', 0
-local subject, key_id = nil, nil
+local subject, key_id, key_used = nil, nil, nil
 local metered = ARGV[9] ~= ''
 
 if mode == 'user' then
@@ -36,7 +36,8 @@ elseif mode == 'key' then
     local over = key.expires_at ~= cjson.null and key.expires_at <= now
     if over or not key.active then return {'ok', 0, 0, 0, 0, '', key_record, 0} end
     tenant_id, key_id = key.tenant_id, key.id
-    if redis.call('EXISTS', 'cushion:key_usage:' .. key_id) == 0 then return {'load_key'} end
+    key_used = redis.call('HGET', 'cushion:key_usage:' .. key_id, 'count')
+    if not key_used then return {'load_key'} end
     subject = 'key:' .. key_id
     if metered then
         metered = false
@@ -101,8 +102,8 @@ if subject then
             redis.call('EXPIRE', day_key, 172800)
         end
         if key_id then
-            redis.call('HINCRBY', 'cushion:key_usage:' .. key_id, 'count', 1)
-            redis.call('HSET', 'cushion:key_usage:' .. key_id, 'at', string.format('%.3f', now))
+            redis.call('HSET', 'cushion:key_usage:' .. key_id, 'count', string.format('%.0f', key_used + 1),
+                'at', string.format('%.3f', now))
             redis.call('SADD', 'cushion:key_usage_changed', tenant_id .. ':' .. key_id)
         end
         if mode == 'user' and timeout_minutes > 0 then

@@ -410,12 +410,10 @@ class Gate:
         raise Unavailable
 
     async def keep_copies(self, stopping: asyncio.Event) -> None:
-        """Until told to stop: mend the copies of revocations, forget those that no live token can meet any more."""
+        """Until told to stop: mend the copies of revocations."""
         while not stopping.is_set():
             try:
                 await self.copy_revocations()
-                async with self._database.transaction() as tx:
-                    await tx.execute("SELECT forget_revocations()")
             except (RedisError, Unavailable) as error:
                 log.warning("revocations.copy_failed", error=type(error).__name__)
             with contextlib.suppress(TimeoutError):

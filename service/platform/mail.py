@@ -279,8 +279,15 @@ async def _deliver(server: Server, settings: Settings, to: str, content: bytes) 
             await client.sendmail(sender_of(settings), [to], content, mail_options=options)
     except SMTPException as refused:
         if _for_good(refused):
-            raise Hopeless(f"the mail server refused: {refused}") from refused
+            raise Hopeless(f"the mail server refused: {_said(refused)}") from refused
         raise
+
+
+def _said(refused: SMTPException) -> str:
+    """The server's words, without the address that they are about: they are logged."""
+    if isinstance(refused, SMTPRecipientsRefused):
+        return _said(refused.recipients[0])
+    return f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
 
 
 def _for_good(refused: SMTPException) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -117,7 +118,7 @@ def check_mail(settings: Settings) -> None:
     """Whether mail could be sent by these settings.
 
     Raises:
-        ConfigError: the server or the sender cannot be used.
+        ConfigError: the server, the sender, or the address that letters link to cannot be used.
     """
     try:
         if settings.smtp_url is not None:
@@ -128,6 +129,8 @@ def check_mail(settings: Settings) -> None:
         sender_of(settings)
     except ValueError as error:
         raise ConfigError(f"CUSHION_MAIL_FROM={settings.mail_from!r} cannot be used: {error}") from error
+    if settings.app_url is not None and not re.fullmatch(r"https?://[^\s?#]+", settings.app_url):
+        raise ConfigError(f"CUSHION_APP_URL={settings.app_url!r} cannot be used: expected https://app.example.com")
 
 
 def check(settings: Settings) -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from service.platform.access import NOBODY
 from service.platform.audit import APPEND, Entry, encoded
 from service.platform.context import Context, Resources, Subject
 from service.platform.database import Transaction
@@ -56,7 +57,7 @@ def event_of(ctx: Context, action: str) -> Event:
         tenant_id=caller.tenant_id,
         action=action,
         request_id=ctx.request_id,
-        user_id=caller.user_id,
+        user_id=caller.user_id if caller.user_id != NOBODY else None,
         user_email=caller.email,
         api_key_id=caller.api_key_id,
         ip_address=ctx.ip_address,

@@ -234,3 +234,16 @@ def test_what_a_caller_sends_is_not_looked_at_before_who_they_are(
     assert http.request(row.method, path_of(row, **made) + "?page=x", **rubbish).status_code == 401
     if "viewer" not in ROLES[ACCESS[identity(row)]]:
         assert forbidden(members["viewer"].http.request(row.method, path_of(row, **made) + "?page=x", **rubbish))
+
+
+def test_nobody_becomes_an_operator_by_a_name(stack: Stack, shared_owner: Member) -> None:
+    """Registration is open, and a slug is made of a name: one that the deployment listed goes to nobody who asks."""
+    with stack.another_api(CUSHION_OPERATOR_TENANTS="night-operations, the-staff") as url:
+        for name in ("Night Operations", "night-operations", " NIGHT  OPERATIONS ", "Night & Operations", "The Staff"):
+            usurper = register(url, organization=name)
+            slug = usurper.get("/api/v1/admin/tenant").json()["slug"]
+            assert slug not in ("night-operations", "the-staff"), name
+            for path in ("/api/v1/admin/users", "/api/v1/workbooks"):
+                assert forbidden(usurper.get(path, headers={"X-Tenant-ID": shared_owner.tenant_id})), name
+            assert usurper.patch("/api/v1/admin/tenant", json={"name": "The Staff"}).status_code == 200
+            assert usurper.get("/api/v1/admin/tenant").json()["slug"] == slug, "a new name is no new slug"

@@ -80,6 +80,15 @@ def test_one_email_one_user_whatever_its_case_and_tenant(stack: Stack, owner: Me
     assert refused(answer) == (400, "Email already registered", "VALIDATION_ERROR")
 
 
+def test_a_removed_users_email_is_free_again(stack: Stack, owner: Member) -> None:
+    viewer = owner.invite("viewer")
+    stack.sql("UPDATE users SET status = 'inactive', removed_at = now() WHERE id = %s", [viewer.user_id])
+    assert refused(login(stack, viewer.email)) == (401, "Incorrect email or password", "AUTHENTICATION_FAILED")
+    again = register(stack.url, viewer.email)
+    assert again.user_id != viewer.user_id
+    assert me(stack, login(stack, viewer.email).json()["access_token"]).json()["id"] == again.user_id
+
+
 def test_two_registrations_of_one_email_at_once(stack: Stack) -> None:
     body = registration()
     with ThreadPoolExecutor(8) as pool:
@@ -241,9 +250,7 @@ def test_right_passwords_count_for_nothing(stack: Stack, owner: Member, strict: 
     assert {answer.status_code for answer in answers} == {200}
 
 
-def test_of_many_wrong_passwords_at_once_not_one_too_many_is_looked_at(
-    stack: Stack, owner: Member, strict: str
-) -> None:
+def test_of_many_wrong_passwords_at_once_not_one_too_many_counts(stack: Stack, owner: Member, strict: str) -> None:
     with ThreadPoolExecutor(10) as pool:
         tries = [
             pool.submit(login, stack, owner.email, "Wrong-Horse-7", url=strict, headers=elsewhere()) for _ in range(10)

@@ -206,6 +206,14 @@ def test_a_code_that_nobody_asked_for_does_no_harm(stack: Stack, owner: Member) 
     assert login(stack, owner.email, otp_code="123456").status_code == 200
 
 
+def test_with_another_secret_key_no_code_is_known_and_nothing_breaks(stack: Stack, owner: Member) -> None:
+    authenticator, codes = enrolled(stack.url, owner.tokens["access_token"])
+    with stack.another_api(CUSHION_SECRET_KEY="another-secret-" * 4) as url:
+        for code in (authenticator.next(), codes[0]):
+            assert refused(login(stack, owner.email, url=url, otp_code=code)) == WRONG
+    assert login(stack, owner.email, otp_code=codes[0]).status_code == 200
+
+
 # The end of it --------------------------------------------------------------------------------------------------------
 
 

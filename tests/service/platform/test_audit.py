@@ -449,7 +449,7 @@ def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack
         )
         for script in scripts:
             text = script.read_text(encoding="utf-8")
-            owner.execute(text)  # type: ignore[arg-type]
+            owner.execute(text)
             digest = hashlib.sha256(text.encode()).hexdigest()
             owner.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [script.name, digest])
         for tenant in (one, other):

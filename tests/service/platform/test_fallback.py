@@ -411,3 +411,38 @@ def test_with_redis_gone_it_is_looked_for_once_a_while(apart: Apart, nowhere: st
         return looks
 
     assert 2 <= len(apart.run(outage, redis_url=nowhere)) <= 3
+
+
+def test_requests_on_their_way_when_redis_dies_are_answered(apart: Apart, server: RedisServer) -> None:
+    tenant = apart.tenant()
+
+    async def outage(shared: Resources) -> set[str]:
+        async def ask(number: int) -> str:
+            await asyncio.sleep(number / 1000)
+            return (await as_user(shared.gate, tenant)).outcome
+
+        asked = [asyncio.create_task(ask(number)) for number in range(200)]
+        await asyncio.sleep(0.1)
+        server.stop()
+        return set(await asyncio.gather(*asked))
+
+    assert apart.run(outage, redis_url=server.url) == {"ok"}
+
+
+def test_a_redis_that_is_full_is_as_good_as_away(apart: Apart, server: RedisServer) -> None:
+    tenant = apart.tenant()
+
+    async def outage(shared: Resources) -> TenantUsage:
+        with Redis.from_url(server.url) as client:
+            await as_user(shared.gate, tenant)
+            client.config_set("maxmemory", "100kb")
+            for _ in range(3):
+                assert (await as_user(shared.gate, tenant)).outcome == "ok"
+            await asyncio.sleep(RETRY_SECONDS + 0.1)
+            assert (await as_user(shared.gate, tenant)).outcome == "ok"
+            assert shared.gate._away, "it answers a ping, and takes nothing"
+            client.config_set("maxmemory", "0")
+            await back(shared)
+            return await shared.gate.usage(tenant)
+
+    assert apart.run(outage, redis_url=server.url) == TenantUsage(calls=5, calculations=0)

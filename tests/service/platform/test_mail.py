@@ -341,6 +341,15 @@ def test_what_is_no_sender_is_refused(sender: str) -> None:
         check_mail(Settings(mail_from=sender))
 
 
+@pytest.mark.parametrize(
+    "url", ["app.example.com", "javascript:alert(1)", "https://", "https://a b", "https://a/?next="]
+)
+def test_letters_link_to_nothing_else(url: str) -> None:
+    with pytest.raises(ConfigError, match="CUSHION_APP_URL"):
+        check_mail(Settings(app_url=url))
+    check_mail(Settings(app_url="https://app.example.com/base/"))
+
+
 # While it waits -------------------------------------------------------------------------------------------------------
 
 
@@ -537,7 +546,7 @@ def test_a_refusal_for_good_is_not_repeated(alone: Apart, verb: str) -> None:
     assert state(alone, job_id) == ("failed", 1)
     ((kind, message),) = buried(alone, job_id)
     assert kind == "Hopeless"
-    assert "5.1.1 no such user" in message
+    assert message == "the mail server refused: 550 5.1.1 no such user"
     assert alone.sql("SELECT attempt FROM jobs WHERE id = %s", [job_id]) == [(1,)]
 
 

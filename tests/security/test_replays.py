@@ -1,0 +1,81 @@
+"""Idempotency-Key in the wrong hands: an answer is given again to its caller, for the same request, and to nobody else."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from service.platform.api import Route
+from tests.conftest import Member, Stack, register
+from tests.records import GUARDED, MAPPING, body_of, each, error_of, identity, path_of, quoted, records_of, sent
+
+POSTS = [row for row in GUARDED if row.method == "POST" and row.access != "user"]
+
+
+@pytest.fixture(scope="module")
+def caller(stack: Stack) -> Member:
+    return register(stack.url)
+
+
+@pytest.fixture(scope="module")
+def first(caller: Member) -> dict[str, str]:
+    return records_of(caller)
+
+
+@pytest.fixture(scope="module")
+def second(caller: Member) -> dict[str, str]:
+    """Another record of each kind, of the same tenant."""
+    return records_of(caller)
+
+
+def posted(caller: Member, row: Route, made: dict[str, str], key: str, **headers: str) -> tuple[int, str, bool]:
+    """The answer's status and text, and whether it was given before."""
+    body = body_of(row, made) if row.body or row.form else None
+    answer = sent(caller, row, path_of(row, **quoted(made)), body, headers={"Idempotency-Key": key, **headers})
+    return answer.status_code, answer.text, "idempotent-replayed" in answer.headers
+
+
+@each([row for row in POSTS if row.parameters])
+def test_another_record_in_the_path_is_another_request(
+    caller: Member, first: dict[str, str], second: dict[str, str], row: Route
+) -> None:
+    key = uuid4().hex
+    status, text, _ = posted(caller, row, first, key)
+    assert status == row.status, text
+    status, text, replayed = posted(caller, row, second, key)
+    assert (status, replayed) == (409, False), text
+    assert "Idempotency key was used for another request" in text
+
+
+@each([row for row in POSTS if row.body is not None or row.form is not None])
+def test_nobody_gets_the_answer_of_another_caller(
+    caller: Member, first: dict[str, str], attacker: Member, row: Route
+) -> None:
+    """Neither a user of another tenant, nor one of the same tenant, nor a key, nor who may not call at all."""
+    key = uuid4().hex
+    status, text, _ = posted(caller, row, first, key)
+    assert status == row.status, text
+    others = [
+        attacker,
+        caller.invite("admin"),
+        caller.key(row.access) if ":" in row.access and "role" not in row.access else attacker,
+    ]
+    for other in others:
+        status, told, replayed = posted(other, row, first, key)
+        assert not replayed, identity(row)
+        assert status in (row.status, 403, 404, 409), told
+        assert status != 409 or "Idempotency" not in told
+    viewer = caller.invite("viewer")
+    assert posted(viewer, row, first, key)[0] == 403
+
+
+def test_an_answer_is_not_given_to_who_is_out(stack: Stack, caller: Member) -> None:
+    admin = caller.invite("admin")
+    key = uuid4().hex
+    body = MAPPING | {"name": f"Replayed {key}"}
+    assert admin.post("/api/v1/mappings", json=body, headers={"Idempotency-Key": key}).status_code == 201
+    assert admin.post("/api/v1/mappings", json=body, headers={"Idempotency-Key": key}).headers["idempotent-replayed"]
+    assert caller.patch(f"/api/v1/admin/users/{admin.user_id}", json={"role": "viewer"}).status_code == 200
+    answer = admin.post("/api/v1/mappings", json=body, headers={"Idempotency-Key": key})
+    assert (answer.status_code, error_of(answer)["error_code"]) == (401, "TOKEN_REVOKED")
