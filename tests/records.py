@@ -238,7 +238,7 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "name": "key",
             "description": "of a body",
             "permissions": ["workbooks:read"],
-            "expires_at": "2999-01-01T00:00:00Z",
+            "expires_at": "2099-01-01T00:00:00Z",
             "environment": "test",
         },
         "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
@@ -266,7 +266,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert run.status_code == 200, run.text
     key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
     assert key.status_code == 201, key.text
-    mapping = owner.post("/api/v1/mappings", json=MAPPING)
+    mapping = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"Contract {uuid4().hex[:12]}"})
     assert mapping.status_code == 201, mapping.text
     return {
         "workbook_id": workbook["id"],

@@ -239,10 +239,9 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
     creator = await ctx.email()
     token, token_hash = new_token()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.invitation_seconds)
-    invitation_id = new_id()
-    made = await store.create_invitation(ctx, invitation_id, user_id, token_hash, expires_at, creator)
+    made = await store.create_invitation(ctx, user_id, token_hash, expires_at, creator)
     invitation = Invitation(
-        id=invitation_id,
+        id=user_id,
         email=email,
         full_name=body.full_name,
         role=role,
@@ -282,23 +281,23 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
     """A place for an invited user; one whose invitation ran out keeps theirs.
 
     Raises:
-        UserLimitExceeded: there is none.
         UserExists: somebody has the e-mail, or an open invitation to it.
+        UserLimitExceeded: there is no place.
         PermissionDenied: it would take an owner's role from somebody, which only an owner may.
     """
     late = await store.withdraw_expired(ctx, email)
-    if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):
+    if late is not None and late.role == "owner" and not _is_owner(ctx):
+        raise PermissionDenied
+    user_id = new_id() if late is None else late.id
+    if late is None:
+        try:
+            await store.create_invited_user(ctx, user_id, email, full_name, role)
+        except EmailTaken as taken:
+            raise UserExists from taken
+    else:
+        await store.renew_invited_user(ctx, user_id, email, full_name, role)
+    if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):  # who is there already needs no place
         raise UserLimitExceeded
-    if late is not None:
-        if late.role == "owner" and not _is_owner(ctx):
-            raise PermissionDenied
-        await store.renew_invited_user(ctx, late.id, email, full_name, role)
-        return late.id
-    user_id = new_id()
-    try:
-        await store.create_invited_user(ctx, user_id, email, full_name, role)
-    except EmailTaken as taken:
-        raise UserExists from taken
     return user_id
 
 

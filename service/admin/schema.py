@@ -204,6 +204,7 @@ class Invitation(Struct, frozen=True, kw_only=True):
     """An invitation; its token is shown this once."""
 
     id: UUID
+    """The invited user's, so that who invited can change or remove them."""
     email: str
     full_name: str
     role: Role

@@ -203,16 +203,16 @@ async def withdraw_invitation(ctx: Context, user_id: UUID) -> None:
 
 
 async def create_invitation(
-    ctx: Context, invitation_id: UUID, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
+    ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
-    """An invitation; when it was made."""
+    """An invitation, under the identifier of its user, who has one at most; when it was made."""
     made: datetime = await ctx.value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
         VALUES (%s, %s, %s, %s, %s, %s)
         RETURNING created_at
         """,
-        [ctx.tenant, invitation_id, user_id, token_hash, expires_at, creator],
+        [ctx.tenant, user_id, user_id, token_hash, expires_at, creator],
     )
     return made
 

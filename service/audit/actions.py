@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import AsyncGenerator, Callable
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -13,15 +15,17 @@ from service.audit import store
 from service.audit.schema import AuditEntry, AuditExport, AuditList, AuditQuery, EnterpriseTierRequired
 from service.audit.store import Extent
 from service.platform.api import Page, Streamed
-from service.platform.audit import Record
+from service.platform.audit import Record, parse
 from service.platform.audit_filter import AuditFilter, audit_filter
 from service.platform.context import Context
 from service.platform.problem import ValidationFailed
 
-CHUNK_ROWS = 500
-"""Entries of one query of an export; reading and encoding them holds up the event loop for 6 ms."""
+CHUNK_ROWS = 1_000
+"""Entries of one query of an export."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes a cell that begins so for: a formula. The last four are full-width twins."""
+INNER_CELL = re.compile("([;\t\r\n])(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
+"""A formula after what parts cells and lines for a spreadsheet whose country has no comma there: it sees no quotes."""
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 COLUMNS = Record.__struct_fields__
 
@@ -50,9 +54,10 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
         raise ValidationFailed.at(["query"], message)
     given = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
     ctx.concerns("audit_log", ctx.tenant, None, entries=extent.count, **given)
+    pieces = _pieces(ctx, asked, extent)
     name = f"audit-log-{ctx.now():%Y-%m-%d}.{query.format}"
     return Streamed(
-        _chunks(ctx, asked, extent, csv_lines if query.format == "csv" else json_lines),
+        _csv_chunks(ctx, pieces) if query.format == "csv" else pieces,
         MEDIA_TYPES[query.format],
         [("content-disposition", f'attachment; filename="{name}"'), ("cache-control", "no-store")],
     )
@@ -70,45 +75,48 @@ def _asked(ctx: Context, query: AuditQuery) -> AuditFilter:
     )
 
 
-async def _chunks(
-    ctx: Context, asked: AuditFilter, extent: Extent, lines: Callable[[list[Record]], bytes]
-) -> AsyncGenerator[bytes, None]:
-    """The entries in pieces, each read in a transaction of its own: a slow reader holds no connection.
+async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
+    """The entries as JSON lines, each piece read in a transaction of its own: a slow reader holds no connection.
 
     Numbers are given under a lock that lasts until their commit, so nothing can still appear before the last one.
     """
-    database, tenant = ctx.resources.database, ctx.tenant
-    if lines is csv_lines:
-        yield _csv([COLUMNS])
     after = 0
     while after < extent.last:
-        async with database.transaction(tenant) as tx:
-            found = await store.records(tx, asked, after=after, rows_max=CHUNK_ROWS)
-        found = [record for record in found if record.sequence <= extent.last]
-        if not found:
+        async with ctx.resources.database.transaction(ctx.tenant) as tx:
+            piece = await store.piece(tx, asked, extent, after=after, rows_max=CHUNK_ROWS)
+        if not piece.lines:
             return
-        after = found[-1].sequence
-        yield lines(found)
+        after = piece.last
+        yield piece.lines.encode()
 
 
-def json_lines(records: list[Record]) -> bytes:
-    """Entries as JSON lines, exact enough to make their hashes again."""
-    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+async def _csv_chunks(ctx: Context, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The same entries as a CSV file (RFC 4180), safe to open with a spreadsheet."""
+    head = _csv([COLUMNS])
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield head + await ctx.compute(_csv_lines, piece)
+            head = b""
+    if head:
+        yield head
 
 
-def csv_lines(records: list[Record]) -> bytes:
-    """Entries as lines of a CSV file (RFC 4180), safe to open with a spreadsheet."""
-    return _csv([[_cell(getattr(record, name)) for name in COLUMNS] for record in records])
+def _csv_lines(piece: bytes) -> bytes:
+    return _csv([[_cell(value) for value in msgspec.structs.astuple(parse(line))] for line in piece.splitlines()])
 
 
 def _cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet takes for a formula, or for several cells of which one is."""
     if isinstance(value, msgspec.Raw):
         value = bytes(value).decode()
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+    if not isinstance(value, str):
+        return value
+    if INNER_CELL.search(value):  # asked first: few have one, and to replace nothing takes four times as long
+        value = INNER_CELL.sub(r"\1'", value)
+    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
 
 
-def _csv(rows: list[Any]) -> bytes:
+def _csv(rows: Sequence[Sequence[Any]]) -> bytes:
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return out.getvalue().encode("utf-8")

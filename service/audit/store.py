@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from service.audit.schema import AuditEntry, AuditList
 from service.platform.api import Page, page_of
-from service.platform.audit import START, Record, written
 from service.platform.audit_filter import AuditFilter
 from service.platform.context import Context
 from service.platform.database import Transaction
@@ -18,14 +15,18 @@ _ENTRY = """
     id, occurred_at AS timestamp, user_id, user_email, action, resource_type, resource_id, resource_name, ip_address,
     user_agent, details, api_key_id, request_id, sequence, encode(hash, 'hex') AS hash
 """
-_RECORD = """
-    a.tenant_id::text, a.sequence, a.id::text, a.occurred_at, a.user_id::text, a.user_email, a.api_key_id::text,
-    a.action, a.resource_type, a.resource_id, a.resource_name, a.ip_address, a.user_agent, a.request_id,
-    a.details::text, encode(a.hash, 'hex') AS hash,
-    (SELECT encode(p.hash, 'hex') FROM audit_log p WHERE p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1)
-        AS previous_hash
+_LINE = """
+    a.tenant_id, a.sequence, a.id,
+    to_char(a.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS timestamp,
+    a.user_id, a.user_email, a.api_key_id, a.action, a.resource_type, a.resource_id, a.resource_name, a.ip_address,
+    a.user_agent, a.request_id, a.details,
+    encode(CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex')
+                WHEN lag(a.sequence) OVER numbers = a.sequence - 1 THEN lag(a.hash) OVER numbers
+                ELSE (SELECT p.hash FROM audit_log p WHERE p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1)
+           END, 'hex') AS previous_hash,
+    encode(a.hash, 'hex') AS hash
 """
-# Not a join: with one, each piece of an export read the whole log, and 200,000 entries took 48 s instead of 10.
+"""The fields of `Record`, in its order."""
 
 
 async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
@@ -61,58 +62,28 @@ async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
     )
 
 
-async def records(tx: Transaction, asked: AuditFilter, *, after: int, rows_max: int) -> list[Record]:
-    """The next entries of an export, the oldest first: those with numbers past `after`."""
-    where = asked.where
-    rows = await tx.all(
-        _Row,
+class Piece(Struct, frozen=True):
+    """The next entries of an export, as JSON lines of `Record`, with the number of the last one; no lines: no more."""
+
+    lines: str
+    last: int
+
+
+async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
+    """The next entries of an export, the oldest first: those with numbers past `after`.
+
+    The database writes the lines: made here from rows they took three times as long, all of it on the event loop.
+    """
+    return await tx.one(
+        Piece,
         f"""
-        SELECT {_RECORD}
-        FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND {where} ORDER BY sequence LIMIT %(most)s) AS a
-        ORDER BY a.sequence
+        SELECT coalesce(string_agg(row_to_json(line)::text || E'\n', '' ORDER BY line.sequence), '') AS lines,
+               coalesce(max(line.sequence), 0) AS last
+        FROM (SELECT {_LINE}
+              FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND sequence <= %(last)s AND {asked.where}
+                    ORDER BY sequence LIMIT %(most)s) AS a
+              WINDOW numbers AS (ORDER BY a.sequence)) AS line
         """,
-        {**asked.values, "after": after, "most": rows_max},
+        {**asked.values, "after": after, "last": extent.last, "most": rows_max},
+        missing=NotFound,
     )
-    return [row.record() for row in rows]
-
-
-class _Row(Struct):
-    tenant_id: str
-    sequence: int
-    id: str
-    occurred_at: datetime
-    user_id: str | None
-    user_email: str | None
-    api_key_id: str | None
-    action: str
-    resource_type: str | None
-    resource_id: str | None
-    resource_name: str | None
-    ip_address: str | None
-    user_agent: str | None
-    request_id: str | None
-    details: str
-    previous_hash: str | None
-    hash: str
-
-    def record(self) -> Record:
-        """The entry as it is hashed."""
-        return Record(
-            tenant_id=self.tenant_id,
-            sequence=self.sequence,
-            id=self.id,
-            timestamp=written(self.occurred_at),
-            user_id=self.user_id,
-            user_email=self.user_email,
-            api_key_id=self.api_key_id,
-            action=self.action,
-            resource_type=self.resource_type,
-            resource_id=self.resource_id,
-            resource_name=self.resource_name,
-            ip_address=self.ip_address,
-            user_agent=self.user_agent,
-            request_id=self.request_id,
-            details=Raw(self.details.encode()),
-            previous_hash=self.previous_hash or START.hex(),
-            hash=self.hash,
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -47,13 +47,13 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
     slug = slug_of(registration.organization_name)
-    while not await store.create_tenant(
+    while slug in ctx.settings.operator_tenants or not await store.create_tenant(  # nobody names themselves an operator
         ctx, tenant_id, registration.organization_name, slug, ctx.settings.tier_of_new_tenant
     ):
         slug = f"{slug_of(registration.organization_name)}-{secrets.token_hex(3)}"
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
-    return await _begin_session(ctx, user_id, "owner", password_hash)
+    return await _begin_session(ctx, user_id, password_hash)
 
 
 async def login(ctx: Context, form: Login) -> TokenResponse:
@@ -61,15 +61,15 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
 
     An e-mail that nobody has takes the same steps, and the same time, as a wrong password.
     """
-    email = form.username.strip()
-    tries = _password_tries(ctx, email)
-    await ctx.limit([tries])
+    email = await store.folded(ctx, form.username.strip())
     account = await store.find_account(ctx, email)
     await ctx.commit()  # no connection is held while the password is hashed
+    tries = _password_tries(ctx, email)
+    await ctx.limit([tries])
     good = await ctx.compute(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
         if account is not None:
-            ctx.afterwards(partial(_note_failure, ctx, account, "password"))
+            ctx.afterwards(partial(_note_failure, ctx, account, "password", ctx.now()))
         raise WrongCredentials
     await ctx.resources.gate.forgive(tries)
     return await _admit(ctx, account, form.otp_code)
@@ -144,7 +144,7 @@ async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
     if account.tenant_status != "active":
         raise TenantSuspended
     ctx.concerns("user", account.user_id, account.email)
-    return await _begin_session(ctx, account.user_id, account.role, password_hash)
+    return await _begin_session(ctx, account.user_id, password_hash)
 
 
 async def check_address(ctx: Context, tenant_id: UUID) -> None:
@@ -167,8 +167,8 @@ def slug_of(name: str) -> str:
 
 
 def _password_tries(ctx: Context, email: str) -> Window:
-    """Wrong passwords for one e-mail, whoever has it, from wherever they come."""
-    account = ctx.resources.vault.fingerprint("login", email.lower()).hex()
+    """Wrong passwords for one e-mail (folded), whoever has it, from wherever they come."""
+    account = ctx.resources.vault.fingerprint("login", email).hex()
     return Window(f"login:{account}", ctx.settings.failed_logins_per_hour, 3600)
 
 
@@ -184,18 +184,18 @@ async def _admit(ctx: Context, account: Account, code: str | None) -> TokenRespo
         await ctx.limit([two_factor.tries(ctx.settings, str(account.user_id))])
     await ctx.enter_tenant(account.tenant_id)
     if account.two_factor_enabled and not await two_factor.prove(ctx, account.user_id, code or ""):
-        ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code"))
+        ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
         raise InvalidCode
     ctx.concerns("user", account.user_id, account.email)
     assert account.password_hash is not None
-    return await _begin_session(ctx, account.user_id, account.role, account.password_hash)
+    return await _begin_session(ctx, account.user_id, account.password_hash)
 
 
-async def _note_failure(ctx: Context, account: Account, wrong: str) -> None:
+async def _note_failure(ctx: Context, account: Account, wrong: str, occurred_at: datetime) -> None:
     """Record a login that failed, once its answer is out: known and unknown users look alike in time, too."""
     event = Event(
         tenant_id=account.tenant_id,
-        occurred_at=ctx.now(),
+        occurred_at=occurred_at,
         action="user.login_failed",
         request_id=ctx.request_id,
         user_id=account.user_id,
@@ -215,14 +215,14 @@ async def _is_idle(ctx: Context, session: Session, timeout_minutes: int | None) 
     return ctx.now().timestamp() - seen > timeout_minutes * 60
 
 
-async def _begin_session(ctx: Context, user_id: UUID, role: Role, password_hash: str) -> TokenResponse:
-    generation = await store.note_login(ctx, user_id, password_hash)
-    if generation is None:  # at a login only: the other ways in have just written what they would find
+async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> TokenResponse:
+    standing = await store.note_login(ctx, user_id, password_hash)
+    if standing is None:  # at a login only: the other ways in have just written what they would find
         raise WrongCredentials
     session_id, jti = new_id(), new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
-    await store.create_session(ctx, session_id, user_id, jti, generation, expires_at)
-    return _tokens(ctx, user_id, role, session_id, generation, jti)
+    await store.create_session(ctx, session_id, user_id, jti, standing.generation, expires_at)
+    return _tokens(ctx, user_id, standing.role, session_id, standing.generation, jti)
 
 
 def _tokens(

@@ -46,8 +46,9 @@ async def change(ctx: Context, body: PasswordChange) -> None:
 async def forget(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
     """Send a letter to whoever has this e-mail. The answer, and the time it takes, say nothing of whether somebody has:
     all work follows it."""
-    email = body.email.strip()
-    account = ctx.resources.vault.fingerprint("forgot", email.lower()).hex()
+    email = await store.folded(ctx, body.email.strip())
+    await ctx.commit()
+    account = ctx.resources.vault.fingerprint("forgot", email).hex()
     await ctx.limit([Window(f"forgot:{account}", ctx.settings.password_changes_per_hour, 3600)])
     ctx.afterwards(partial(_send_reset, ctx, email))
     return ResetAccepted()

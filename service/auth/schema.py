@@ -127,7 +127,6 @@ class Account(Struct, frozen=True):
     user_id: UUID
     email: str
     full_name: str
-    role: Role
     status: str
     password_hash: str | None
     two_factor_enabled: bool
@@ -177,6 +176,13 @@ class Session(Struct, frozen=True):
     user_status: str
     token_generation: int
     tenant_status: str
+
+
+class Standing(Struct, frozen=True):
+    """What a user's tokens say of them; who changes the role raises the generation with it."""
+
+    role: Role
+    generation: int
 
 
 class EmailTaken(Problem, status=400, constraint="users_email_key"):

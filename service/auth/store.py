@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session
+from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session, Standing
 from service.platform.context import Context, Unit
 from service.platform.gate import record_revocation
 from service.platform.problem import Unauthenticated
@@ -42,21 +42,29 @@ async def find_account(unit: Unit, email: str) -> Account | None:
     return await unit.one_or_none(Account, "SELECT * FROM find_login(%s)", [email])
 
 
-async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> int | None:
-    """Count a login; the generation of the user's tokens.
+async def folded(ctx: Context, email: str) -> str:
+    """An e-mail as it is compared: spellings that find one account are one e-mail to its limits, too.
+
+    Python's small letters are not the database's, whose locale decides: that of U+0130 may be an i.
+    """
+    return str(await ctx.value("SELECT lower(%s)", [email]))
+
+
+async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> Standing | None:
+    """Count a login; what the user's tokens say from now on, the role of this very moment.
 
     None when the user became inactive or the password was changed meanwhile: whoever does that ends the sessions that
     there are, and would miss this one.
     """
-    generation = await ctx.value(
+    return await ctx.one_or_none(
+        Standing,
         """
         UPDATE users SET last_login = now(), login_count = login_count + 1
         WHERE id = %s AND status = 'active' AND password_hash = %s
-        RETURNING token_generation
+        RETURNING role, token_generation AS generation
         """,
         [user_id, password_hash],
     )
-    return None if generation is None else int(generation)
 
 
 async def create_session(
@@ -171,7 +179,7 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
         Account,
         """
         UPDATE users SET status = 'active', password_hash = %s, updated_at = now() WHERE id = %s AND status = 'invited'
-        RETURNING tenant_id, id AS user_id, email, full_name, role, status, password_hash, two_factor_enabled,
+        RETURNING tenant_id, id AS user_id, email, full_name, status, password_hash, two_factor_enabled,
                   (SELECT t.status FROM tenants t WHERE t.id = users.tenant_id) AS tenant_status
         """,
         [password_hash, user_id],

@@ -91,7 +91,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
     operator_tenants: Annotated[
-        tuple[str, ...], Meta(description="slugs of the tenants whose admins run the deployment, comma separated")
+        tuple[str, ...],
+        Meta(
+            description="slugs of tenants that are there already and whose admins run the deployment, comma separated"
+        ),
     ] = ()
     system_api_key: Annotated[
         Annotated[str, Meta(min_length=32)] | None,

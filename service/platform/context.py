@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
 from pathlib import Path
+from random import SystemRandom
 from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -29,7 +31,11 @@ from service.platform.secrets import Tokens, Vault, new_id
 T = TypeVar("T")
 P = ParamSpec("P")
 
+PAUSE_SECONDS = (0.1, 0.6)
+"""The least and the longest wait for what was put off: right behind its answer it would slow the caller's next one."""
+
 log = structlog.get_logger()
+_chance = SystemRandom()
 
 
 class Resources(Struct, frozen=True, kw_only=True, dict=True):
@@ -156,7 +162,8 @@ class Unit:
         self._after_commit.append(follow)
 
     def afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run this when the answer is out, if there is one: what must not show in the time that the answer takes.
+        """Run this when the answer is out, if there is one: what must not show in the time that the answer takes, nor,
+        after a pause of chance, in that of the caller's next one.
 
         It is lost with its process, and what goes wrong is only logged. It finds no transaction of this unit.
         """
@@ -165,6 +172,8 @@ class Unit:
     async def finish(self) -> None:
         """Run what was put off until the answer is out."""
         works, self._afterwards = self._afterwards, []
+        if works:
+            await asyncio.sleep(_chance.uniform(*PAUSE_SECONDS))
         for work in works:
             try:
                 await work()

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import aclosing
-from ipaddress import ip_address, ip_network
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -33,7 +32,7 @@ from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
 from service.platform.secrets import BadToken, digest, new_id
-from service.platform.standing import TenantRecord
+from service.platform.standing import TenantRecord, is_within, read_address
 from service.platform.stream import event_of, publish
 
 Scope = MutableMapping[str, Any]
@@ -42,6 +41,12 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 QUERY_FIELDS = 64
+NULL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""
+ONCE = frozenset({b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match", b"content-type"})
+"""Headers that must not be there twice: something in front of the service may have read the other one."""
+ENCODED_SLASH = re.compile(rb"%2f", re.IGNORECASE)
+"""In a path: it would be a separator here, and none to something in front that guards a prefix."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """The disk is full, or too many files are open: nobody's mistake, and it passes."""
 
@@ -59,6 +64,8 @@ class Endpoint:
         )
         self._empty = b"{}" if route.body_may_lack else b""
         self._query_lists = _list_fields(route.query)
+        self._query_names = frozenset(field.encode_name for field in msgspec.structs.fields(route.query or Struct))
+        self._query_texts = _text_fields(route.query)
         self._known = refusals | set(route.errors)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,23 +77,20 @@ class Endpoint:
         ctx = Context(
             resources,
             request_id=request_id,
-            ip_address=address_of(scope, headers, resources.settings.trusted_proxies),
+            ip_address=address_of(scope, resources.settings.trusted_proxies),
             headers=headers,
         )
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
         claim: Claim | None = None
-        repeated = False
         try:
+            if len(headers) != len(scope["headers"]):
+                _check_once(scope["headers"])
             verdict = await self._admit(ctx)
             arguments, content, closing = await self._bind(ctx, scope, receive)
-            claim = await claim_of(ctx, self.route, scope["query_string"], content)
+            claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
-            if kept is None:
-                answer = await self._perform(ctx, arguments, claim)
-            else:
-                answer, claim = self._encode_answer(kept), None
-                repeated = True
+            answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
         except Exception as error:
             await ctx.rollback(error)
             if claim is not None:
@@ -101,10 +105,9 @@ class Endpoint:
         finally:
             if closing is not None:
                 await closing()
-        if self.route.event and self.route.streamed and answer.status < 300 and not repeated:
+        if self.route.event and self.route.streamed and answer.status < 300 and claim is None:
             await publish(resources, event_of(ctx, self.route.event))  # first: whoever has the answer has the event
         await _send(send, answer, request_id, verdict, resources)
-        await ctx.finish()
         log_request(
             method=self.route.method,
             path=self.route.path,
@@ -113,6 +116,7 @@ class Endpoint:
             tenant_id=ctx.tenant_id,
             request_id=request_id,
         )
+        await ctx.finish()
 
     async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None) -> _Answer:
         """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
@@ -122,7 +126,7 @@ class Endpoint:
         if claim is not None:
             assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
             await claim.keep(self.route, answer.status, answer.media_type, answer.content, answer.headers)
-        if self.route.event and not self.route.streamed:
+        if self.route.event and (claim is not None or not self.route.streamed):  # no crash parts it from a kept answer
             await ctx.audit_event(self.route.event)
         await ctx.commit()
         if isinstance(answer.content, bytes):
@@ -309,6 +313,7 @@ class Endpoint:
         return arguments, content, closing
 
     def _bind_query(self, raw: bytes) -> Any:
+        assert self.route.query is not None
         try:
             pairs = parse_qsl(
                 raw.decode("ascii"),
@@ -325,6 +330,10 @@ class Endpoint:
                 raise problems.ValidationFailed.at(["query", name], "null character")
             if name in self._query_lists:
                 values.setdefault(name, []).extend(part.strip() for part in value.split(",") if part.strip())
+            elif name in values and name in self._query_names:
+                raise problems.ValidationFailed.at(["query", name], "given twice")  # who read the other one?
+            elif value.lower() == "null" and name in self._query_names - self._query_texts:  # msgspec would take it for None
+                raise problems.ValidationFailed.at(["query", name], "null is no value")
             else:
                 values[name] = value
         try:
@@ -341,7 +350,7 @@ class Endpoint:
 
     def _bind_body(self, raw: bytes) -> Any:
         assert self._decode_body is not None
-        if b"\\u0000" in raw:
+        if b"\\u0000" in raw and NULL_ESCAPE.search(raw):
             raise problems.ValidationFailed.at(["body"], "null character")
         try:
             return self._decode_body(raw or self._empty)
@@ -401,6 +410,15 @@ async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
                 yield chunk
 
     return rest()
+
+
+def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Refuse a request that says twice who it is from, for whom, or what it is."""
+    seen = set()
+    for name, _ in headers:
+        if name in seen and name in ONCE:
+            raise problems.HeaderTwice.at(["header", name.decode("ascii")], "given twice")
+        seen.add(name)
 
 
 def _named_tenant(ctx: Context) -> str | None:
@@ -484,22 +502,21 @@ def request_id_of(headers: Mapping[bytes, bytes]) -> str:
     return given.decode("ascii") if REQUEST_ID.fullmatch(given) else str(new_id())
 
 
-def address_of(scope: Scope, headers: Mapping[bytes, bytes], trusted: tuple[str, ...]) -> str:
+def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
     """The caller's address: behind trusted proxies the last address of X-Forwarded-For that is none of theirs."""
-    peer = scope["client"][0] if scope.get("client") else "127.0.0.1"
-    if not trusted or b"x-forwarded-for" not in headers:
-        return str(peer)
-    networks = [ip_network(network, strict=False) for network in trusted]
-    hops = [hop.strip() for hop in headers[b"x-forwarded-for"].decode("latin-1").split(",")]
-    for hop in [peer, *reversed(hops)]:
-        try:
-            address = ip_address(hop)
-        except ValueError:
+    peer = str(scope["client"][0]) if scope.get("client") else "127.0.0.1"
+    hops = [peer]
+    if trusted:  # each proxy adds to the line that it finds, or writes one below it
+        lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        hops += [hop.strip() for line in reversed(lines) for hop in reversed(line.split(","))]
+    for hop in hops:
+        address = read_address(hop)
+        if address is None:
             break
         peer = str(address)
-        if not any(address in network for network in networks):
+        if not is_within(address, trusted):
             break
-    return str(peer)
+    return peer
 
 
 def _invalid(part: str, error: msgspec.ValidationError) -> Problem:
@@ -515,6 +532,21 @@ def _list_fields(kind: type | None) -> frozenset[str]:
     if kind is None or not issubclass(kind, Struct):
         return frozenset()
     return frozenset(field.encode_name for field in msgspec.structs.fields(kind) if "list[" in str(field.type))
+
+
+def _text_fields(kind: type | None) -> frozenset[str]:
+    """The fields that take any text."""
+    if kind is None:
+        return frozenset()
+    found = set()
+    for field in msgspec.structs.fields(kind):
+        shape = msgspec.inspect.type_info(field.type)
+        for part in getattr(shape, "types", (shape,)):
+            while isinstance(part, msgspec.inspect.Metadata):
+                part = part.type
+            if isinstance(part, msgspec.inspect.StrType):
+                found.add(field.encode_name)
+    return frozenset(found)
 
 
 # The application ------------------------------------------------------------------------------------------------------
@@ -580,6 +612,8 @@ class _Application(Starlette):
     literal: dict[str, Resource]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and ENCODED_SLASH.search(scope.get("raw_path") or b""):
+            scope = {**scope, "path": "/%2f"}  # nobody's
         resource = self.literal.get(scope["path"]) if scope["type"] == "http" else None
         if resource is None or not resource.serves(scope["method"]):
             await super().__call__(scope, receive, send)
@@ -611,6 +645,7 @@ async def _http_exception(request: Request, error: Exception) -> Response:
     response.raw_headers += [(name.lower().encode(), value.encode()) for name, value in extra]
     response.raw_headers += [
         (b"x-request-id", request_id.encode("ascii")),
+        (b"x-content-type-options", b"nosniff"),
         *limit_headers(Verdict("ok"), request.app.state.resources),
     ]
     return response

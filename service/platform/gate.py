@@ -344,7 +344,10 @@ class Gate:
             except RedisError as error:
                 self._lost(error)
         self._look_for_redis()
-        return await otherwise()
+        answer = await otherwise()
+        if not self._away:  # it came back meanwhile, and does not have what was counted just now
+            self._look_for_redis()
+        return answer
 
     def _lost(self, error: RedisError) -> None:
         if not self._away:
@@ -372,8 +375,8 @@ class Gate:
             log.info("cache.back")
         except (RedisError, Problem) as error:
             log.debug("cache.still_away", error=type(error).__name__)
-        finally:
             self._retry_at = time.monotonic() + RETRY_SECONDS
+        finally:
             self._returning = None
 
     async def _hand_over(self, owed: Owed) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from service.platform.access import NOBODY
@@ -23,6 +24,8 @@ CLAIM_SECONDS = 120
 """A request that works for longer than this must have died with its process: its repetition may begin anew."""
 READ_BYTES = 1_048_576
 REPLAYED = (b"idempotent-replayed", b"true")
+
+log = structlog.get_logger()
 
 
 class _Kept(Struct):
@@ -78,6 +81,9 @@ class Claim:
         """Write the answer in the transaction of its effect; one with a secret in it is only said to have been given.
 
         Where the effect belongs to a tenant that was not known before, the answer is written after its commit.
+
+        Raises:
+            StillProcessing: a repetition has taken the key over.
         """
         whole = not route.tells_secrets and len(content) <= self._ctx.settings.max_replay_bytes
         answer = self._row | {
@@ -87,13 +93,20 @@ class Claim:
             "content": content if whole else None,
         }
         if self._ctx.tenant_id == self._tenant:
-            await (await self._ctx.begin()).execute(_KEEP, answer)
+            if not await self._ctx.execute(_KEEP, answer):
+                raise StillProcessing  # it took so long that a repetition has begun anew: one of them has the effect
         else:
             self._ctx.after_commit(lambda: self._alone(_KEEP, answer))
 
     async def release(self) -> None:
-        """Give the key back: a request that was refused may be mended and sent again."""
-        await self._alone(_RELEASE, self._row)
+        """Give the key back: a request that was refused may be mended and sent again.
+
+        Never raises: a key that could not be given back is free after CLAIM_SECONDS.
+        """
+        try:
+            await self._alone(_RELEASE, self._row)
+        except Exception as error:
+            log.warning("idempotency.release_failed", error=repr(error))
 
     async def _alone(self, sql: str, row: dict[str, Any]) -> None:
         tx: Transaction
@@ -101,7 +114,9 @@ class Claim:
             await tx.execute(sql, row)
 
 
-async def claim_of(ctx: Context, route: Route, query: bytes, content: bytes | dict[str, Any]) -> Claim | None:
+async def claim_of(
+    ctx: Context, route: Route, path: str, query: bytes, content: bytes | dict[str, Any]
+) -> Claim | None:
     """The claim of a request; None for one that wants none. `content`: the body, or the fields of a form.
 
     Raises:
@@ -112,7 +127,9 @@ async def claim_of(ctx: Context, route: Route, query: bytes, content: bytes | di
         return None
     if not KEY.fullmatch(key):
         raise ValidationFailed.at(["header", HEADER.decode()], "expected 1 to 255 printable ASCII characters")
-    request_hash = await ctx.compute(_hash, f"{route.path}?".encode() + query, content)
+    digest = await ctx.compute(_hash, f"{path}?".encode() + query, content)
+    # With the deployment's secret: who reads the table alone cannot try passwords against the hash of a login.
+    request_hash = ctx.resources.vault.fingerprint("idempotent request", digest.hex())
     return Claim(ctx, _name(ctx), key, request_hash)
 
 

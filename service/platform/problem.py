@@ -118,6 +118,10 @@ class ValidationFailed(Problem, status=422):
     """Validation error"""
 
 
+class HeaderTwice(Problem, status=400):
+    """Header given twice"""
+
+
 class PayloadTooLarge(Problem, status=413):
     """Request body too large"""
 

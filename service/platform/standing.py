@@ -65,8 +65,8 @@ class TenantRecord(Struct, frozen=True, kw_only=True):
         """Whether a caller at this IP address may call; what is no address may only where all may."""
         if not self.networks:
             return True
-        caller = _address(address)
-        return caller is not None and any(caller in network for network in _parsed(self.networks))
+        caller = read_address(address)
+        return caller is not None and is_within(caller, self.networks)
 
 
 class KeyRecord(Struct, frozen=True, kw_only=True):
@@ -122,12 +122,19 @@ class Verdict(NamedTuple):
         ]
 
 
-def _address(text: str) -> IPv4Address | IPv6Address | None:
+@lru_cache(maxsize=4096)
+def read_address(text: str) -> IPv4Address | IPv6Address | None:
+    """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
     try:
         address = ip_address(text)
     except ValueError:
         return None
     return (address.version == 6 and address.ipv4_mapped) or address
+
+
+def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:
+    """Whether an address lies in one of these CIDR ranges."""
+    return any(address in network for network in _parsed(networks))
 
 
 @lru_cache(maxsize=1024)

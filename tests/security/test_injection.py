@@ -30,18 +30,15 @@ SQL = [
     "'; DROP TABLE users; --",
     f"' || (SELECT pg_sleep({SLEEP_SECONDS})) || '",
     f"1; SELECT pg_sleep({SLEEP_SECONDS}) --",
-    "\\'; SELECT 1; --",
-    "$$; SELECT 1; $$",
     "%s %(tenant_id)s {} %",
     "') UNION SELECT email, password_hash FROM users --",
 ]
 LINES = [
     "x\r\nX-Injected: yes",
-    "x\nX-Injected: yes",
     "x\rX-Injected: yes\r\r",
     "x\u0085X-Injected: yes\u2028X-Injected: yes",
 ]
-OTHER = ["\x1b[31m\x07", "‮txet", "\ufeff", "\U0001f984" * 8, "../../../../etc/passwd", "{{7*7}}${7*7}", "=1+1"]
+OTHER = ["\x1b[31m\x07", "\u202etxet", "\ufeff", "\U0001f984" * 8, "../../../../etc/passwd", "{{7*7}}${7*7}", "=1+1"]
 TEXTS = [*SQL, *LINES, *OTHER]
 FEW = [SQL[0], SQL[2], LINES[0], OTHER[0]]
 HASHING = {f"POST /api/v1/auth/{name}" for name in ("register", "login", "password/change", "password/reset")}

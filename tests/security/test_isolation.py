@@ -5,7 +5,6 @@ What the document says is the list of what is tried, so an endpoint or a field t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -85,32 +84,25 @@ def in_path(operation: dict[str, Any]) -> set[str]:
 IN_BODIES, IN_QUERIES, IN_PATHS = map(identifiers, (in_body, in_query, in_path))
 ids = [f"{operation} {name}" for operation, name in sorted(IN_BODIES)]
 
-# Of a row, without what changes by itself: counts of calls, and jobs that go on.
+# Of a row, without what changes by itself: counts of calls.
 OWN = "to_jsonb(row) - '{usage_count, last_used_at, used_at}'::text[]"
 COUNTED = {"tenant_usage", "jobs"}
+TABLES = """
+SELECT columns.table_name FROM information_schema.columns JOIN pg_class ON oid = table_name::regclass
+WHERE table_schema = 'public' AND column_name = 'tenant_id' AND relkind IN ('r', 'p') AND NOT relispartition
+"""
 
 
-def everything(stack: Stack, tenant_id: str) -> dict[str, list[str]]:
-    """All that the database holds of a tenant."""
-    tables = stack.sql(
-        "SELECT table_name FROM information_schema.columns JOIN information_schema.tables USING (table_name) "
-        "WHERE column_name = 'tenant_id' AND tables.table_schema = 'public' AND table_type = 'BASE TABLE'"
-    )
-    names = {
-        name for (name,) in tables if not stack.sql("SELECT 1 FROM pg_inherits WHERE inhrelid = %s::regclass", [name])
-    }
-    assert {"users", "workbooks", "mappings"} <= names
-    held = {
-        name: [
-            json.dumps(row, sort_keys=True)
-            for (row,) in stack.sql(f"SELECT {OWN} FROM {name} AS row WHERE tenant_id = %s ORDER BY 1", [tenant_id])  # type: ignore[arg-type]
-        ]
-        for name in names - COUNTED
-    }
-    held["tenants"] = [
-        str(row) for row in stack.sql("SELECT to_jsonb(row) FROM tenants AS row WHERE id = %s", [tenant_id])
+def everything(stack: Stack, tenant_id: str) -> list[tuple[str, str]]:
+    """All that the database holds of a tenant: each row with its table."""
+    names = {name for (name,) in stack.sql(TABLES)}
+    assert {"users", "workbooks", "mappings", "audit_log"} <= names
+    rows = [
+        f"SELECT '{name}', ({OWN})::text FROM {name} AS row WHERE tenant_id = %(tenant)s"
+        for name in sorted(names - COUNTED)
     ]
-    return held
+    rows.append("SELECT 'tenants', to_jsonb(row)::text FROM tenants AS row WHERE id = %(tenant)s")
+    return sorted(stack.sql(" UNION ALL ".join(rows), {"tenant": tenant_id}))
 
 
 @pytest.fixture(scope="module")

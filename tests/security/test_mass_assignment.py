@@ -25,6 +25,19 @@ ENDING = {
 }
 """Endpoints after which the caller or the records are no longer what they were: they get a tenant of their own."""
 
+WITHOUT_CREDENTIALS = {
+    f"POST /api/v1/auth/{name}"
+    for name in (
+        "login",
+        "refresh",
+        "accept-invitation",
+        "password/change",
+        "password/reset",
+        "2fa/verify",
+        "2fa/disable",
+    )
+}
+"""What the bodies of the tests are refused by: the other calls have their effect, smuggled fields or not."""
 CHANGING_PEOPLE = {
     "PATCH /api/v1/admin/users/{user_id}",
     "POST /api/v1/admin/users/invite",
@@ -133,6 +146,7 @@ def test_a_body_changes_what_its_row_declares(
     if "key_id" in row.parameters and caller is not admin:
         made = caller.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
         own = own | {"key_id": made.json()["id"]}
+    admin.parsed(records["workbook_id"])  # no test before works on it any more
     before, theirs = people(stack, caller.tenant_id), people(stack, attacker.tenant_id)
     path = path_of(row, **quoted(own))
     body = None if row.body is None and row.form is None else body_of(row, own)
@@ -143,7 +157,7 @@ def test_a_body_changes_what_its_row_declares(
         answer = sent(caller, row, path, extra | (body or {}))
     else:
         answer = caller.http.request(row.method, path, json=extra)
-    assert answer.status_code < 500, answer.text
+    assert answer.status_code == row.status or identity(row) in WITHOUT_CREDENTIALS, answer.text
     own_record(answer, extra, caller)
     if row.method != "POST" or row.query is None:
         sent(caller, row, path, body, params=texts)

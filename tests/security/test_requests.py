@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
+import msgspec
 import pytest
 
 from service.app import routes
 from service.platform.access import KEY_SCOPES
+from service.platform.api import Route
 from tests.conftest import Member, Stack
-from tests.records import error_of
+from tests.records import GUARDED, asked_of, each, error_of, path_of, quoted
 
 ME = "/api/v1/auth/me"
 HEADER_BYTES = 1 << 20
@@ -298,6 +300,22 @@ def test_the_host_is_not_told_back(stack: Stack, shared_owner: Member, host: str
     )
     _, headers, body = spoken(stack, request)
     assert "evil" not in (body.decode("latin-1") + str(headers))
+
+
+# What is said twice ---------------------------------------------------------------------------------------------------
+
+
+@each([row for row in GUARDED if row.query is not None])
+def test_a_parameter_that_is_given_twice_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+    """A filter in front of the service may have read the other one. Lists may be given so."""
+    path = path_of(row, **quoted(made)) + asked_of(row)
+    for field in msgspec.structs.fields(row.query):
+        if "list[" in str(field.type):
+            continue
+        value = "5" if field.type in (int, float) else "true"
+        answer = shared_owner.get(f"{path}&{field.encode_name}={value}&{field.encode_name}={value}")
+        assert answer.status_code == 422, (field.encode_name, answer.text)
+        assert error_of(answer)["errors"][0]["loc"] == ["query", field.encode_name]
 
 
 # Bodies where none is read ------------------------------------------------------------------------------------------

@@ -295,6 +295,23 @@ def test_as_many_users_as_there_are_places(owner: Member) -> None:
     assert owner.get("/api/v1/admin/tenant").json()["quotas"]["users"] == {"used": 3, "limit": 3}
 
 
+def test_who_is_there_already_is_told_so_even_where_no_place_is_left(owner: Member) -> None:
+    owner.patch("/api/v1/admin/tenant", json={"settings": {"max_users": 2}}).raise_for_status()
+    email = f"n-{uuid4().hex}@example.com"
+    assert invite(owner, email=email).status_code == 201
+    assert refused(invite(owner, email=email)) == EXISTS
+    assert refused(invite(owner, email=owner.email)) == EXISTS
+    assert refused(invite(owner)) == FULL
+
+
+def test_an_invitation_is_withdrawn_by_its_id(stack: Stack, owner: Member) -> None:
+    invitation = invite(owner, send_email=False).json()
+    found = owner.get(f"{USERS}/{invitation['id']}").json()
+    assert (found["email"], found["status"]) == (invitation["email"], "invited")
+    assert owner.delete(f"{USERS}/{invitation['id']}").status_code == 204
+    assert accept(stack, invitation["invitation_token"]).status_code == 400
+
+
 def test_a_late_guest_keeps_the_place(stack: Stack, owner: Member) -> None:
     owner.patch("/api/v1/admin/tenant", json={"settings": {"max_users": 2}}).raise_for_status()
     email = f"n-{uuid4().hex}@example.com"

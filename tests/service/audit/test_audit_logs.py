@@ -225,6 +225,30 @@ def test_csv_is_the_default_and_safe_to_open(stack: Stack, owner: Member) -> Non
     assert rows[0][header.index("action")] == "user.registered"
 
 
+def test_csv_is_safe_where_a_spreadsheet_parts_cells_by_something_else_than_commas(stack: Stack, owner: Member) -> None:
+    """Such a one takes no notice of the quotes around a cell in the middle of a line."""
+    names = ["x;=1+1;", "x\n=1+1", "x\r@x", "x\t-1", "x;;+1", "x;\uff1d1", "a; b; c-1 = 2, @me"]
+    append(stack, owner.tenant_id, *({"resource_name": name, "details": {"a": name}} for name in names))
+    header, *rows = list(csv.reader(io.StringIO(owner.get(EXPORT).content.decode(), newline="")))
+    written = ["x;'=1+1;", "x\n'=1+1", "x\r'@x", "x\t'-1", "x;;'+1", "x;'\uff1d1", names[-1]]
+    assert [row[header.index("resource_name")] for row in rows[1:]] == written
+    details = [row[header.index("details")] for row in rows[1:]]
+    assert [json.loads(text)["a"] for text in details] == ["x;'=1+1;", *names[1:4], "x;;'+1", *names[5:]]
+
+
+def test_every_character_survives_the_export_and_the_check(stack: Stack, owner: Member) -> None:
+    odd = "".join(map(chr, [*range(1, 160), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0x1F600, 0x10FFFF]))
+    fields = ("user_email", "resource_type", "resource_id", "resource_name", "ip_address", "user_agent", "request_id")
+    append(stack, owner.tenant_id, {"details": {odd: odd}, **dict.fromkeys(fields, odd)}, {})
+    lines = owner.get(EXPORT, params={"format": "jsonl"}).content.split(b"\n")
+    records = [parse(line) for line in lines[:-1]]
+    assert (len(records), lines[-1]) == (3, b"")
+    assert list(breaks(records)) == []
+    assert [getattr(records[1], field) for field in fields] == [odd] * len(fields)
+    rows = list(csv.reader(io.StringIO(owner.get(EXPORT).content.decode(), newline="")))
+    assert [len(row) for row in rows] == [len(rows[0])] * 5
+
+
 def test_an_export_of_nothing_is_empty(owner: Member) -> None:
     nothing = {"action": "no.such"}
     assert owner.get(EXPORT, params={"format": "jsonl", **nothing}).content == b""

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from service.platform.context import PAUSE_SECONDS
 from tests.conftest import PASSWORD, Member, Stack, member, register
 from tests.service.auth.conftest import (
     AUTH,
@@ -193,6 +194,15 @@ def test_who_is_nobody_gets_the_same_answer_and_no_letter(stack: Stack, owner: M
         assert letters(stack, email, 0) == []
     tenants = [owner.tenant_id, stranger.tenant_id]
     assert stack.sql("SELECT count(*) FROM password_resets WHERE tenant_id::text = ANY(%s)", [tenants]) == [(1,)]
+
+
+def test_the_work_for_a_known_email_waits_until_nobody_can_time_it(stack: Stack, owner: Member) -> None:
+    """Right behind the answer it would slow the caller's next request, and so tell that somebody has the e-mail."""
+    (asked,) = stack.sql("SELECT clock_timestamp()")[0]
+    assert forgot(stack, owner.email).status_code == 202
+    letters(stack, owner.email)
+    (made,) = stack.sql("SELECT created_at FROM password_resets WHERE user_id = %s", [owner.user_id])[0]
+    assert (made - asked).total_seconds() >= PAUSE_SECONDS[0]
 
 
 @pytest.mark.parametrize("body", [{}, {"email": 7}, {"email": "x" * 255}, {"email": None}])

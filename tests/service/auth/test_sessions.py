@@ -11,11 +11,23 @@ from uuid import UUID, uuid4
 
 import httpx
 import jwt
+import psycopg
 import pytest
 import redis
 
-from tests.conftest import PASSWORD, Member, Stack, member, register
-from tests.service.auth.conftest import AUTH, audited, configure, drained, faults, login, me, refresh, refused
+from tests.conftest import PASSWORD, Member, Stack, member, register, wait_until
+from tests.service.auth.conftest import (
+    AUTH,
+    as_user,
+    audited,
+    configure,
+    drained,
+    faults,
+    login,
+    me,
+    refresh,
+    refused,
+)
 
 
 def registration(**changed: Any) -> dict[str, Any]:
@@ -245,6 +257,14 @@ def test_wrong_passwords_of_one_account_are_counted_wherever_they_come_from(
     assert login(stack, email, url=strict, headers=elsewhere()).status_code == 429, "used up for the right one, too"
 
 
+def test_spellings_that_find_one_account_share_its_tries(stack: Stack, strict: str) -> None:
+    email = register(stack.url, f"ivi-{uuid4().hex[:12]}@example.com").email
+    spellings = [email, email.upper(), email.replace("i", "\u0130", 1), email.replace("i", "\u0130")]
+    assert login(stack, spellings[-1]).status_code == 200, "the database takes it for an i"
+    answers = [login(stack, spelling, "Wrong-Horse-7", strict, headers=elsewhere()) for spelling in spellings]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
+
+
 def test_right_passwords_count_for_nothing(stack: Stack, owner: Member, strict: str) -> None:
     answers = [login(stack, owner.email, url=strict, headers=elsewhere()) for _ in range(6)]
     assert {answer.status_code for answer in answers} == {200}
@@ -257,6 +277,23 @@ def test_of_many_wrong_passwords_at_once_not_one_too_many_counts(stack: Stack, o
         ]
         statuses = sorted(one.result().status_code for one in tries)
     assert statuses == [401] * 3 + [429] * 7
+
+
+def test_a_login_that_a_demotion_overtakes_gets_the_new_role(stack: Stack, owner: Member) -> None:
+    """The login read the user before it hashed the password; its tokens must not carry what it read then."""
+    admin = owner.invite("admin")
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(stack.database_url) as changing:
+        changing.execute("SELECT FROM users WHERE id = %s FOR UPDATE", [admin.user_id])
+        overtaken = pool.submit(login, stack, admin.email)
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%login_count + 1%'"
+        wait_until(lambda: stack.sql(waiting), what="the login that waits for the user")
+        changing.execute(
+            "UPDATE users SET role = 'viewer', token_generation = token_generation + 1 WHERE id = %s", [admin.user_id]
+        )
+    token = overtaken.result().json()["access_token"]
+    assert jwt.decode(token, options={"verify_signature": False})["role"] == "viewer"
+    with as_user(stack, token) as demoted:
+        assert demoted.get("/api/v1/admin/users").status_code == 403
 
 
 def test_an_invited_user_has_no_password_to_log_in_with(stack: Stack, owner: Member) -> None:

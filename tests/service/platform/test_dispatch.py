@@ -355,15 +355,23 @@ def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:
         ("10.0.0.1", "'; DROP TABLE users", ("10.0.0.0/8",), "10.0.0.1"),
         ("10.0.0.1", "198.51.100.7, noise, 10.0.0.2", ("10.0.0.0/8",), "10.0.0.2"),
         ("::1", "2001:db8::1", ("::1/128",), "2001:db8::1"),
+        # A socket for both kinds spells IPv4 as IPv6.
+        ("::ffff:192.0.2.1", None, (), "192.0.2.1"),
+        ("::ffff:10.0.0.1", "198.51.100.7", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "::ffff:198.51.100.7, ::ffff:10.0.0.2", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "198.51.100.7", ("::ffff:10.0.0.0/104",), "198.51.100.7"),
+        # A proxy may write a line of its own.
+        ("10.0.0.1", "6.6.6.6, 198.51.100.7|10.0.0.3|10.0.0.2", ("10.0.0.0/8",), "198.51.100.7"),
     ],
 )
 def test_the_callers_address(peer: str, forwarded: str | None, trusted: tuple[str, ...], address: str) -> None:
-    headers = {b"x-forwarded-for": forwarded.encode()} if forwarded else {}
-    assert address_of({"client": (peer, 1)}, headers, trusted) == address
+    lines = forwarded.split("|") if forwarded else []
+    headers = [(b"x-forwarded-for", line.encode()) for line in lines]
+    assert address_of({"client": (peer, 1), "headers": headers}, trusted) == address
 
 
 def test_a_peer_without_an_address_is_this_machine() -> None:
-    assert address_of({"client": None}, {}, ()) == "127.0.0.1"
+    assert address_of({"client": None, "headers": []}, ()) == "127.0.0.1"
 
 
 # A unit of work -----------------------------------------------------------------------------------------------------

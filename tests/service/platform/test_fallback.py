@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 from redis import Redis
 
@@ -339,6 +340,29 @@ def test_it_comes_back_with_every_count_revocation_and_drop(apart: Apart, server
     kept = apart.sql("SELECT name, amount FROM tenant_usage WHERE tenant_id = %s ORDER BY 1", [tenant])
     assert kept == [("calculations", 5), ("calls", 11)]
     assert apart.sql("SELECT usage_count FROM api_keys WHERE id = %s", [key_id]) == [(2,)]
+
+
+def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, server: RedisServer) -> None:
+    """A request that began without Redis ends with it: its count does not wait for the next outage."""
+    tenant = apart.tenant()
+
+    async def outage(shared: Resources) -> TenantUsage:
+        server.stop()
+        with psycopg.connect(apart.database_url) as other:
+            other.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
+            late = asyncio.create_task(as_user(shared.gate, tenant))
+            while not shared.gate._away:
+                await asyncio.sleep(0.01)
+            server.start()
+            await back(shared)
+            other.rollback()
+        assert (await late).outcome == "ok"
+        end = time.monotonic() + 5
+        while (used := await shared.gate.usage(tenant)).calls == 0 and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+        return used
+
+    assert apart.run(outage, redis_url=server.url) == TenantUsage(calls=1, calculations=0)
 
 
 def test_a_drop_that_could_not_be_made_is_made_before_redis_is_asked_again(apart: Apart) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import psycopg
 import pytest
 
 from service.app import routes
@@ -123,6 +125,43 @@ def test_a_high_rate_event_is_told_once(owner: Member, stack: Stack) -> None:
     wait_until(lambda: stack.sql(events, [owner.tenant_id]) == [(2,)], what="two events")
 
 
+def test_a_high_rate_event_is_as_safe_as_its_kept_answer(owner: Member, stack: Stack) -> None:
+    """Neither is there without the other, wherever the process dies: one transaction writes both."""
+    body, headers = {"formula": "=1"}, {"Idempotency-Key": "sum"}
+    with psycopg.connect(stack.database_url) as other, ThreadPoolExecutor(1) as pool:
+        other.execute("SELECT FROM audit_heads WHERE tenant_id = %s FOR UPDATE", [owner.tenant_id])
+        answer = pool.submit(owner.post, "/api/v1/calculations/evaluate", json=body, headers=headers)
+        waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        wait_until(lambda: stack.sql(waiting), what="the event on its way")
+        assert stack.sql("SELECT status FROM idempotency_keys WHERE tenant_id = %s", [owner.tenant_id]) == [(None,)]
+        other.rollback()
+        assert answer.result().status_code == 200
+    assert owner.get("/api/v1/activity?action=calculation.completed").json()["total"] == 1
+
+
+def test_of_two_that_hold_the_key_in_turn_one_has_the_effect(owner: Member, stack: Stack) -> None:
+    """A request that stood still for so long that its repetition began anew undoes what it did."""
+    with psycopg.connect(stack.database_url) as other, ThreadPoolExecutor(1) as pool:
+        other.execute("LOCK TABLE mappings IN SHARE ROW EXCLUSIVE MODE")  # the handler stands still
+        slow = pool.submit(created, owner, "slow", "Once")
+        claimed = "SELECT claim FROM idempotency_keys WHERE tenant_id = %s"
+        wait_until(lambda: stack.sql(claimed, [owner.tenant_id]), what="the claim")
+        stack.sql("UPDATE idempotency_keys SET claim = gen_random_uuid() WHERE tenant_id = %s", [owner.tenant_id])
+        other.rollback()
+        assert refusal(slow.result())[2] == "Request with this idempotency key is still being processed"
+    assert owner.get(MAPPINGS).json()["total"] == 0
+
+
+def test_a_key_that_cannot_be_given_back_does_not_spoil_the_refusal(owner: Member, stack: Stack) -> None:
+    body = mapping("x") | {"source_type": "?"}
+    stack.sql("REVOKE DELETE ON idempotency_keys FROM cushion_service")
+    try:
+        answer = owner.post(MAPPINGS, json=body, headers={"Idempotency-Key": "lost"})
+    finally:
+        stack.sql("GRANT DELETE ON idempotency_keys TO cushion_service")
+    assert refusal(answer) == (400, "VALIDATION_ERROR", "Invalid source type")
+
+
 # Secrets ------------------------------------------------------------------------------------------------------------
 
 
@@ -141,6 +180,17 @@ def test_an_answer_with_a_secret_is_not_kept(owner: Member, stack: Stack) -> Non
         "SELECT status, media_type, headers, content FROM idempotency_keys WHERE tenant_id = %s", [owner.tenant_id]
     )
     assert kept == [(201, None, None, None)]
+
+
+def test_a_stolen_table_does_not_tell_a_password(owner: Member, stack: Stack) -> None:
+    """A plain hash of the request would let its reader try passwords as fast as SHA-256 goes."""
+    body = f'{{"current_password":"{PASSWORD}","new_password":"Other-Horse-8"}}'.encode()
+    headers = {"Idempotency-Key": "change", "Content-Type": "application/json"}
+    path = "/api/v1/auth/password/change"
+    assert owner.post(path, content=body, headers=headers).status_code == 204
+    ((kept,),) = stack.sql("SELECT request_hash FROM idempotency_keys WHERE tenant_id = %s", [owner.tenant_id])
+    place = f"{path}?".encode()
+    assert kept != hashlib.sha256(b"%d:%s," % (len(place), place) + body).digest()
 
 
 def test_a_registration_happens_once(stack: Stack) -> None:
