@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 from typing import TypeGuard
-from uuid import uuid4
 
 import structlog
 import uvloop
@@ -18,6 +17,9 @@ from service.platform.process import resources
 from service.platform.stream import drain_forever
 from service.platform.upkeep import forget_forever
 from service.platform.usage import keep_usage
+
+DRAIN = "worker"
+"""Every worker's name at the stream: Redis would keep one of its own long after the worker is gone."""
 
 log = structlog.get_logger()
 
@@ -48,7 +50,7 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(shared.gate.keep_copies(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
             asyncio.create_task(forget_forever(shared, stopping)),
-            asyncio.create_task(drain_forever(shared, f"worker-{uuid4().hex[:8]}", stopping)),
+            asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
         ]
         log.info("worker.started")
         stop = asyncio.create_task(stopping.wait())

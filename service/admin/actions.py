@@ -46,6 +46,7 @@ from service.auth.schema import EmailTaken, check_email
 from service.platform import mail
 from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.context import Context
+from service.platform.gate import Window
 from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
@@ -197,6 +198,8 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     may_touch_owners = _is_owner(ctx) and (ctx.caller.system or ctx.caller.user_id in owners)  # still one, that is
     if changes_rights and "owner" in (role, user.role) and not may_touch_owners:
         raise PermissionDenied
+    if role != user.role:
+        _check_grant(ctx, role)
     if user.status == "invited" and status != "invited":
         raise NotYetJoined
     if owners == {user_id} and (role, status) != ("owner", "active"):
@@ -234,6 +237,7 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
     """A user who joins by the token of the answer, which a mail brings too where that is wanted."""
     role = _granted_role(ctx, body.role)
     email = check_email(body.email)
+    await ctx.limit([Window(f"invitations:{ctx.tenant}", ctx.settings.invitations_per_hour, 3600)])
     tenant = await store.lock_tenant(ctx)  # held, so that neither the places nor one e-mail are given twice
     user_id = await _invited_user(ctx, tenant, email, body.full_name, role)
     creator = await ctx.email()
@@ -388,9 +392,19 @@ def _granted_role(ctx: Context, role: str) -> Role:
     known = next((known for known in ROLES if known == role), None)
     if known is None:
         raise InvalidRole
-    if known == "owner" and not _is_owner(ctx):
-        raise PermissionDenied
+    _check_grant(ctx, known)
     return known
+
+
+def _check_grant(ctx: Context, role: Role) -> None:
+    """Nobody gives what they lack: an owner is made by an owner, an admin by who has all that an admin has.
+
+    Raises:
+        PermissionDenied: the caller may not give this role.
+    """
+    lacks = role == "admin" and not SCOPES["admin"] <= ctx.caller.scopes  # a key that has users alone, say
+    if lacks or (role == "owner" and not _is_owner(ctx)):
+        raise PermissionDenied
 
 
 def _users_most(ctx: Context, row: TenantRow) -> int:

@@ -94,8 +94,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     if session.revoked_at is not None:
         raise RefreshTokenRevoked
     if session.refresh_jti != claims.jti:
-        await store.end_session(ctx, claims.sid)
-        await ctx.commit()
+        await _end(ctx, session, "refresh_token_reused")
         raise RefreshTokenRevoked
     if session.user_status != "active":
         raise Deactivated
@@ -104,8 +103,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     if not rules.admits(ctx.ip_address):
         raise AddressNotAllowed
     if await _is_idle(ctx, session, rules.session_timeout_minutes):
-        await store.end_session(ctx, session.id)
-        await ctx.commit()
+        await _end(ctx, session, "idle")
         raise InvalidRefreshToken
     jti = new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
@@ -213,6 +211,14 @@ async def _is_idle(ctx: Context, session: Session, timeout_minutes: int | None) 
         return False
     seen = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
     return ctx.now().timestamp() - seen > timeout_minutes * 60
+
+
+async def _end(ctx: Context, session: Session, reason: str) -> None:
+    """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
+    await store.end_session(ctx, session.id)
+    ctx.concerns("user", session.user_id, session.email, reason=reason)
+    await ctx.audit_event("user.session_ended")
+    await ctx.commit()
 
 
 async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> TokenResponse:

@@ -176,7 +176,13 @@ async def reset_password(ctx: Context, body: PasswordReset) -> None:
     await passwords.reset(ctx, body)
 
 
-@area.post("/2fa/enroll", access="user", errors=(AlreadyEnrolled,), enrolling=True)
+@area.post(
+    "/2fa/enroll",
+    access="user",
+    errors=(AlreadyEnrolled,),
+    event="user.two_factor_enrolment_begun",
+    enrolling=True,
+)
 async def enroll_two_factor(ctx: Context) -> Enrolment:
     """Begin two-factor login: a secret for the authenticator, which counts once a code of it is verified."""
     return await two_factor.enroll(ctx)

@@ -172,6 +172,7 @@ class Session(Struct, frozen=True):
     generation: int
     revoked_at: datetime | None
     used_at: datetime
+    email: str
     role: Role
     user_status: str
     token_generation: int

@@ -86,7 +86,7 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
         Session,
         """
         SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.used_at,
-               u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
+               u.email, u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
         FROM sessions s
         JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id
         JOIN tenants t ON t.id = s.tenant_id

@@ -48,6 +48,7 @@ async def enroll(ctx: Context) -> Enrolment:
         raise AlreadyEnrolled
     secret = pyotp.random_base32()
     await store.begin_enrolment(ctx, ctx.caller.user_id, ctx.resources.vault.seal(PURPOSE, secret.encode()))
+    ctx.concerns("user", ctx.caller.user_id, factor.email)
     return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=factor.email, issuer_name=ISSUER))
 
 

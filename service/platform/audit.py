@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -57,6 +57,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sequence: int
     id: str
     timestamp: str
+    """2026-03-31T12:00:00.000000Z"""
     user_id: str | None
     user_email: str | None
     api_key_id: str | None
@@ -95,11 +96,6 @@ def parse(line: bytes) -> Record:
 
 
 _decode = msgspec.json.Decoder(Record).decode
-
-
-def written(moment: datetime) -> str:
-    """A moment as it is hashed: 2026-03-31T12:00:00.000000Z."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def chained(previous: bytes, record: Record) -> bytes:

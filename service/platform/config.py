@@ -138,6 +138,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     password_changes_per_hour: Annotated[
         int, Meta(ge=1, description="password changes, and resets asked for, an hour by one user")
     ] = 10
+    invitations_per_hour: Annotated[
+        int, Meta(ge=1, description="invitations an hour by one tenant, each of which may be a mail to a stranger")
+    ] = 100
     uploads_per_hour: Annotated[ByTier, Meta(description="uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
     max_workbooks: Annotated[ByTier, Meta(description="workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
     max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(

@@ -27,6 +27,7 @@ from service.platform.access import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
 from service.platform.api import Raw, Route, Streamed, parse_parameter
 from service.platform.context import Context, Resources
 from service.platform.gate import NO_METER, Meter, Verdict
+from service.platform.idempotency import HEADER as IDEMPOTENCY_KEY
 from service.platform.idempotency import Claim, claim_of
 from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
@@ -120,6 +121,8 @@ class Endpoint:
 
     async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None) -> _Answer:
         """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
+        if claim is not None and self.route.metered is not None:
+            await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
         given = await self.route.handler(ctx, **arguments)
         answer = self._encode_answer(given)
         answer.headers.extend(ctx.answer_headers)
@@ -267,8 +270,11 @@ class Endpoint:
         )
 
     def _meter(self, ctx: Context) -> Meter:
-        """What the call uses of the month, where that does not depend on its body."""
-        if self.route.metered is None:
+        """What the call uses of the month, where that does not depend on its body.
+
+        Nothing yet where it may be a repetition, which uses nothing.
+        """
+        if self.route.metered is None or IDEMPOTENCY_KEY in ctx.headers:
             return NO_METER
         return self.route.metered[0](ctx.settings)._replace(scope=self.route.access)
 
@@ -332,7 +338,9 @@ class Endpoint:
                 values.setdefault(name, []).extend(part.strip() for part in value.split(",") if part.strip())
             elif name in values and name in self._query_names:
                 raise problems.ValidationFailed.at(["query", name], "given twice")  # who read the other one?
-            elif value.lower() == "null" and name in self._query_names - self._query_texts:  # msgspec would take it for None
+            elif (
+                value.lower() == "null" and name in self._query_names - self._query_texts
+            ):  # msgspec would take it for None
                 raise problems.ValidationFailed.at(["query", name], "null is no value")
             else:
                 values[name] = value

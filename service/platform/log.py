@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
@@ -96,4 +97,9 @@ def log_request(
 
 
 def _dump(event: Any, **_: Any) -> str:
-    return orjson.dumps(event, default=str).decode()
+    try:
+        return orjson.dumps(event, default=str).decode()
+    except (
+        TypeError
+    ):  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail whoever writes it
+        return json.dumps(event, default=str)

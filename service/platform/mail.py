@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import ssl
 import tempfile
 import unicodedata
@@ -61,6 +62,10 @@ class Mail(Struct, frozen=True):
 
 class UnfitMail(ValueError):
     """The letter is too large, or something of it would not stay where it is put."""
+
+
+class NotTaken(Exception):
+    """The mail server did not take a letter this time."""
 
 
 class Server(Struct, frozen=True):
@@ -254,7 +259,7 @@ async def _deliver(server: Server, settings: Settings, to: str, content: bytes) 
 
     Raises:
         Hopeless: the server refused it for good, or would have the password in the clear.
-        SMTPException, OSError: this time it did not work.
+        NotTaken, OSError: this time it did not work.
     """
     client = aiosmtplib.SMTP(
         hostname=server.host,
@@ -277,17 +282,18 @@ async def _deliver(server: Server, settings: Settings, to: str, content: bytes) 
                 await client.login(server.user, server.password)
             options = [] if to.isascii() else ["SMTPUTF8"]
             await client.sendmail(sender_of(settings), [to], content, mail_options=options)
-    except SMTPException as refused:
+    except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the address
         if _for_good(refused):
-            raise Hopeless(f"the mail server refused: {_said(refused)}") from refused
-        raise
+            raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
+        raise NotTaken(f"the mail server did not take it: {_said(refused, to)}") from None
 
 
-def _said(refused: SMTPException) -> str:
+def _said(refused: SMTPException, to: str) -> str:
     """The server's words, without the address that they are about: they are logged."""
     if isinstance(refused, SMTPRecipientsRefused):
-        return _said(refused.recipients[0])
-    return f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
+        return _said(refused.recipients[0], to)
+    words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
+    return re.sub(re.escape(to), "***", words, flags=re.IGNORECASE)
 
 
 def _for_good(refused: SMTPException) -> bool:

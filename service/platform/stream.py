@@ -11,12 +11,13 @@ import psycopg
 import structlog
 from msgspec import Struct, field
 from redis.asyncio import Redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ResponseError
 
 from service.platform.access import NOBODY
 from service.platform.audit import APPEND, Entry, encoded
 from service.platform.context import Context, Resources, Subject
 from service.platform.database import Transaction
+from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
 
 STREAM = "cushion:events"
@@ -75,7 +76,7 @@ async def publish(resources: Resources, event: Event) -> None:
         if not resources.gate.away:  # else every caller would wait for Redis to be silent again
             await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", _encode(event))
             return
-    except RedisError as error:
+    except Exception as error:
         log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
     try:
         await _write(resources, event.tenant_id, [event])
@@ -113,7 +114,13 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
             continue
         by_tenant.setdefault(event.tenant_id, []).append((entry_id, event))
     for tenant_id, events in by_tenant.items():
-        await _write_all(resources, tenant_id, [event for _, event in events])
+        try:
+            await _write_all(resources, tenant_id, [event for _, event in events])
+        except Unavailable:
+            raise
+        except Exception as error:  # one tenant's fault keeps no other back; these are handed out again later
+            log.error("events.write_failed", tenant_id=tenant_id, events=len(events), error=repr(error))
+            continue
         await _done(redis, [entry_id for entry_id, _ in events])
     return len(entries)
 

@@ -14,6 +14,7 @@ from service.platform.problem import Unavailable
 PAUSE_SECONDS = 30
 FORGETTING: Final = (
     "SELECT forget_idempotency_keys()",
+    "SELECT forget_jobs()",
     "SELECT forget_password_resets()",
     "SELECT forget_revocations()",
     "SELECT forget_sessions()",

@@ -33,7 +33,7 @@ jobs = JobTable()
 async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
     clear(unit.resources.scratch, arguments["tape_id"])
-    await store.fail_tape(unit, arguments["tape_id"], TAPE_FAILED)
+    await _fail_tape(unit, arguments["tape_id"], TAPE_FAILED)
 
 
 @jobs.job("reconciliation.read_tape", failed=mark_tape_failed)
@@ -56,7 +56,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.parse_seconds,
             )
         except TapeRefused as refusal:
-            await store.fail_tape(unit, tape.id, str(refusal))
+            await _fail_tape(unit, tape.id, str(refusal))
             return
         key = await library.keep_loans(unit, read.path)
     warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
@@ -73,6 +73,12 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     )
 
 
+async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
+    name = await store.fail_tape(unit, tape_id, message)
+    if name is not None:
+        await unit.audit("tape.reading_failed", Subject("tape", tape_id, name, {"error": message}))
+
+
 def _dated(as_of: str | None, statement_date: date) -> list[str]:
     """A word on a file that says itself that it is of another day."""
     if as_of is None or as_of == statement_date.isoformat():
@@ -83,7 +89,7 @@ def _dated(as_of: str | None, statement_date: date) -> list[str]:
 async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Comparing failed past its retries."""
     clear(unit.resources.scratch, arguments["job_id"])
-    await store.fail_job(unit, arguments["job_id"], COMPARISON_FAILED)
+    await _fail_job(unit, arguments["job_id"], COMPARISON_FAILED)
 
 
 @jobs.job("reconciliation.compare", failed=mark_comparison_failed)
@@ -97,7 +103,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     comparison = await library.comparison(unit, job)
     if comparison is None:
-        await store.fail_job(unit, job.id, library.GONE)
+        await _fail_job(unit, job.id, library.GONE)
         return
     await unit.commit()
     settings, begun = unit.settings, time.perf_counter()
@@ -110,7 +116,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=settings.reconciliation_seconds,
             )
         except ComparisonFailed as failure:
-            await store.fail_job(unit, job.id, str(failure))
+            await _fail_job(unit, job.id, str(failure))
             return
         compared = time.perf_counter()
         changes = await store.merge(
@@ -123,6 +129,11 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
             "storing_seconds": round(stored - compared, 3),
         }
         await _finish(unit, job, found, msgspec.structs.asdict(changes), timings)
+
+
+async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
+    if await store.fail_job(unit, job_id, message):
+        await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, None, {"error": message}))
 
 
 def _merge(job: store.JobRow, found: Compared) -> store.Merge:

@@ -142,15 +142,17 @@ async def finish_tape(
     )
 
 
-async def fail_tape(unit: Unit, tape_id: str, message: str) -> None:
-    """The tape cannot be used."""
-    await unit.execute(
+async def fail_tape(unit: Unit, tape_id: str, message: str) -> str | None:
+    """The tape cannot be used; its file's name, or None where nothing was to be done with it."""
+    name: str | None = await unit.value(
         """
         UPDATE tapes SET processing_status = 'failed', error_message = %s, processed_at = now()
         WHERE id = %s AND processing_status = 'processing'
+        RETURNING file_name
         """,
         [message.replace("\x00", ""), tape_id],
     )
+    return name
 
 
 # Comparisons ----------------------------------------------------------------------------------------------------------
@@ -245,15 +247,16 @@ async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
     return bool(touched)
 
 
-async def fail_job(unit: Unit, job_id: str, message: str) -> None:
-    """The comparison cannot be made."""
-    await unit.execute(
+async def fail_job(unit: Unit, job_id: str, message: str) -> bool:
+    """The comparison cannot be made; whether it was still to be."""
+    failed = await unit.execute(
         """
         UPDATE reconciliations SET status = 'failed', error_message = %s, completed_at = now()
         WHERE id = %s AND status = 'processing'
         """,
         [message.replace("\x00", ""), job_id],
     )
+    return failed > 0
 
 
 # Merging what a comparison found --------------------------------------------------------------------------------------

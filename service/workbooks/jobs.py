@@ -33,7 +33,7 @@ jobs = JobTable()
 async def mark_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await store.fail(unit, UUID(arguments["workbook_id"]), FAILED)
+    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", FAILED)
 
 
 @jobs.job("workbooks.parse", failed=mark_failed)
@@ -54,7 +54,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.parse_seconds,
             )
         except FileRefused as refusal:
-            await store.fail(unit, workbook_id, refusal.hint)
+            await _fail(unit, workbook_id, "workbook.parsing_failed", refusal.hint)
             return
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
 
@@ -62,7 +62,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
     """Recalculating failed past its retries."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await store.fail(unit, UUID(arguments["workbook_id"]), RECALCULATION_FAILED)
+    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", RECALCULATION_FAILED)
 
 
 @jobs.job("workbooks.recalculate", failed=mark_recalculation_failed)
@@ -86,7 +86,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.recalculation_seconds,
             )
         except RecalculationFailed as failure:
-            await store.fail(unit, workbook_id, str(failure))
+            await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
         parsed = Parsed(made.manifest, made.paths)
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed), calculated_at=now)
@@ -98,6 +98,13 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "faults": made.fault_count,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
+
+
+async def _fail(unit: Unit, workbook_id: UUID, action: str, message: str) -> None:
+    """Leave the workbook in error, with an audit row that says why."""
+    name = await store.fail(unit, workbook_id, message)
+    if name is not None:
+        await unit.audit(action, Subject("workbook", str(workbook_id), name, {"error": message}))
 
 
 async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow | None:

@@ -243,15 +243,17 @@ async def finish(
     )
 
 
-async def fail(unit: Unit, workbook_id: UUID, message: str) -> None:
-    """The workbook cannot be parsed or recalculated."""
-    await unit.execute(
+async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
+    """The workbook cannot be parsed or recalculated; its name, or None where nothing was to be done with it."""
+    name: str | None = await unit.value(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('processing', 'recalculating')
+        RETURNING name
         """,
         [message, workbook_id],
     )
+    return name
 
 
 async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:

@@ -137,6 +137,8 @@ def occurrence(action: str, **changed: Any) -> Occurrence:
         ),
         ("user.logged_in", {"user_email": "o@x.org"}, "o@x.org logged in."),
         ("user.login_failed", {"entity_name": "o@x.org"}, 'A login of user "o@x.org" failed.'),
+        ("calculation.failed", {"entity_name": "Q3"}, 'A calculation of workbook "Q3" failed.'),
+        ("reconciliation.failed", {}, "A reconciliation failed."),
         ("alert.triggered", {}, "Alert was triggered."),
         ("user.revoked_all", {}, "User was revoked all."),
     ],
@@ -145,7 +147,7 @@ def test_the_sentence(action: str, seen: dict[str, Any], sentence: str) -> None:
     item = told(occurrence(action, **seen))
     assert item.description == sentence
     assert item.type == action.split(".")[1]
-    assert item.status == ("failed" if action == "user.login_failed" else "completed")
+    assert item.status == ("failed" if action.endswith("failed") else "completed")
 
 
 def test_every_event_of_a_route_has_a_sentence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes, policy
 from typing import Any
@@ -12,7 +13,8 @@ import msgspec
 import pytest
 
 from service.admin.actions import permissions_of
-from service.platform.access import Role
+from service.platform.access import KEY_SCOPES, Role
+from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, register, wait_until
 
 USERS = "/api/v1/admin/users"
@@ -575,3 +577,37 @@ def test_a_guest_joins_or_is_removed(stack: Stack, owner: Member) -> None:
         if joined.status_code == 200:
             headers = {"Authorization": f"Bearer {joined.json()['access_token']}"}
             assert httpx.get(f"{stack.url}/api/v1/auth/me", headers=headers, timeout=60).status_code == 401
+
+
+# What a caller grants -----------------------------------------------------------------------------------------------
+
+
+def test_a_key_that_lacks_what_an_admin_has_makes_no_admin(owner: Member) -> None:
+    viewer = owner.invite("viewer")
+    few, all_scopes = owner.key("admin:users", "admin:api-keys"), owner.key(*KEY_SCOPES)
+    for role, status in (("viewer", 201), ("analyst", 201), ("admin", 403), ("owner", 403)):
+        body = {"email": f"{uuid4().hex}@example.com", "full_name": "Guy Granted", "role": role, "send_email": False}
+        assert few.post("/api/v1/admin/users/invite", json=body).status_code == status, role
+    path = f"/api/v1/admin/users/{viewer.user_id}"
+    assert few.patch(path, json={"role": "admin"}).status_code == 403
+    assert few.patch(path, json={"role": "analyst"}).status_code == 200
+    assert all_scopes.patch(path, json={"role": "admin"}).status_code == 200
+    assert few.patch(path, json={"full_name": "Renamed", "role": "admin"}).status_code == 200, "it was one before"
+
+
+def test_invitations_have_a_limit(stack: Stack, owner: Member) -> None:
+    assert Settings().invitations_per_hour == 100
+    if (left := 3600 - time.time() % 3600) < 10:  # no new hour in between
+        time.sleep(left)
+    with stack.another_api(CUSHION_INVITATIONS_PER_HOUR="2") as url:
+        answers = [
+            httpx.post(
+                f"{url}/api/v1/admin/users/invite",
+                json={"email": f"{uuid4().hex}@example.com", "full_name": "Sam Stranger", "role": "viewer"},
+                headers={"Authorization": owner.http.headers["authorization"]},
+            )
+            for _ in range(3)
+        ]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert answers[2].json()["detail"] == "Rate limit exceeded"
+    assert 0 < int(answers[2].headers["retry-after"]) <= 3600

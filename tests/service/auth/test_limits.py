@@ -357,8 +357,10 @@ def test_when_redis_is_back_nothing_that_was_counted_is_missing(stack: Stack, ou
         assert member.get(ME).status_code == 200
         return kept(stack, member).get("calculations") == 7
 
-    wait_until(handed_over, what="the totals of the outage")
-    wait_until(lambda: kept(stack, member) == {"calls": calls, "calculations": 7}, what="every call")
+    # A worker that finds its queue gone ends, and the supervisor starts another.
+    with stack.another_worker(CUSHION_REDIS_URL=outage.redis.url):
+        wait_until(handed_over, what="the totals of the outage")
+        wait_until(lambda: kept(stack, member) == {"calls": calls, "calculations": 7}, what="every call")
     assert member.post("/api/v1/auth/logout").status_code == 204
     assert member.get(ME).status_code == 401
 

@@ -332,6 +332,9 @@ def test_a_used_refresh_token_that_comes_back_ends_the_whole_family(stack: Stack
     for token in (owner.tokens["access_token"], second["access_token"]):
         assert refused(me(stack, token)) == (401, "Token has been revoked", "TOKEN_REVOKED")
     assert login(stack, owner.email).status_code == 200, "other sessions go on"
+    ended = drained(stack, owner.tenant_id, "user.session_ended")
+    assert ended == [{"reason": "refresh_token_reused"}], "told once, and not for the refusals that follow"
+    assert audited(stack, owner.tenant_id, "user.session_ended")[0][:3] == (owner.user_id, owner.email, "user")
 
 
 def test_one_of_two_refreshes_at_once_wins_and_the_family_ends(stack: Stack, owner: Member) -> None:
@@ -491,6 +494,7 @@ def test_an_idle_session_ends(stack: Stack, owner: Member) -> None:
     assert refused(refresh(stack, owner.tokens["refresh_token"])) == invalid
     assert refused(owner.get(f"{AUTH}/me")) == (401, "Token has been revoked", "TOKEN_REVOKED")
     assert refused(refresh(stack, owner.tokens["refresh_token"]))[2] == "TOKEN_REVOKED"
+    assert drained(stack, owner.tenant_id, "user.session_ended") == [{"reason": "idle"}]
 
 
 def test_a_session_in_use_goes_on(stack: Stack, owner: Member) -> None:

@@ -54,6 +54,10 @@ def test_enrolment_gives_what_an_authenticator_reads(stack: Stack, owner: Member
     assert (read.secret, read.name, read.issuer) == (body["secret"], owner.email, "Cushion")
     assert (read.digits, read.interval) == (6, 30)
     assert len(body["secret"]) == 32
+    begun = audited(stack, owner.tenant_id, "user.two_factor_enrolment_begun")
+    assert [row[:3] for row in begun] == [(owner.user_id, owner.email, "user")]
+    told = stack.sql("SELECT details::text FROM audit_log WHERE tenant_id = %s", [owner.tenant_id])
+    assert body["secret"] not in str(told)
 
 
 def test_nothing_changes_until_a_code_is_verified(stack: Stack, owner: Member) -> None:

@@ -18,7 +18,7 @@ import pytest
 from redis import Redis
 
 from service.platform import config
-from service.platform.audit import START, Break, NoRecord, Record, breaks, chained, parse, written
+from service.platform.audit import START, Break, NoRecord, Record, breaks, chained, parse
 from service.platform.context import Resources, Subject, Unit
 from service.platform.database import SERVICE_ROLE, migrate
 from tests.conftest import Stack
@@ -42,9 +42,13 @@ def expected(previous: bytes, row: tuple[Any, ...]) -> bytes:
         if value is None:
             told += b"-"
             continue
-        text = value.strftime("%Y-%m-%dT%H:%M:%S.%f") + "Z" if isinstance(value, datetime) else str(value)
+        text = written(value) if isinstance(value, datetime) else str(value)
         told += str(len(text.encode())).encode() + b":" + text.encode()
     return hashlib.sha256(told).digest()
+
+
+def written(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def is_whole(apart: Apart, tenant: UUID) -> bool:
@@ -297,6 +301,37 @@ def test_the_service_only_reads_the_log_and_its_heads(apart: Apart) -> None:
         for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"):
             assert apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, table, right]) == [(False,)]
         assert apart.sql("SELECT has_table_privilege(%s, %s, 'SELECT')", [SERVICE_ROLE, table]) == [(True,)]
+
+
+def test_what_the_service_puts_in_front_of_the_log_is_not_taken_for_it(clean: Apart) -> None:
+    tenant = clean.tenant()
+    with connection(clean, tenant, role=SERVICE_ROLE) as opened:
+        for table in ("audit_log", "audit_heads"):
+            opened.execute(f"CREATE TEMP TABLE {table} (LIKE public.{table})")
+        opened.execute(
+            "CREATE FUNCTION pg_temp.current_tenant() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid();"
+            "CREATE FUNCTION pg_temp.audit_hash(bytea, public.audit_log) RETURNS bytea LANGUAGE sql RETURN $1;"
+            "SET search_path = pg_temp, public"
+        )
+        assert appended(opened, tenant, [entry()]) == 1
+        assert opened.execute("SELECT (SELECT count(*) FROM audit_log), count(*) FROM audit_heads").fetchone() == (0, 0)
+    assert len(rows(clean, tenant)) == 1
+    assert is_whole(clean, tenant)
+
+
+def test_an_open_schema_is_closed_by_the_migrations(stack: Stack) -> None:
+    """As in a database that an older PostgreSQL made: whoever may create there could stand in for what is called."""
+    name = f"open_{uuid4().hex[:12]}"
+    stack.sql(f"CREATE DATABASE {name}")
+    url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    migrate(url)
+    with psycopg.connect(url) as owner:
+        for role in (SERVICE_ROLE, "cushion_definer"):
+            may = owner.execute("SELECT has_schema_privilege(%s, 'public', 'CREATE')", [role]).fetchone()
+            assert may == (False,)
+    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="module")

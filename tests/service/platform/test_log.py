@@ -116,3 +116,16 @@ def test_a_session_of_calls_leaves_one_line_each_and_no_secret(stack: Stack, cap
         for token in (tokens["access_token"], tokens["refresh_token"]):
             secrets += [token, token.rpartition(".")[2]]
     assert [secret[:12] for secret in secrets if secret in written] == []
+
+
+@pytest.mark.parametrize("value", ["\ud800", 1 << 64, {"deep": ["\udfff"]}, object()])
+def test_a_line_is_written_whatever_it_holds(capfd: pytest.CaptureFixture[str], value: Any) -> None:
+    structlog.reset_defaults()
+    log.configure("info")
+    try:
+        structlog.get_logger().error("odd", value=value)
+    finally:
+        structlog.reset_defaults()
+    (line,) = capfd.readouterr().err.splitlines()
+    told = json.loads(line)
+    assert (told["event"], told["value"]) == ("odd", value if type(value) is not object else str(value))

@@ -568,6 +568,16 @@ def test_a_refusal_for_now_is_repeated(alone: Apart, verb: str) -> None:
     assert len(post.taken) == 1
 
 
+@pytest.mark.parametrize("code", [451, 550])
+def test_what_a_server_says_of_an_address_is_kept_without_it(alone: Apart, code: int) -> None:
+    job_id = sent(alone, Post({"RCPT": f"{code} 5.1.1 <Olive@Example.com>: no such user"}), attempts=3)
+    assert state(alone, job_id)[0] == "failed"
+    kept = "SELECT exception_message, traceback FROM dead_letters WHERE original_task_id = %s"
+    ((message, traceback),) = alone.sql(kept, [job_id])
+    assert message.endswith(f": {code} 5.1.1 <***>: no such user")
+    assert "olive" not in traceback.lower()
+
+
 def test_a_server_that_was_away_gets_it_once_when_it_is_back(alone: Apart) -> None:
     post, tenant = Post(), alone.tenant()
 

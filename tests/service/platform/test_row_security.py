@@ -271,7 +271,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     )
     writing = {name: held for name, held in rights if held != "SELECT"}
     assert writing == {
-        "jobs": "SELECT UPDATE",
+        "jobs": "DELETE SELECT UPDATE",
         "revocations": "DELETE SELECT",
         "audit_log": "INSERT SELECT",
         "audit_heads": "INSERT SELECT UPDATE",

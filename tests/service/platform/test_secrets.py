@@ -262,3 +262,26 @@ def test_two_seals_of_one_text_differ_and_two_fingerprints_do_not() -> None:
     found = {Vault(secret * 32).fingerprint(purpose, text) for purpose, text, secret in others}
     assert vault.fingerprint("one", "text") not in found
     assert len(found) == 3
+
+
+@pytest.mark.parametrize(("ahead_seconds", "believed"), [(0, True), (25, True), (60, False)])
+def test_another_hosts_clock_may_be_a_little_ahead(ahead_seconds: int, believed: bool) -> None:
+    now = int(time.time())
+    claims = Claims(
+        sub=uuid4(),
+        tenant_id=uuid4(),
+        type="access",
+        jti=uuid4(),
+        iat=now + ahead_seconds,
+        exp=now + 900,
+        sid=uuid4(),
+        gen=0,
+        role="owner",
+    )
+    tokens = Tokens(KEY)
+    token = tokens.sign(claims)
+    if believed:
+        assert tokens.read(token, expected="access") == claims
+    else:
+        with pytest.raises(BadToken):
+            tokens.read(token, expected="access")

@@ -18,6 +18,7 @@ import httpx
 import msgspec
 import psycopg
 import pytest
+from redis import Redis
 
 from service.platform.access import SCOPES, Caller
 from service.platform.context import Context, Resources
@@ -237,6 +238,50 @@ def test_an_event_that_the_database_cannot_hold_keeps_no_other_back(clean: Apart
     assert clean.run(walk) == 3
     assert [row[6] for row in rows(clean, tenant)] == ["one", "two"]
     assert clean.redis.xlen(STREAM) == 0
+
+
+def test_a_tenant_whose_events_cannot_be_written_keeps_no_other_tenants_back(
+    clean: Apart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, whole = clean.tenant(), clean.tenant()
+    clean.run(lambda shared: happens(shared, broken))
+    clean.run(drained)
+    head = "UPDATE audit_heads SET sequence = %s WHERE tenant_id = %s"
+    clean.sql(head, [0, broken])  # the number that it would give next is taken
+
+    async def walk(shared: Resources) -> int:
+        await happens(shared, broken, count=2)
+        await happens(shared, whole, count=2)
+        return await drain(shared, "one", block_milliseconds=1)
+
+    assert clean.run(walk) == 4
+    assert (len(rows(clean, broken)), len(rows(clean, whole))) == (1, 2)
+    clean.sql(head, [1, broken])
+    monkeypatch.setattr("service.platform.stream.ABANDONED_MILLISECONDS", 0)
+    assert clean.run(lambda shared: drain(shared, "two", block_milliseconds=1)) == 2
+    assert (len(rows(clean, broken)), clean.redis.xlen(STREAM)) == (3, 0)
+
+
+def test_what_no_stream_can_carry_is_not_raised_to_the_caller(clean: Apart) -> None:
+    tenant = clean.tenant()
+
+    async def walk(shared: Resources) -> None:
+        event = Event(occurred_at=shared.clock.now(), tenant_id=tenant, action="\ud800", request_id="r")
+        await publish(shared, event)
+
+    clean.run(walk)
+    assert rows(clean, tenant) == []
+
+
+def test_workers_that_come_and_go_leave_one_name_at_the_stream(stack: Stack) -> None:
+    def names() -> set[bytes]:
+        with Redis.from_url(stack.redis_url) as redis:
+            return {consumer["name"] for consumer in redis.xinfo_consumers(STREAM, GROUP)}
+
+    register(stack.url).post("/api/v1/calculations/evaluate", json={"formula": "=1"})
+    with stack.another_worker():
+        wait_until(names, what="a worker at the stream")
+    assert len(names()) == 1
 
 
 def test_what_a_killed_api_process_has_answered_is_in_the_log(stack: Stack) -> None:

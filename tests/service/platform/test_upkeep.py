@@ -47,6 +47,14 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
             "VALUES (%s, 'session', %s, now() + %s::interval)",
             [tenant, uuid4(), f"{hours * 2} hours"],
         )
+    for status, days in (("completed", 8), ("failed", 8), ("running", 8), ("completed", 6)):
+        clean.sql(
+            """
+            INSERT INTO jobs (tenant_id, id, queue, name, arguments, status, finished_at, lease_until)
+            VALUES (%s, %s, 'default', 'none', '{}', %s, now() - %s::interval, now() + interval '1 hour')
+            """,
+            [tenant, uuid4().hex, status, f"{days} days"],
+        )
     clean.run(_once)
 
     def left(table: str) -> int:
@@ -54,9 +62,12 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
         return count
 
     # A session and a reset stay for a day, so that a late request is told what happened to them.
-    assert {table: left(table) for table in ("sessions", "password_resets", "idempotency_keys", "revocations")} == {
+    assert {
+        table: left(table) for table in ("sessions", "password_resets", "idempotency_keys", "revocations", "jobs")
+    } == {
         "sessions": 2,
         "password_resets": 2,
         "idempotency_keys": 1,
         "revocations": 1,
+        "jobs": 2,
     }

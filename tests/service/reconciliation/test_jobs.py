@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,7 @@ def test_a_tape_whose_file_is_gone_fails_past_its_retries(idle: Stack, tmp_path:
         "The tape could not be read because of a fault in the service; upload the file again."
     )
     assert dead_letters(idle, member) == [("reconciliation.read_tape", 2)]
+    assert events(idle, member, "tape.reading_failed") == [(tape_id, {"error": tape["error_message"]})]
 
 
 def test_a_comparison_whose_loans_are_gone_fails_past_its_retries(idle: Stack, tmp_path: Path) -> None:
@@ -128,9 +130,16 @@ def test_a_comparison_whose_loans_are_gone_fails_past_its_retries(idle: Stack, t
         "The comparison could not be made because of a fault in the service; ask for it again."
     )
     assert dead_letters(idle, pair.member) == [("reconciliation.compare", 2)]
+    assert events(idle, pair.member, "reconciliation.failed") == [(job["job_id"], {"error": job["error_message"]})]
     assert pair.issues() == []
 
 
 def dead_letters(stack: Stack, member: Member) -> list[tuple[str, int]]:
     rows = stack.sql("SELECT task_name, retries_attempted FROM dead_letters WHERE tenant_id = %s", [member.tenant_id])
     return [(str(name), int(retries)) for name, retries in rows]
+
+
+def events(stack: Stack, member: Member, action: str) -> list[tuple[Any, ...]]:
+    return stack.sql(
+        "SELECT resource_id, details FROM audit_log WHERE tenant_id = %s AND action = %s", [member.tenant_id, action]
+    )

@@ -29,6 +29,9 @@ def test_what_the_parser_finds_wrong_is_told(stack: Stack, owner: Member, pack: 
     found = owner.parsed(answer.json()["id"])
     assert found["status"] == "error"
     assert found["error_message"].endswith(".")
+    told = owner.get("/api/v1/activity").json()["items"][0]
+    assert (told["action"], told["status"], told["entity_id"]) == ("workbook.parsing_failed", "failed", found["id"])
+    assert told["description"] == f'The parsing of workbook "{found["name"]}" failed.'
     answer = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/S1/data")
     assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
     assert stack.sql("SELECT status FROM jobs WHERE tenant_id = %s", [owner.tenant_id]) == [("completed",)]
@@ -105,3 +108,22 @@ def test_a_fault_of_the_service_ends_in_error_and_in_a_dead_letter(stack: Stack,
         "SELECT task_name, exception_type, status FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]
     )
     assert letters == [("workbooks.parse", "BlobMissing", "pending_review")]
+    events = stack.sql(
+        "SELECT resource_id, details FROM audit_log WHERE tenant_id = %s AND action = 'workbook.parsing_failed'",
+        [owner.tenant_id],
+    )
+    assert events == [(found["id"], {"error": failed["error_message"]})]
+
+
+def test_a_recalculation_that_fails_is_told(stack: Stack, owner: Member, pack: PackFile) -> None:
+    found = owner.uploaded(pack([sheet_xml(f'<row r="1"><c r="A1" t="inlineStr"><is><t>{uuid4()}</t></is></c></row>')]))
+    ((key,),) = stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s", [found["id"]])
+    (stack.data_dir / "blobs" / key[:2] / key).unlink()
+    assert owner.post(f"/api/v1/workbooks/{found['id']}/recalculate").status_code == 200
+    failed = owner.parsed(found["id"])
+    assert (failed["status"], "fault in the service" in failed["error_message"]) == ("error", True)
+    feed = owner.get("/api/v1/activity").json()["items"]
+    assert [(item["action"], item["status"]) for item in feed[:2]] == [
+        ("calculation.failed", "failed"),
+        ("workbook.recalculation_started", "completed"),
+    ]
