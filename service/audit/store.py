@@ -72,15 +72,16 @@ class Piece(Struct, frozen=True):
 async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
     """The next entries of an export, the oldest first: those with numbers past `after`.
 
-    The database writes the lines: made here from rows they took three times as long, all of it on the event loop.
+    The database writes the lines: made here from rows they took the event loop six times as long, and twice in all.
     """
+    where = asked.where
     return await tx.one(
         Piece,
         f"""
         SELECT coalesce(string_agg(row_to_json(line)::text || E'\n', '' ORDER BY line.sequence), '') AS lines,
                coalesce(max(line.sequence), 0) AS last
         FROM (SELECT {_LINE}
-              FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND sequence <= %(last)s AND {asked.where}
+              FROM (SELECT * FROM audit_log WHERE sequence > %(after)s AND sequence <= %(last)s AND {where}
                     ORDER BY sequence LIMIT %(most)s) AS a
               WINDOW numbers AS (ORDER BY a.sequence)) AS line
         """,

@@ -83,7 +83,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     try:
         claims = ctx.resources.tokens.read(body.refresh_token, expected="refresh")
     except BadToken:
-        await ctx.limit([Window(f"refresh:{ctx.ip_address}", ctx.settings.refresh_per_minute, 60)])
+        await ctx.limit([Window(f"refresh:{ctx.origin}", ctx.settings.refresh_per_minute, 60)])
         raise InvalidRefreshToken from None
     await ctx.limit([Window(f"refresh:{claims.sub}", ctx.settings.refresh_per_minute, 60)])
     rules = await ctx.resources.gate.tenant(claims.tenant_id)  # before the transaction: it may need a connection itself

@@ -4,7 +4,7 @@ CREATE TABLE idempotency_keys (
     tenant_id     uuid NOT NULL,   -- all zeros where nobody is known to call: a registration, a login
     caller        text NOT NULL,   -- whose key it is: a user, an API key, an address where nobody is known
     key_hash      bytea NOT NULL,
-    request_hash  bytea NOT NULL,  -- of the route, the query and the body: another one may not use the key
+    request_hash  bytea NOT NULL,  -- keyed with the deployment's secret; of the path, the query and the body: another one may not use the key
     claim         uuid NOT NULL,   -- of the request that works, or worked, on it
     claimed_until timestamptz NOT NULL,  -- silence until here means that its process died
     status        smallint,        -- of the answer; null while there is none

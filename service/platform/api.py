@@ -94,7 +94,7 @@ class Streamed:
 
 Handler = Callable[..., Awaitable[Any]]
 Windows = Callable[[Settings, str, str], Sequence[Window]]
-"""From the settings, the caller's address and the caller's user id (empty when public) to the limits of a route."""
+"""From the settings, the caller's address (of IPv6 its /64) and user id (empty when public) to a route's limits."""
 Metered = tuple[Callable[[Settings], Meter], type[RateLimited]]
 """What a call uses of the tenant's month, from the settings, and the refusal once that is used up."""
 

@@ -27,6 +27,7 @@ from service.platform.gate import Gate, Meter, Window
 from service.platform.lane import Lane
 from service.platform.problem import ConcurrentModification, Problem, RateLimited
 from service.platform.secrets import Tokens, Vault, new_id
+from service.platform.standing import origin_of
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -236,6 +237,11 @@ class Context(Unit):
         """Who calls; every route but the public ones has one."""
         assert self._caller is not None, "a public route has no caller"
         return self._caller
+
+    @property
+    def origin(self) -> str:
+        """Whom limits of an address count."""
+        return origin_of(self.ip_address)
 
     @property
     def known_caller(self) -> Caller | None:

@@ -27,8 +27,7 @@ from service.platform.access import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
 from service.platform.api import Raw, Route, Streamed, parse_parameter
 from service.platform.context import Context, Resources
 from service.platform.gate import NO_METER, Meter, Verdict
-from service.platform.idempotency import HEADER as IDEMPOTENCY_KEY
-from service.platform.idempotency import Claim, claim_of
+from service.platform.idempotency import Claim, claim_of, is_keyed
 from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
@@ -143,7 +142,7 @@ class Endpoint:
         if route.access == "public":
             if not route.limited or route.windows is None:
                 return Verdict("ok")
-            verdict = await resources.gate.windows(route.windows(resources.settings, ctx.ip_address, ""))
+            verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
             return _passed(verdict)
         authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
         if authorization is not None:
@@ -178,7 +177,7 @@ class Endpoint:
 
     async def _system(self, ctx: Context) -> Verdict:
         """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
-        windows = self.route.windows(ctx.settings, ctx.ip_address, SYSTEM_EMAIL) if self.route.windows else ()
+        windows = self.route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if self.route.windows else ()
         verdict = _passed(await ctx.resources.gate.system(windows))
         try:
             caller = Caller(
@@ -230,7 +229,7 @@ class Endpoint:
             raise problems.InvalidToken from None
         if claims.role is None:
             raise problems.InvalidToken
-        windows = self.route.windows(ctx.settings, ctx.ip_address, str(claims.sub)) if self.route.windows else ()
+        windows = self.route.windows(ctx.settings, ctx.origin, str(claims.sub)) if self.route.windows else ()
         meter = self._meter(ctx) if self.route.access in SCOPES[claims.role] else NO_METER
         verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter)
         if verdict.outcome == "revoked":
@@ -248,7 +247,7 @@ class Endpoint:
         )
 
     async def _key(self, ctx: Context, key: bytes) -> tuple[Verdict, Caller]:
-        windows = self.route.windows(ctx.settings, ctx.ip_address, "") if self.route.windows else ()
+        windows = self.route.windows(ctx.settings, ctx.origin, "") if self.route.windows else ()
         verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows, self._meter(ctx))
         record = verdict.key
         if (
@@ -274,7 +273,7 @@ class Endpoint:
 
         Nothing yet where it may be a repetition, which uses nothing.
         """
-        if self.route.metered is None or IDEMPOTENCY_KEY in ctx.headers:
+        if self.route.metered is None or is_keyed(ctx, self.route):
             return NO_METER
         return self.route.metered[0](ctx.settings)._replace(scope=self.route.access)
 

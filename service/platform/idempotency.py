@@ -114,6 +114,11 @@ class Claim:
             await tx.execute(sql, row)
 
 
+def is_keyed(ctx: Context, route: Route) -> bool:
+    """Whether a request may be the repetition of another."""
+    return route.method == "POST" and HEADER in ctx.headers
+
+
 async def claim_of(
     ctx: Context, route: Route, path: str, query: bytes, content: bytes | dict[str, Any]
 ) -> Claim | None:
@@ -122,9 +127,9 @@ async def claim_of(
     Raises:
         ValidationFailed: the key is empty, too long, or not printable.
     """
-    key = ctx.headers.get(HEADER)
-    if key is None or route.method != "POST":
+    if not is_keyed(ctx, route):
         return None
+    key = ctx.headers[HEADER]
     if not KEY.fullmatch(key):
         raise ValidationFailed.at(["header", HEADER.decode()], "expected 1 to 255 printable ASCII characters")
     digest = await ctx.compute(_hash, f"{path}?".encode() + query, content)
@@ -136,7 +141,7 @@ async def claim_of(
 def _name(ctx: Context) -> str:
     caller = ctx.known_caller
     if caller is None:
-        return f"address {ctx.ip_address}"
+        return f"address {ctx.origin}"
     return f"key {caller.api_key_id}" if caller.api_key_id else f"{caller.kind} {caller.user_id}"
 
 

@@ -15,6 +15,7 @@ from service.platform.access import KEY_SCOPES, SCOPES, Role
 from service.platform.config import ByTier
 from service.platform.database import Transaction
 
+HOUSEHOLD_BITS = 64
 MAPPED_BITS = 96
 """An IPv4 address as IPv6 is ::ffff:0:0/96 and the four octets."""
 
@@ -126,10 +127,18 @@ class Verdict(NamedTuple):
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
     """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
     try:
-        address = ip_address(text)
+        address = ip_address("" if "%" in text else text)  # a scope means something on its own host only
     except ValueError:
         return None
     return (address.version == 6 and address.ipv4_mapped) or address
+
+
+def origin_of(address: str) -> str:
+    """What limits count as one caller: an IPv4 address, or the /64 of an IPv6 one, which is a single household's."""
+    parsed = read_address(address)
+    if parsed is None or parsed.version == 4:
+        return address
+    return str(ip_network((parsed, HOUSEHOLD_BITS), strict=False))
 
 
 def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:

@@ -12,12 +12,14 @@ from service.platform.context import Resources
 from service.platform.problem import Unavailable
 
 PAUSE_SECONDS = 30
+MOST_AT_A_TIME = 10_000
+"""So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
-    "SELECT forget_idempotency_keys()",
-    "SELECT forget_jobs()",
-    "SELECT forget_password_resets()",
-    "SELECT forget_revocations()",
-    "SELECT forget_sessions()",
+    "SELECT forget_idempotency_keys(%s)",
+    "SELECT forget_jobs(%s)",
+    "SELECT forget_password_resets(%s)",
+    "SELECT forget_revocations(%s)",
+    "SELECT forget_sessions(%s)",
 )
 """Each deletes what has expired of one kind, whoever's it is."""
 
@@ -29,9 +31,14 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
     while not stopping.is_set():
         for statement in FORGETTING:
             try:
-                async with resources.database.transaction() as tx:
-                    await tx.execute(statement)
+                while not stopping.is_set() and await _forgotten(resources, statement) == MOST_AT_A_TIME:
+                    pass
             except Unavailable as error:
                 log.warning("upkeep.failed", statement=statement, error=type(error).__name__)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)
+
+
+async def _forgotten(resources: Resources, statement: str) -> int:
+    async with resources.database.transaction() as tx:
+        return int(await tx.value(statement, [MOST_AT_A_TIME]))

@@ -127,10 +127,12 @@ def test_a_high_rate_event_is_told_once(owner: Member, stack: Stack) -> None:
 
 def test_a_repetition_uses_nothing_of_the_month(owner: Member, stack: Stack) -> None:
     evaluate, body = "/api/v1/calculations/evaluate", {"formula": "=1"}
-    with stack.another_api(CUSHION_CALCULATIONS_PER_MONTH="2 2 2 2") as url:
-        with httpx.Client(base_url=url, headers=owner.http.headers, timeout=60) as client:
-            answers = [client.post(evaluate, json=body, headers={"Idempotency-Key": key}) for key in "aaabbaccb"]
-            usage = client.get("/api/v1/admin/tenant").json()["usage"]
+    with (
+        stack.another_api(CUSHION_CALCULATIONS_PER_MONTH="2 2 2 2") as url,
+        httpx.Client(base_url=url, headers=owner.http.headers, timeout=60) as client,
+    ):
+        answers = [client.post(evaluate, json=body, headers={"Idempotency-Key": key}) for key in "aaabbaccb"]
+        usage = client.get("/api/v1/admin/tenant").json()["usage"]
     assert [answer.status_code for answer in answers] == [200] * 6 + [429] * 2 + [200]
     assert refusal(answers[6]) == (429, "RATE_LIMIT_EXCEEDED", "Calculation quota exceeded")
     assert usage["calculations_this_month"] == 2

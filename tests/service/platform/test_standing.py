@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from service.platform.context import Resources
-from service.platform.standing import TenantRecord, read_tenant
+from service.platform.standing import TenantRecord, origin_of, read_address, read_tenant
 from tests.service.platform.conftest import Apart
 
 
@@ -72,3 +72,23 @@ def test_settings_of_a_tenant(apart: Apart, settings: str, told: tuple[tuple[str
 
     record = apart.run(read)
     assert (record.networks, record.two_factor_required, record.session_timeout_minutes) == told
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.7", "::ffff:203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::9", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::1%eth0"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_limits_count_a_household_of_ipv6_as_one(address: str, origin: str) -> None:
+    assert origin_of(address) == origin
+
+
+def test_a_scope_makes_no_address() -> None:
+    assert read_address("fe80::1%eth0") is None
