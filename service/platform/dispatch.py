@@ -1,16 +1,14 @@
-"""One request through its row: identify, authenticate, limit, authorise, bind, handle, record, encode."""
+"""One request through its row: admit, bind, handle, record, encode; and the application of all rows."""
 
 from __future__ import annotations
 
 import errno
-import hmac
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
-from uuid import UUID
 
 import msgspec
 import structlog
@@ -23,16 +21,16 @@ from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as StarletteRoute
 
 from service.platform import problem as problems
-from service.platform.access import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
+from service.platform.admission import admit
 from service.platform.api import Raw, Route, Streamed, parse_parameter
 from service.platform.context import Context, Resources
-from service.platform.gate import NO_METER, Meter, Verdict
-from service.platform.idempotency import Claim, claim_of, is_keyed
+from service.platform.gate import Verdict
+from service.platform.idempotency import Claim, claim_of
 from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
-from service.platform.secrets import BadToken, digest, new_id
-from service.platform.standing import TenantRecord, is_within, read_address
+from service.platform.secrets import new_id
+from service.platform.standing import is_within, read_address
 from service.platform.stream import event_of, publish
 
 Scope = MutableMapping[str, Any]
@@ -86,7 +84,7 @@ class Endpoint:
         try:
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
-            verdict = await self._admit(ctx)
+            verdict = await admit(ctx, self.route)
             arguments, content, closing = await self._bind(ctx, scope, receive)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
@@ -134,155 +132,6 @@ class Endpoint:
         if isinstance(answer.content, bytes):
             return answer
         return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
-
-    # Who calls, and may they ------------------------------------------------------------------------------------------
-
-    async def _admit(self, ctx: Context) -> Verdict:
-        route, resources = self.route, ctx.resources
-        if route.access == "public":
-            if not route.limited or route.windows is None:
-                return Verdict("ok")
-            verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
-            return _passed(verdict)
-        authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
-        if authorization is not None:
-            verdict, caller = await self._user(ctx, authorization)
-        elif key is not None and self._is_system_key(ctx, key):
-            return await self._system(ctx)
-        elif key is not None:
-            verdict, caller = await self._key(ctx, key)
-        else:
-            raise problems.Unauthenticated
-        try:
-            ctx.admit(caller)
-            if verdict.tenant is None or verdict.tenant.status != "active":
-                raise problems.TenantSuspended
-            if not verdict.tenant.admits(ctx.ip_address):
-                raise problems.AddressNotAllowed
-            named = _named_tenant(ctx)
-            if named is not None and named != str(caller.tenant_id):
-                caller = await self._in_tenant(ctx, caller, verdict.tenant, named)
-                ctx.admit(caller)
-            if not caller.may(route.access):
-                raise problems.PermissionDenied
-            if verdict.must_enroll and not route.enrolling:
-                raise problems.EnrolmentRequired
-        except Problem as refusal:
-            raise _with(refusal, verdict) from None
-        return verdict
-
-    def _is_system_key(self, ctx: Context, key: bytes) -> bool:
-        known = ctx.settings.system_api_key
-        return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
-
-    async def _system(self, ctx: Context) -> Verdict:
-        """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
-        windows = self.route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if self.route.windows else ()
-        verdict = _passed(await ctx.resources.gate.system(windows))
-        try:
-            caller = Caller(
-                kind="system",
-                tenant_id=NOBODY,
-                user_id=NOBODY,
-                role="owner",
-                scopes=SCOPES["owner"],
-                tier="enterprise",
-                email=SYSTEM_EMAIL,
-            )
-            if not caller.may(self.route.access):
-                raise problems.PermissionDenied
-            named = _named_tenant(ctx)
-            if named is None:
-                raise problems.ValidationFailed.at(["header", "x-tenant-id"], "the system key names the tenant")
-            tenant = await _tenant_named(ctx, named)
-            ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier))
-        except Problem as refusal:
-            raise _with(refusal, verdict) from None
-        return verdict
-
-    async def _in_tenant(self, ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
-        """An admin of an operator tenant, as an admin of the tenant that they named."""
-        if caller.kind != "user" or caller.role not in ("owner", "admin"):
-            raise problems.PermissionDenied
-        if home.slug not in ctx.settings.operator_tenants:
-            raise problems.PermissionDenied
-        tenant = await _tenant_named(ctx, named)
-        email = await ctx.email()
-        await ctx.commit()
-        return msgspec.structs.replace(
-            caller,
-            kind="operator",
-            tenant_id=tenant.id,
-            role="admin",
-            scopes=SCOPES["admin"],
-            tier=tenant.tier,
-            email=email,
-        )
-
-    async def _user(self, ctx: Context, authorization: bytes) -> tuple[Verdict, Caller]:
-        scheme, _, token = authorization.partition(b" ")
-        if scheme.lower() != b"bearer":
-            raise problems.InvalidToken
-        try:
-            claims = ctx.resources.tokens.read(token.decode("latin-1").strip(), expected="access")
-        except BadToken:
-            raise problems.InvalidToken from None
-        if claims.role is None:
-            raise problems.InvalidToken
-        windows = self.route.windows(ctx.settings, ctx.origin, str(claims.sub)) if self.route.windows else ()
-        meter = self._meter(ctx) if self.route.access in SCOPES[claims.role] else NO_METER
-        verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter)
-        if verdict.outcome == "revoked":
-            raise problems.TokenRevoked
-        self._passed(ctx, verdict)
-        return verdict, Caller(
-            kind="user",
-            tenant_id=claims.tenant_id,
-            user_id=claims.sub,
-            role=claims.role,
-            scopes=SCOPES[claims.role],
-            tier=verdict.tier,
-            session_id=claims.sid,
-            generation=claims.gen,
-        )
-
-    async def _key(self, ctx: Context, key: bytes) -> tuple[Verdict, Caller]:
-        windows = self.route.windows(ctx.settings, ctx.origin, "") if self.route.windows else ()
-        verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows, self._meter(ctx))
-        record = verdict.key
-        if (
-            record is None
-            or not record.active
-            or (record.expires_at is not None and record.expires_at <= ctx.now().timestamp())
-        ):
-            raise problems.InvalidKey
-        self._passed(ctx, verdict)
-        return verdict, Caller(
-            kind="key",
-            tenant_id=record.tenant_id,
-            user_id=record.user_id,
-            role=record.role,
-            scopes=frozenset(record.scopes),
-            tier=verdict.tier,
-            api_key_id=record.id,
-            email=record.email,
-        )
-
-    def _meter(self, ctx: Context) -> Meter:
-        """What the call uses of the month, where that does not depend on its body.
-
-        Nothing yet where it may be a repetition, which uses nothing.
-        """
-        if self.route.metered is None or is_keyed(ctx, self.route):
-            return NO_METER
-        return self.route.metered[0](ctx.settings)._replace(scope=self.route.access)
-
-    def _passed(self, ctx: Context, verdict: Verdict) -> None:
-        if verdict.outcome == "used_up":
-            assert self.route.metered is not None
-            seconds = ctx.resources.gate.seconds_left_of_month()
-            raise _with(self.route.metered[1](retry_after_seconds=seconds), verdict)
-        _passed(verdict)
 
     # What they ask ----------------------------------------------------------------------------------------------------
 
@@ -426,33 +275,6 @@ def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
         if name in seen and name in ONCE:
             raise problems.HeaderTwice.at(["header", name.decode("ascii")], "given twice")
         seen.add(name)
-
-
-def _named_tenant(ctx: Context) -> str | None:
-    """The tenant of X-Tenant-ID."""
-    named = ctx.headers.get(b"x-tenant-id")
-    return None if named is None else named.decode("latin-1").strip().lower()
-
-
-async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
-    try:
-        tenant = await ctx.resources.gate.tenant(parse_parameter(named, UUID))
-    except ValueError:
-        tenant = None
-    if tenant is None:
-        raise problems.TenantNotFound
-    return tenant
-
-
-def _passed(verdict: Verdict) -> Verdict:
-    if verdict.outcome == "limited":
-        raise _with(problems.RateLimited(retry_after_seconds=verdict.retry_after_seconds), verdict)
-    return verdict
-
-
-def _with(refusal: Problem, verdict: Verdict) -> Problem:
-    refusal.verdict = verdict  # the answer carries the limits even when it refuses
-    return refusal
 
 
 async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: int) -> bytes:
