@@ -91,6 +91,8 @@ SENTENCES = {
     "user.two_factor_disabled": "{who} disabled two-factor login",
 }
 """Sentences of actions that do not read well by the rule: `Workbook "Q3.xlsx" was uploaded by olive@example.com.`"""
+ENTITIES = {"api_key": "API key"}
+"""Names of what an action is of that are not its own word."""
 PASSIVE = "{entity}{name} was {verb}{by}"
 
 
@@ -99,7 +101,7 @@ def told(seen: Occurrence) -> ActivityItem:
     entity, _, verb = seen.action.partition(".")
     who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)
     sentence = SENTENCES.get(seen.action, PASSIVE).format(
-        entity=entity.replace("_", " ").capitalize(),
+        entity=ENTITIES.get(entity) or entity.replace("_", " ").capitalize(),
         name=f' "{seen.entity_name}"' if seen.entity_name else "",
         verb=verb.replace("_", " "),
         who=who or "Somebody",

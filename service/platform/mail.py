@@ -119,7 +119,7 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
         to,
         "Reset your Cushion password",
         f"Hello {_plain(full_name)},\n\n"
-        "somebody, most likely you, asked for a new password of your Cushion account.\n\n"
+        "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
         f"{_way(settings, 'reset-password', 'Choose it here', token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
         "your password stays as it is.\n",

@@ -61,7 +61,7 @@ def test_an_item_tells_what_happened(owner: Member) -> None:
         "action": "api_key.created",
         "type": "created",
         "status": "completed",
-        "description": f'Api key "robot" was created by {owner.email}.',
+        "description": f'API key "robot" was created by {owner.email}.',
         "entity_type": "api_key",
         "entity_id": made.json()["id"],
         "entity_name": "robot",
