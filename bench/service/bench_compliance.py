@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 import core
-from bench.figures import Figure
-from bench.service.stack import Client, serving, spread_of
+from bench.figures import Figure, paired_seconds
+from bench.service.stack import LEAST, LEAST_NAME, Client, serving
 from core.generate import generate
 
 LOANS = 200
@@ -42,17 +41,16 @@ def run() -> list[Figure]:
 def _suite(client: Client, workbook_id: str, portfolio: core.Portfolio, suite: str) -> Figure:
     body = json.dumps({"workbook_id": workbook_id, "test_suite": suite}).encode()
     _verify(json.loads(client.exchange("POST", RUN, body)), portfolio, suite)
-    taken = []
-    for repeat in range(WARM + REPEATS):
-        start = time.perf_counter()
-        client.exchange("POST", RUN, body)
-        if repeat >= WARM:
-            taken.append(time.perf_counter() - start)
-    median, p95 = spread_of(taken)
-    name = f"compliance/run {suite}, {LOANS} loans, over HTTP"
-    # Not a figure of its own: how far the slowest calls lie out is the machine's doing, and no record could hold it.
-    print(f"{name}: median {median * 1e3:.2f} ms, 95th percentile {p95 * 1e3:.2f} ms")
-    return Figure(name=name, seconds=median, seconds_most=SECONDS_MOST)
+    seconds, least = paired_seconds(
+        lambda: client.exchange("POST", RUN, body), lambda: client.exchange("GET", LEAST), repeats=REPEATS, warm=WARM
+    )
+    return Figure(
+        name=f"compliance/run {suite}, {LOANS} loans, over HTTP",
+        seconds=seconds,
+        peer=LEAST_NAME,
+        peer_seconds=least,
+        seconds_most=SECONDS_MOST,
+    )
 
 
 def _verify(answer: dict[str, Any], portfolio: core.Portfolio, suite: str) -> None:
