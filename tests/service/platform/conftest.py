@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from arq.connections import ArqRedis
 from redis import Redis
 
 from service.platform import config
@@ -89,3 +90,24 @@ def clean(apart: Apart) -> Apart:
     """The same with nothing in its Redis."""
     apart.redis.flushdb()
     return apart
+
+
+@pytest.fixture
+def alone(clean: Apart) -> Apart:
+    """No job of an earlier test is still open."""
+    clean.sql("UPDATE jobs SET status = 'completed' WHERE status IN ('pending', 'queued', 'running')")
+    return clean
+
+
+def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **settings: Any) -> Any:
+    """Run what hands jobs over and works on them, with a queue; a failed job is tried again at once."""
+
+    async def main(shared: Resources) -> Any:
+        assert apart.settings.redis_url is not None
+        queue = ArqRedis.from_url(apart.settings.redis_url)
+        try:
+            return await what(shared, queue)
+        finally:
+            await queue.aclose()
+
+    return apart.run(main, **{"job_backoff_seconds": 0, "job_attempts": 3} | settings)

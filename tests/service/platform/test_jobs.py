@@ -16,7 +16,7 @@ from service.platform.context import Resources, Unit
 from service.platform.jobs import MARKER, QUEUES, JobTable, Runner, hand_over, hand_over_forever, workers
 from service.platform.problem import Unavailable
 from tests.conftest import wait_until
-from tests.service.platform.conftest import Apart
+from tests.service.platform.conftest import Apart, act
 
 BROKEN = "broken \x00 \ud800 sheet"
 """A message that PostgreSQL would not take as it stands."""
@@ -67,25 +67,6 @@ def state(apart: Apart, job_id: str) -> tuple[str, int, int]:
 
 def name_of(apart: Apart, tenant: UUID) -> str:
     return str(apart.sql("SELECT name FROM tenants WHERE id = %s", [tenant])[0][0])
-
-
-@pytest.fixture
-def alone(clean: Apart) -> Apart:
-    """No job of an earlier test is still open."""
-    clean.sql("UPDATE jobs SET status = 'completed' WHERE status IN ('pending', 'queued', 'running')")
-    return clean
-
-
-def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **settings: Any) -> Any:
-    async def main(shared: Resources) -> Any:
-        assert apart.settings.redis_url is not None
-        queue = ArqRedis.from_url(apart.settings.redis_url)
-        try:
-            return await what(shared, queue)
-        finally:
-            await queue.aclose()
-
-    return apart.run(main, **{"job_backoff_seconds": 0, "job_attempts": 3} | settings)
 
 
 # The outbox ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ from service.platform.jobs import Runner, hand_over
 from service.platform.mail import Mail, UnfitMail
 from service.platform.process import check_mail
 from service.platform.secrets import Vault
-from tests.service.platform.conftest import Apart
+from tests.service.platform.conftest import Apart, act
 
 LETTER = Mail("olive@example.com", "Greetings", "A word, and a token: s3cret-t0ken\n")
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -124,25 +124,6 @@ def secured(certificate: Path) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
     return context
-
-
-@pytest.fixture
-def alone(clean: Apart) -> Apart:
-    """No job of an earlier test is still open."""
-    clean.sql("UPDATE jobs SET status = 'completed' WHERE status IN ('pending', 'queued', 'running')")
-    return clean
-
-
-def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **settings: Any) -> Any:
-    async def main(shared: Resources) -> Any:
-        assert apart.settings.redis_url is not None
-        queue = ArqRedis.from_url(apart.settings.redis_url)
-        try:
-            return await what(shared, queue)
-        finally:
-            await queue.aclose()
-
-    return apart.run(main, **{"job_backoff_seconds": 0, "job_attempts": 3} | settings)
 
 
 async def posted(shared: Resources, tenant: UUID, letter: Mail = LETTER) -> str:
