@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -39,6 +40,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 QUERY_FIELDS = 64
+DRAINED_BYTES = 65_536
+DRAINED_SECONDS = 1.0
 NULL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""
 ONCE = frozenset({b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match", b"content-type"})
@@ -81,16 +84,20 @@ class Endpoint:
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
         claim: Claim | None = None
+        unread = True
         try:
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
             verdict = await admit(ctx, self.route)
+            unread = False
             arguments, content, closing = await self._bind(ctx, scope, receive)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
             answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
         except Exception as error:
             await ctx.rollback(error)
+            if unread:
+                await _drain(headers, receive)
             if claim is not None:
                 await claim.release()
             refusal = self._refusal(error, strict=resources.settings.strict)
@@ -291,6 +298,20 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             raise problems.PayloadTooLarge.at(["body"], f"at most {most_bytes} bytes")
         if not message.get("more_body"):
             return bytes(chunks)
+
+
+async def _drain(headers: Mapping[bytes, bytes], receive: Receive) -> None:
+    """Take in the small body of a request that is refused before it is read.
+
+    The connection is closed with what is unread, and a client that still sends may then miss its answer.
+    """
+    declared = headers.get(b"content-length", b"")
+    if not declared.isdigit() or not 0 < int(declared) <= DRAINED_BYTES:
+        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAINED_SECONDS):
+            while (await receive()).get("more_body"):
+                pass
 
 
 async def _send(send: Send, answer: _Answer, request_id: str, verdict: Verdict, resources: Resources) -> None:

@@ -7,6 +7,7 @@ into the requests, so that calls get further than the first refusal. In CI all o
 from __future__ import annotations
 
 import copy
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import FlakyStrategyDefinition
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CheckFunction, load_all_checks
 from schemathesis.config import SchemathesisConfig
@@ -37,6 +39,7 @@ OPERATIONS = [f"{method.upper()} {path}" for path, item in sorted(DOCUMENT["path
 CHANCES = 4
 """Random calls of each kind (that fit, that do not) for an operation: the edges are found without chance."""
 SEQUENCES, STEPS = 15, 15
+BEGINNINGS = 4
 TIMEOUT_SECONDS = 30
 
 KNOWN: dict[str, list[Any]] = {
@@ -265,15 +268,23 @@ def test_sequences_of_calls_keep_their_word(stack: Stack) -> None:
                 super().validate_response(response, case, **options)
 
     seen: Counter[tuple[str, int]] = Counter()
-    Sequence.run(
-        settings=settings(
-            max_examples=SEQUENCES,
-            stateful_step_count=STEPS,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-            phases=(Phase.generate,),
-        )
-    )
+    # What a step may be depends on what the service answered before, and its identifiers are new each time: hypothesis
+    # may find that the same choices led elsewhere, which says nothing of the service. Then the sequences begin anew.
+    for attempt in range(BEGINNINGS):
+        try:
+            Sequence.run(
+                settings=settings(
+                    max_examples=SEQUENCES,
+                    stateful_step_count=STEPS,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                    phases=(Phase.generate,),
+                    derandomize="CI" in os.environ and attempt == 0,
+                )
+            )
+            break
+        except FlakyStrategyDefinition:
+            assert attempt < BEGINNINGS - 1, "no beginning led through"
     assert seen["POST /api/v1/admin/api-keys", 201]
     assert seen["DELETE /api/v1/admin/api-keys/{key_id}", 204]
 

@@ -389,3 +389,10 @@ def test_no_page_of_another_origin_reads_answers(stack: Stack, shared_owner: Mem
         stack.url + ME, headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "GET"}
     )
     assert preflight.status_code == 405
+
+
+def test_who_is_refused_unread_gets_an_answer_each_time(stack: Stack) -> None:
+    """On one connection, bodies and all: what is refused before its body is read does not break off."""
+    with httpx.Client(base_url=stack.url, timeout=60) as client:
+        answers = [client.post("/api/v1/mappings", content=b"x" * 60_000) for _ in range(200)]
+    assert {answer.status_code for answer in answers} == {401}
