@@ -190,7 +190,7 @@ def _header_parameters(route: Route) -> list[dict[str, Any]]:
     """The optional headers that a route heeds."""
     text: dict[str, Any] = {"type": "string"}
     heeded: dict[str, tuple[str, dict[str, Any]]] = {}
-    if route.access not in ("public", "any", "user"):
+    if _crosses_tenants(route):
         heeded["X-Tenant-ID"] = (
             "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
             {"type": "string", "format": "uuid"},
@@ -257,15 +257,19 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     return responses
 
 
+def _crosses_tenants(route: Route) -> bool:
+    """Whether an operator or the system key may call it for a tenant that they name."""
+    return route.access not in ("public", "any", "user")
+
+
 def _applies(problem: type[Problem], route: Route) -> bool:
     """Whether a refusal that any route may give can come from this one."""
-    crosses_tenants = route.access not in ("public", "any", "user")
     if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
         return route.method == "POST"
     if problem is ConcurrentModification:
         return route.versioned and route.method in ("PATCH", "PUT")
     if problem is TenantNotFound:
-        return crosses_tenants
+        return _crosses_tenants(route)
     if problem is EnrolmentRequired:
         return route.access != "public" and not route.enrolling
     match problem.status:
@@ -275,7 +279,7 @@ def _applies(problem: type[Problem], route: Route) -> bool:
             return route.body is not None or route.form is not None
         case 422:
             reads = route.body is not None or route.form is not None or route.query is not None
-            return reads or route.method == "POST" or crosses_tenants
+            return reads or route.method == "POST" or _crosses_tenants(route)
         case 429:
             return route.limited and (route.access != "public" or route.windows is not None)
         case 404 | 405 | 409:
