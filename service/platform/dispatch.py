@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -27,6 +26,7 @@ from service.platform.api import Raw, Route, Streamed, parse_parameter
 from service.platform.context import Context, Resources
 from service.platform.gate import Verdict
 from service.platform.idempotency import Claim, claim_of
+from service.platform.intake import Intake, Receive, Scope, Send
 from service.platform.log import log_request
 from service.platform.multipart import read_form, to_struct
 from service.platform.problem import Fault, Problem
@@ -34,14 +34,8 @@ from service.platform.secrets import new_id
 from service.platform.standing import is_within, read_address
 from service.platform.stream import event_of, publish
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 QUERY_FIELDS = 64
-DRAINED_BYTES = 65_536
-DRAINED_SECONDS = 1.0
 NULL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""
 ONCE = frozenset({b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match", b"content-type"})
@@ -84,20 +78,16 @@ class Endpoint:
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
         claim: Claim | None = None
-        unread = True
         try:
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
             verdict = await admit(ctx, self.route)
-            unread = False
             arguments, content, closing = await self._bind(ctx, scope, receive)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
             answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
         except Exception as error:
             await ctx.rollback(error)
-            if unread:
-                await _drain(headers, receive)
             if claim is not None:
                 await claim.release()
             refusal = self._refusal(error, strict=resources.settings.strict)
@@ -300,20 +290,6 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             return bytes(chunks)
 
 
-async def _drain(headers: Mapping[bytes, bytes], receive: Receive) -> None:
-    """Take in the small body of a request that is refused before it is read.
-
-    The connection is closed with what is unread, and a client that still sends may then miss its answer.
-    """
-    declared = headers.get(b"content-length", b"")
-    if not declared.isdigit() or not 0 < int(declared) <= DRAINED_BYTES:
-        return
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DRAINED_SECONDS):
-            while (await receive()).get("more_body"):
-                pass
-
-
 async def _send(send: Send, answer: _Answer, request_id: str, verdict: Verdict, resources: Resources) -> None:
     headers = [
         (b"x-request-id", request_id.encode("ascii")),
@@ -462,14 +438,18 @@ class _Application(Starlette):
     literal: dict[str, Resource]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and ENCODED_SLASH.search(scope.get("raw_path") or b""):
-            scope = {**scope, "path": "/%2f"}  # nobody's
-        resource = self.literal.get(scope["path"]) if scope["type"] == "http" else None
-        if resource is None or not resource.serves(scope["method"]):
+        if scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
+        if ENCODED_SLASH.search(scope.get("raw_path") or b""):
+            scope = {**scope, "path": "/%2f"}  # nobody's
+        intake = Intake(scope, receive, send)
+        resource = self.literal.get(scope["path"])
+        if resource is None or not resource.serves(scope["method"]):
+            await super().__call__(scope, intake.receive, intake.send)
+            return
         scope["app"] = self
-        await resource(scope, receive, send)
+        await resource(scope, intake.receive, intake.send)
 
 
 class _OwnMethods(StarletteRoute):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -10,13 +10,12 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from service.platform.api import Upload
+from service.platform.intake import Receive
 from service.platform.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 
 FIELD_BYTES = 64 * 1024  # a field of a form that is not a file
 FIELDS = 32
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and the other fields around a file of the greatest size
-
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 async def read_form(

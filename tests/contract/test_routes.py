@@ -223,6 +223,7 @@ def test_a_body_that_is_told_to_be_past_the_limit_is_refused_before_it_arrives(
         answer = connection.getresponse()
         body = json.loads(answer.read())
     assert (answer.status, body["detail"], body["error_code"]) == TOO_LARGE
+    assert answer.getheader("connection") == "close", "the next request would be taken for its body"
 
 
 @each(WITH_BODY)
@@ -232,6 +233,7 @@ def test_a_body_that_grows_past_the_limit_is_refused(shared_owner: Member, made:
         answer = send(shared_owner, made, row, content=chunks, headers={"content-type": "application/json"})
         body = error_of(answer)
         assert (answer.status_code, body["detail"], body["error_code"]) == TOO_LARGE
+        assert answer.headers["connection"] == "close", "the next request would go into a closing connection"
     assert shared_owner.get("/api/v1/auth/me").status_code == 200, "it goes on serving"
 
 
