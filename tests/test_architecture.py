@@ -115,6 +115,18 @@ def test_core_is_pure_and_its_floors_stand_in_order(path: Path) -> None:
         assert mine == theirs or below < own or (mine, theirs) in CORE_NEIGHBOURS, f"{name} imports {imported}"
 
 
+PORTFOLIO_STEPS = ["cells", "layout", "profile", "assemble deal mapping detection"]
+"""Cells know no sheets, a sheet's layout no mappings that people write, and none of them who reads a workbook."""
+
+
+@pytest.mark.parametrize("step", range(3))
+def test_the_parts_of_portfolio_stand_in_order(step: int) -> None:
+    above = [f"core.portfolio.{name}" for later in PORTFOLIO_STEPS[step + 1 :] for name in later.split()]
+    for path in sorted((ROOT / "core/portfolio" / PORTFOLIO_STEPS[step]).glob("*.py*")):
+        for imported in imports_of(path):
+            assert not within(imported, *above), f"{path}: {imported}"
+
+
 @each([path for path in SOURCES if path.is_relative_to(ROOT / "core")])
 def test_core_has_no_clock_and_no_environment(path: Path) -> None:
     allowed = {"core/confined.py"}  # starts the child that parses: its memory, its time, its environment

@@ -21,11 +21,11 @@ from bench.figures import Figure, paired_seconds
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.portfolio import header
-from core.portfolio.configure import configured
 from core.portfolio.fields import Mapping
-from core.portfolio.normalise import Normalised, normalise_sheet
-from core.portfolio.pipeline import failures, works
+from core.portfolio.layout import header
+from core.portfolio.profile.configure import configured
+from core.portfolio.profile.normalise import Normalised, normalise_sheet
+from core.portfolio.profile.pipeline import failures, works
 from core.values import Kind
 
 ROWS = 1_000_000

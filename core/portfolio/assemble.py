@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, parsing
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.fields import IDENTIFIERS
-from core.portfolio.parsing import TextColumn
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
 
 SUMMED: Final = ("par_value", "unfunded")

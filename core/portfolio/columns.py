@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import parsing, ratings
+from core.portfolio import ratings
 from core.portfolio.assemble import Loans, assemble, take
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.deal import as_percent, ordered
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
-from core.portfolio.parsing import TextColumn
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
 
 ROWS_MAX: Final = 10_000_000

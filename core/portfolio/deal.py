@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from core.grid.address import cell_name, range_name
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header, parsing
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, Numbers, Pool
 from core.portfolio.fields import (
     AMORTIZATION_LABELS,
     AMORTIZATION_SHEETS,
@@ -23,7 +24,7 @@ from core.portfolio.fields import (
     Field,
     Mapping,
 )
-from core.portfolio.parsing import Cells, Numbers, Pool
+from core.portfolio.layout import header
 from core.portfolio.portfolio import Amortization, Deal, Names, Tranches
 
 TRANCHES_MAX: Final = 500

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from core.grid.address import column_name
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header, parsing
 from core.portfolio.assemble import Loans
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, Scale, key
 from core.portfolio.fields import PROFILES, Field, FieldType, Lien, Mapping
+from core.portfolio.layout import header
 from core.portfolio.mapping import Candidate, Holdings, Reader, candidates, chosen
-from core.portfolio.parsing import Cells, Scale, key
 
 SAMPLES_MAX: Final = 3
 """Values of a column that are shown."""
@@ -67,7 +68,7 @@ class LeftOut:
     """Rows below the header that are no loans, for one reason."""
 
     reason: str
-    """A key of `core.portfolio.table.Loans.counts`."""
+    """A key of `core.portfolio.layout.table.Loans.counts`."""
     count: int
     rows: tuple[int, ...]
     """The first few, 1-based."""

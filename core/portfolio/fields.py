@@ -36,7 +36,7 @@ class Field:
     type: FieldType
     required: bool = False
     aliases: tuple[str, ...] = ()
-    """Headers in order of preference, compared by `core.portfolio.parsing.key`; the target's own name is the last."""
+    """Headers in order of preference, compared by `cells.parsing.key`; the target's own name is the last."""
     default: str | float | bool | None = None
     """What stands in for a blank cell, in the field's type (a date as ISO text); None leaves it blank."""
 
@@ -47,7 +47,7 @@ class Transform:
 
     field: str
     operation: str
-    """One of `core.portfolio.transforms.OPERATIONS`."""
+    """One of `core.portfolio.profile.transforms.OPERATIONS`."""
     parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
 
 
@@ -57,7 +57,7 @@ class Rule:
 
     field: str
     rule: str
-    """One of `core.portfolio.rules.RULES`."""
+    """One of `core.portfolio.profile.rules.RULES`."""
     parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
     message: str | None = None
     """In place of the rule's own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header, parsing, pipeline, ratings, table, typed
+from core.portfolio import ratings
 from core.portfolio.assemble import Loans, assemble
+from core.portfolio.cells import parsing, typed
+from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
+from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.deal import is_named, read_amortization, read_deal, read_tranches
 from core.portfolio.fields import (
     AMORTIZATION_SHEETS,
@@ -23,9 +26,9 @@ from core.portfolio.fields import (
     Lien,
     Mapping,
 )
-from core.portfolio.parsing import TEXT, Cells, Pool, bit, spread_out
+from core.portfolio.layout import header, table
 from core.portfolio.portfolio import Deal, Portfolio
-from core.portfolio.typed import NormalColumn
+from core.portfolio.profile import pipeline
 
 _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
@@ -301,7 +304,7 @@ class Reader:
         places = self.found.columns.get("price", [])
         if len(places) < 2 or self._works["price"].says_unit:
             return
-        at = price_place(places, self.cells)
+        at = parsing.price_place(places, self.cells)
         columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
@@ -411,14 +414,6 @@ class Reader:
             loans.source_cells = {
                 target: f"'{name}'!{range_name(low, column, high, column)}" for target, column in columns.items()
             }
-
-
-def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
-    """Which of some price columns is the first that holds prices and no amounts of currency; 0 where none does."""
-    for at, place in enumerate(places):
-        if parsing.median_at_most(parsing.read_numbers(cells(place)).values, parsing.CURRENCY_PRICE):
-            return at
-    return 0
 
 
 def _coupon_types(cells: Cells) -> NDArray[np.int8]:

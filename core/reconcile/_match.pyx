@@ -38,7 +38,7 @@ cdef extern from *:
     uint64_t big_endian "__builtin_bswap64"(uint64_t word) noexcept nogil
     void PREFETCH(const void *address) noexcept nogil
 
-cdef extern from "../portfolio/_identifiers.h" nogil:
+cdef extern from "../portfolio/cells/_identifiers.h" nogil:
     const uint8_t SIGN[256]
     bint cusip_fits(const uint8_t *text)
     bint isin_fits(const uint8_t *text)

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio import parsing
+from core.portfolio.cells import parsing
 from core.reconcile import _compare, _match
 from core.reconcile.match import Keys, Matched, Rows
 from core.reconcile.rules import (

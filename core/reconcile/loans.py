@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio import parsing
 from core.portfolio.assemble import name_keys
+from core.portfolio.cells import parsing
 from core.portfolio.fields import IDENTIFIERS
 from core.reconcile import _match
 from core.reconcile.match import Rows

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import parsing
 from core.portfolio.assemble import name_keys
-from core.portfolio.parsing import TextColumn
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TextColumn
 from core.reconcile import _match
 from core.reconcile.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconcile.side import Side, content_order

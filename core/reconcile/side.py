@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, parsing, ratings
-from core.portfolio.parsing import TextColumn
+from core.portfolio import ratings
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.portfolio import Names, Portfolio, Strings
 from core.reconcile import _match
 from core.reconcile.rules import ReconcileError

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header
 from core.portfolio.fields import IDENTIFIERS, Mapping
+from core.portfolio.layout import header
 from core.portfolio.mapping import Holdings, candidates, chosen
 from core.portfolio.portfolio import Portfolio
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.grid.sheet import Workbook
     from core.portfolio.detection import DetectedColumn, Detection, LeftOut
     from core.portfolio.fields import Mapping
-    from core.portfolio.normalise import CellFault, Normalised
+    from core.portfolio.profile.normalise import CellFault, Normalised
 
 EXIT_INVALID: Final = 1
 SHOWN_DEFAULT: Final = 20
@@ -125,7 +125,7 @@ def _document(path: Path) -> Mapping:
     """
     import msgspec
 
-    from core.portfolio.configure import ConfigurationError, configured
+    from core.portfolio.profile.configure import ConfigurationError, configured
 
     try:
         with path.open("rb") as opened:
@@ -159,8 +159,8 @@ def _some(texts: list[str], between: str = ", ") -> str:
 
 def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normalised | None:
     """The rows under the mapping's rules; None where no header was found."""
-    from core.portfolio import header
-    from core.portfolio.normalise import normalise_sheet
+    from core.portfolio.layout import header
+    from core.portfolio.profile.normalise import normalise_sheet
 
     if detection.sheet is None:
         return None

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple, get_args
 import msgspec
 from msgspec import UNSET
 
-from core.portfolio import configure
-from core.portfolio.configure import ConfigurationError, UnknownProfile, configured
 from core.portfolio.fields import PROFILES, SourceType
 from core.portfolio.fields import Field as CoreField
 from core.portfolio.fields import Mapping as CoreMapping
+from core.portfolio.profile import configure
+from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured
 from service.mappings import library, store, trial
 from service.mappings.schema import (
     DOCUMENT_BYTES_MAX,

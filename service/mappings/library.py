@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.portfolio import effort
-from core.portfolio.configure import configured
+from core.portfolio.cells import effort
 from core.portfolio.fields import PROFILES, Mapping
+from core.portfolio.profile.configure import configured
 from service.mappings import store
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.platform.context import Unit

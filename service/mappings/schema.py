@@ -7,9 +7,9 @@ from typing import Annotated, Any, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from core.portfolio.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.fields import FieldType, SourceType
-from core.portfolio.normalise import SAMPLE_ROWS_MAX
+from core.portfolio.profile.configure import RULES_MAX, TRANSFORMS_MAX
+from core.portfolio.profile.normalise import SAMPLE_ROWS_MAX
 from service.platform.api import PageQuery
 from service.platform.problem import Problem
 

@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 import msgspec
 import numpy as np
 
+from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.fields import Mapping
-from core.portfolio.normalise import CellFault, Normalised, SampleError, normalise_rows
-from core.portfolio.typed import NormalColumn
+from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
 from service.mappings.library import patience
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, Trial
 from service.platform.api import Raw

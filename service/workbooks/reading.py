@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.header import detect
+from core.portfolio.layout.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.api import Raw
 from service.platform.problem import Fault, ValidationFailed

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio import parsing
-from core.portfolio._parse import CUSIP, DESTROYED, ISIN, LOANX, OTHER, SHORT_CUSIP, identifier_kinds
 from core.portfolio.assemble import name_keys
-from core.portfolio.parsing import TextColumn
+from core.portfolio.cells import parsing
+from core.portfolio.cells._parse import CUSIP, DESTROYED, ISIN, LOANX, OTHER, SHORT_CUSIP, identifier_kinds
+from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.portfolio import Portfolio
 
 MapRows = Callable[..., Portfolio]

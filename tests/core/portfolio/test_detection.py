@@ -13,9 +13,9 @@ import xlsxwriter
 
 from core.files.read import read
 from core.grid.sheet import Workbook
-from core.portfolio.configure import configured
 from core.portfolio.detection import Alternative, DetectedColumn, Detection, Unmapped, detect_columns
 from core.portfolio.portfolio import Portfolio
+from core.portfolio.profile.configure import configured
 
 MAG17 = Path(__file__).parents[3] / "../shared/data/mag17.xlsx"
 HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]

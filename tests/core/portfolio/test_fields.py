@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from core.portfolio.cells.parsing import key
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, Lien
-from core.portfolio.header import matcher
-from core.portfolio.parsing import key
+from core.portfolio.layout.header import matcher
 
 TARGETS = [
     "cusip",

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.grid.sheet import Workbook
-from core.portfolio.configure import configured
 from core.portfolio.fields import Field, Lien, Mapping
 from core.portfolio.portfolio import Portfolio
+from core.portfolio.profile.configure import configured
 
 MapRows = Callable[..., Portfolio]
 MakeBook = Callable[..., Workbook]

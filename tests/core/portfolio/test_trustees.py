@@ -11,7 +11,7 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.generate import MANNERS
 from core.portfolio.fields import PROFILES
-from core.portfolio.header import matcher
+from core.portfolio.layout.header import matcher
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.trustees import TRUSTEES
 

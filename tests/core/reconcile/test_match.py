@@ -15,7 +15,7 @@ from stdnum import cusip as stdnum_cusip
 from stdnum import isin as stdnum_isin
 
 from core.generate import generate
-from core.portfolio import parsing
+from core.portfolio.cells import parsing
 from core.reconcile import Reconciliation, _match, reconcile
 from tests.core.reconcile.oracle import day, is_cusip, is_isin, is_loanx, portfolio_of
 

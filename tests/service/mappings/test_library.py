@@ -12,7 +12,7 @@ from uuid import uuid4
 import openpyxl
 import pytest
 
-from core.portfolio import effort
+from core.portfolio.cells import effort
 from service.mappings.library import TEXT_GROWTH_BYTES_MAX, patience
 from service.mappings.schema import MappingTooSlow
 from tests.conftest import Member, Stack

@@ -12,8 +12,8 @@ import pytest
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio import header
 from core.portfolio.fields import PROFILES, Field, Mapping
+from core.portfolio.layout import header
 
 CLO = PROFILES["standard_clo"]
 MakeSheet = Callable[..., Sheet]

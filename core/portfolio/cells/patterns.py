@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face in Python takes five times as long
 
 from core.grid.column import Text
-from core.portfolio._replace import substituted
-from core.portfolio.effort import ask, asked
+from core.portfolio.cells._replace import substituted
+from core.portfolio.cells.effort import ask, asked
 
 PATTERN_LENGTH_MAX: Final = 300
 """Characters of a pattern."""

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio import parsing, typed
+from core.portfolio.cells import parsing, typed
+from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells.typed import NormalColumn, blank_column, cells_of, day_number
 from core.portfolio.fields import FieldType
-from core.portfolio.parsing import Cells
-from core.portfolio.typed import NormalColumn, blank_column, cells_of, day_number
 
 MakeCells = Callable[..., Cells]
 

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, effort, parsing
-from core.portfolio.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
+from core.portfolio.cells import _parse, effort, parsing
+from core.portfolio.cells.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, Cells, bit, spread_out
+from core.portfolio.cells.patterns import pattern_fault, replaced, replacement_fault
+from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.fields import FieldType
-from core.portfolio.parameters import (
+from core.portfolio.profile.parameters import (
     Parameter,
     decimals_fault,
     divisor_fault,
@@ -26,9 +29,6 @@ from core.portfolio.parameters import (
     number_fault,
     text_fault,
 )
-from core.portfolio.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, Cells, bit, spread_out
-from core.portfolio.patterns import pattern_fault, replaced, replacement_fault
-from core.portfolio.typed import NormalColumn, day_number
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
 WHOLE_MIN: Final = 1e15

@@ -13,8 +13,8 @@ import numpy as np
 from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key, plain
 from core.portfolio.fields import PROFILES, Field, Mapping
-from core.portfolio.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key, plain
 
 ROWS_MAX: Final = 40
 """Rows from the top in which a header is looked for."""

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, effort
+from core.portfolio.cells import _parse, effort
+from core.portfolio.cells.parsing import spread_out
+from core.portfolio.cells.patterns import matching, pattern_fault
+from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.fields import FieldType
-from core.portfolio.parameters import Parameter, length_fault, literal_fault, ordered_fault, values_fault
-from core.portfolio.parsing import spread_out
-from core.portfolio.patterns import matching, pattern_fault
-from core.portfolio.typed import NormalColumn, day_number
+from core.portfolio.profile.parameters import Parameter, length_fault, literal_fault, ordered_fault, values_fault
 
 Parameters = Dict[str, Any]
 Rows = NDArray[np.bool_]

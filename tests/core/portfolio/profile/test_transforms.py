@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio import parsing, transforms
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, TextColumn
+from core.portfolio.cells.typed import NormalColumn, day_number, read_dates, read_numbers
 from core.portfolio.fields import FieldType
-from core.portfolio.normalise import cells_from_values
-from core.portfolio.parameters import DECIMALS_MAX
-from core.portfolio.parsing import Cells, TextColumn
-from core.portfolio.transforms import OPERATIONS, applied, looked_up, rounded
-from core.portfolio.typed import NormalColumn, day_number, read_dates, read_numbers
+from core.portfolio.profile import transforms
+from core.portfolio.profile.normalise import cells_from_values
+from core.portfolio.profile.parameters import DECIMALS_MAX
+from core.portfolio.profile.transforms import OPERATIONS, applied, looked_up, rounded
 
 NO_VALUES = np.zeros(0)
 
@@ -151,7 +152,7 @@ def test_lookups_of_text_compare_without_case() -> None:
     ],
 )
 def test_lookups_of_cells(kind: FieldType, mapping: dict[str, Any], expected: Sequence[Any]) -> None:
-    from core.portfolio.pipeline import cell_value
+    from core.portfolio.profile.pipeline import cell_value
 
     cells = looked_up(cells_from_values(["Call", "n.q.", 7, 5.5, True, None]), kind, {"mapping": mapping})
     assert [cell_value(cells, row) for row in range(6)] == list(expected)

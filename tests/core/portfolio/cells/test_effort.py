@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from core.portfolio import effort
-from core.portfolio.configure import configured
-from core.portfolio.normalise import normalise_rows
+from core.portfolio.cells import effort
+from core.portfolio.profile.configure import configured
+from core.portfolio.profile.normalise import normalise_rows
 
 MAPPING = configured(
     {

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio import header, parsing, table
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, Pool, Scale
+from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import Mapping
-from core.portfolio.mapping import price_place
-from core.portfolio.parsing import Cells, Pool, Scale
-from core.portfolio.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, works
-from core.portfolio.typed import NormalColumn
+from core.portfolio.layout import header, table
+from core.portfolio.profile.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, works
 from core.values import Kind
 
 ERRORS_MAX: Final = 1_000
@@ -388,7 +388,7 @@ class _SheetSource:
         places = self._found.columns[work.field.target]
         column = places[0]
         if work.field.target == "price" and len(places) > 1 and not work.says_unit:
-            column = places[price_place(places, lambda place: self._at(place).take(self._rows))]
+            column = places[parsing.price_place(places, lambda place: self._at(place).take(self._rows))]
         rows = self._rows
         if work.field.target == "borrower_name" and self._borrower is not None:
             rows = self._borrower

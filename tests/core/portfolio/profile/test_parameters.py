@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.portfolio.fields import FieldType
-from core.portfolio.parameters import (
+from core.portfolio.profile.parameters import (
     ENTRIES_MAX,
     NUMBER_MAX,
     TEXT_LENGTH_MAX,

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.grid.sheet import Workbook
-from core.portfolio import header, normalise
-from core.portfolio.configure import configured
 from core.portfolio.fields import PROFILES, Mapping
-from core.portfolio.normalise import CellFault, Normalised, SampleError, normalise_rows, normalise_sheet
+from core.portfolio.layout import header
+from core.portfolio.profile import normalise
+from core.portfolio.profile.configure import configured
+from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows, normalise_sheet
 
 MakeBook = Callable[..., Workbook]
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.portfolio import parsing
-from core.portfolio._parse import BASIS_POINTS, PERCENT
+from core.portfolio.cells import parsing
+from core.portfolio.cells._parse import BASIS_POINTS, PERCENT
 from core.portfolio.fields import INDUSTRIES, Lien
 
 NAN = math.nan

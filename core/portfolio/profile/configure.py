@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
+from core.portfolio.cells.parsing import key
+from core.portfolio.cells.patterns import program_size
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import (
     AUXILIARY_FIELDS,
@@ -20,11 +22,9 @@ from core.portfolio.fields import (
     SourceType,
     Transform,
 )
-from core.portfolio.parameters import Parameter, value_fault
-from core.portfolio.parsing import key
-from core.portfolio.patterns import program_size
-from core.portfolio.rules import RULES
-from core.portfolio.transforms import OPERATIONS
+from core.portfolio.profile.parameters import Parameter, value_fault
+from core.portfolio.profile.rules import RULES
+from core.portfolio.profile.transforms import OPERATIONS
 
 COLUMNS_MAX: Final = 300
 """Source columns of one configuration."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.grid.sheet import Workbook
-from core.portfolio import header, table
+from core.portfolio.cells.parsing import Cells, Pool, read_numbers
 from core.portfolio.fields import PROFILES
-from core.portfolio.parsing import Cells, Pool, read_numbers
+from core.portfolio.layout import header, table
 from core.portfolio.portfolio import Portfolio
 
 MapRows = Callable[..., Portfolio]

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import parsing, rules, transforms, typed
-from core.portfolio.date_format import ISO
+from core.portfolio.cells import parsing, typed
+from core.portfolio.cells.date_format import ISO
+from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells
+from core.portfolio.cells.typed import NormalColumn, Read
 from core.portfolio.fields import Field, FieldType, Mapping, Rule, Transform
-from core.portfolio.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells
-from core.portfolio.typed import NormalColumn, Read
+from core.portfolio.profile import rules, transforms
 from core.values import ERRORS, from_serial
 
 Rows = NDArray[np.bool_]

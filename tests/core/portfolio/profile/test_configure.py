@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.portfolio import configure
-from core.portfolio.configure import ConfigurationError, UnknownProfile, configured, resolved
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, Mapping
-from core.portfolio.header import matcher
-from core.portfolio.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
+from core.portfolio.layout.header import matcher
+from core.portfolio.profile import configure
+from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured, resolved
+from core.portfolio.profile.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 
 COLUMNS = {
     "Par": {"target": "par_value", "type": "number"},

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio import _parse, parsing
-from core.portfolio.date_format import ISO, date_format, date_reader
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.date_format import ISO, date_format, date_reader
+from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells, Pool, TextColumn, bit, spread_out
 from core.portfolio.fields import FieldType
-from core.portfolio.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells, Pool, TextColumn, bit, spread_out
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, from_serial
 
 NO: Final = frozenset(("n", "no", "false", "f", "0", "none"))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.grid._intern import intern
 from core.grid.column import Column, Text
-from core.portfolio import _parse
+from core.portfolio.cells import _parse
 from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
 
@@ -254,6 +254,14 @@ def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
     if 2 * within != counted:
         return 2 * within > counted
     return counted > 0 and float(np.median(size[size > 0])) <= limit
+
+
+def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
+    """Which of some price columns is the first that holds prices and no amounts of currency; 0 where none does."""
+    for at, place in enumerate(places):
+        if median_at_most(read_numbers(cells(place)).values, CURRENCY_PRICE):
+            return at
+    return 0
 
 
 def unmarked(numbers: Numbers) -> NDArray[np.float64]:

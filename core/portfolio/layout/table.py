@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.grid.sheet import Sheet
-from core.portfolio import _parse
+from core.portfolio.cells import _parse
+from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, key, read_numbers, spread_out
 from core.portfolio.fields import IDENTIFIERS, Mapping
-from core.portfolio.header import SCORE_MIN, Found, Matcher, matcher
-from core.portfolio.parsing import TEXT, Cells, Pool, bit, key, read_numbers, spread_out
+from core.portfolio.layout.header import SCORE_MIN, Found, Matcher, matcher
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""

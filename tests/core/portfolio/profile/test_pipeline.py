@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.portfolio import pipeline
 from core.portfolio.fields import Field, Mapping, Rule, Transform
-from core.portfolio.normalise import cells_from_values
-from core.portfolio.pipeline import Work, constant, prepared, works
+from core.portfolio.profile import pipeline
+from core.portfolio.profile.normalise import cells_from_values
+from core.portfolio.profile.pipeline import Work, constant, prepared, works
 
 
 def test_each_field_has_its_own_transforms_and_rules() -> None:

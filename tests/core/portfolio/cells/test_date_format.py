@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.date_format import DateFormatError, date_format, date_reader, reading_fault, writing_fault
+from core.portfolio.cells.date_format import DateFormatError, date_format, date_reader, reading_fault, writing_fault
 
 
 def at(*parts: int) -> datetime:
