@@ -29,15 +29,17 @@ def register(app: App) -> None:
 def audit(file: Path, /, *, filtered: Annotated[bool, Parameter(negative=())] = False) -> int:
     """Check that an exported audit log is whole: no entry changed, left out, put in or moved.
 
-    The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. Whoever writes
-    the whole file anew can make it fit in itself: compare the last hash with the one that the service has.
+    The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. Entries cut off
+    at the end leave no gap, and whoever writes the whole file anew can make it fit in itself: compare the last hash
+    with the one that the service has.
 
     Parameters
     ----------
     file:
         JSON lines, as GET /api/v1/admin/audit-logs/export?format=jsonl gives them.
     filtered:
-        The export had a filter: entries may be missing, and each is checked by itself and with its neighbours.
+        The export had a filter (dates, say): entries may be missing, and each is checked by itself and with its
+        neighbours.
     """
     from service.platform.audit import breaks
 

@@ -137,8 +137,9 @@ class Break(Struct, frozen=True):
 def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
     """Every place where entries in the order of their numbers do not fit; nothing where the chain is whole.
 
-    Each entry must give its own hash, and name the hash of the entry before it. A chain that begins past its first
-    entry is believed in its beginning. With `gaps` (an export under a filter) numbers may be left out, but not go back.
+    Each entry must give its own hash, and name the hash of the entry before it. With `gaps` (an export under a filter)
+    numbers may be left out, at the beginning as well, but not go back. Nothing tells of entries that are cut off at the
+    end.
     """
     before: Record | None = None
     for record in records:
@@ -150,8 +151,9 @@ def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
 
 def _misfit(before: Record | None, record: Record, *, gaps: bool) -> str | None:
     if before is None:
-        first = record.sequence == 1 and record.previous_hash != START.hex()
-        return "the first entry follows on another one" if first else None
+        if record.sequence > 1:
+            return None if gaps else "the entries before it are missing"
+        return None if record.previous_hash == START.hex() else "the first entry follows on another one"
     if record.tenant_id != before.tenant_id:
         return "the entry is another tenant's"
     if record.sequence <= before.sequence:

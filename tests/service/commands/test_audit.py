@@ -60,6 +60,14 @@ def test_a_left_out_entry_is_named(cushion: Cushion, tmp_path: Path, lines: list
     assert cushion("audit", path, "--filtered").returncode == 0
 
 
+def test_a_log_without_its_beginning_is_not_whole(cushion: Cushion, tmp_path: Path, lines: list[bytes]) -> None:
+    path = saved(tmp_path, lines[2:])
+    answer = cushion("audit", path)
+    assert answer.returncode == 1
+    assert answer.stdout.startswith("entry 3: the entries before it are missing\n")
+    assert cushion("audit", path, "--filtered").returncode == 0
+
+
 def test_a_log_of_many_breaks_is_not_read_to_its_end(cushion: Cushion, tmp_path: Path, lines: list[bytes]) -> None:
     answer = cushion("audit", saved(tmp_path, [lines[2], lines[1]] * 30))
     assert answer.returncode == 1
