@@ -316,10 +316,11 @@ def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
 
 
 _LOSSES: Final = (
-    "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers", "unreadable_cells",
-    "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
+    "sheets_not_read", "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers",
+    "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
 )  # fmt: skip
-"""What a mapping notes of rows that it left out or added up and of cells that it could not use; shown where not 0."""
+"""What a mapping notes of sheets and rows that it left out, of rows that it added up and of cells that it could not
+use; shown where there are any."""
 
 
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}

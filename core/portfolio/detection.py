@@ -17,7 +17,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Scale, key
 from core.portfolio.fields import PROFILES, Field, FieldType, Lien, Mapping
 from core.portfolio.layout import header
-from core.portfolio.mapping import Candidate, Holdings, Reader, candidates, chosen
+from core.portfolio.mapping import Candidate, Holdings, Reader, candidates, chosen, header_words
 
 SAMPLES_MAX: Final = 3
 """Values of a column that are shown."""
@@ -175,11 +175,9 @@ def detect_columns(book: Workbook, mapping: Mapping | None = None, *, sheet: str
 
 
 def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
-    least = min(header.SCORE_MIN, len(mapping.fields))
-    anchors = ", ".join(mapping.anchors)
     message = (
-        f"no header found: looked in the first {header.ROWS_MAX} rows of each sheet for one that names "
-        f"{least} fields of {mapping.name}, one of them {anchors}"
+        f"no header found: looked in the first {header.ROWS_MAX} rows of each sheet for one that "
+        f"{header_words(mapping)}"
     )
     required, optional = _missing(mapping, ())
     return Detection(None, sheets, None, None, None, 0, (), 0, (), (), {}, required, optional, message)

@@ -36,6 +36,8 @@ _TEXTS: Final = frozenset(
 )  # fmt: skip
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
+ANCHORS_TOLD: Final = 8
+"""Targets that a message names; a mapping of one's own may have hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +90,34 @@ def _refused(sheet: Sheet, found: header.Found) -> str:
     return ""
 
 
-def find_holdings(book: Workbook, mapping: Mapping) -> Holdings | None:
+def chosen(rated: Iterable[Candidate]) -> Holdings | None:
     """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    return chosen(candidates(book, mapping))
-
-
-def chosen(rated: Iterable[Candidate]) -> Holdings | None:
-    """The best of some sheets, of equals the first; None where none has a header."""
     able = (one for one in rated if one.found is not None and not one.refused)
     best = max(able, key=lambda one: one.rank, default=None)
     return None if best is None or best.found is None else Holdings(best.sheet, best.found)
+
+
+def header_words(mapping: Mapping) -> str:
+    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
+    least = min(header.SCORE_MIN, len(mapping.fields))
+    anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
+    return f"names {least} fields of {mapping.name}, one of them {anchors}"
+
+
+def _passed_over(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> list[str]:
+    """The other sheets with loans: figures below a header that names all that a loan must have."""
+    needed = {one.target for one in mapping.fields if one.required} or set(mapping.anchors)
+    return [
+        one.sheet.name
+        for one in rated
+        if one.sheet is not holdings.sheet and one.found is not None and not one.refused
+        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
+    ]
 
 
 def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
@@ -136,16 +151,19 @@ def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: floa
     mapping = mapping or PROFILES["standard_clo"]
     tranches, tranche_cells = read_tranches(book)
     deal, deal_cells = read_deal(book)
-    holdings = find_holdings(book, mapping)
+    rated = candidates(book, mapping)
+    holdings = chosen(rated)
     cells = tranche_cells | deal_cells
     if holdings is None:
         notes = {
             "holdings_found": False,
-            "message": "no sheet has a header that names par and two more fields of a loan",
+            "message": f"no sheet has a header that {header_words(mapping)}",
         }
         return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
+    if passed_over := _passed_over(rated, holdings, mapping):
+        loans.notes["sheets_not_read"] = passed_over
     loans.tranches, loans.deal = tranches, _dated(deal, reader.as_of, as_of)
     loans.source_cells = cells | loans.source_cells
     return assemble(loans, lambda ids: read_amortization(book, ids))

@@ -83,6 +83,9 @@ def warnings_of(loans: Portfolio) -> list[str]:
     unreadable = notes.get("unreadable_cells", {})
     told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
     warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
+    if passed_over := notes.get("sheets_not_read"):
+        sheets = f"sheet{'' if len(passed_over) == 1 else 's'} {_listed(passed_over)}"
+        warnings.insert(0, f"Loans on {sheets} were not read, only those on {_quoted(loans.sheet_name)}.")
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         warnings.append("No loan has an identifier: loans are matched by borrower and maturity.")
     return warnings

@@ -702,6 +702,8 @@ _FAMILIES: Final = (
     (re.compile(r"prime|\bbase rate\b|\babr\b"), "PRIME"),
     (re.compile(r"^s$"), "SOFR"),
 )
+_OTHER_LIBOR: Final = re.compile(r"\b(chf|eur|gbp|jpy)\b")
+"""Currencies of LIBOR but the dollar, which it is of where none is named."""
 _TENOR: Final = re.compile(r"(?:^|[^0-9])0*(1|2|3|6|12) ?(?:m|mo|mos|mth|months?)\b")
 _YEAR: Final = re.compile(r"\b(?:1 ?y|1 ?yr|1 ?years?|12 months)\b")
 
@@ -715,6 +717,8 @@ def base_rate(text: str) -> str:
     family = next((name for rule, name in _FAMILIES if rule.search(words)), None)
     if family is None:
         return " ".join(text.upper().split())
+    if family == "LIBOR" and (currency := _OTHER_LIBOR.search(words)):
+        family = f"{currency[1].upper()} LIBOR"
     tenor = "12" if _YEAR.search(words) else found[1] if (found := _TENOR.search(words)) else ""
     return f"{family}-{tenor}M" if tenor and family not in ("FIXED", "PRIME") else family
 

@@ -59,7 +59,18 @@ def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBo
         portfolio = Portfolio.from_workbook(make_book(sheets), as_of=7.0)
         assert portfolio.row_count == 0
         assert portfolio.notes["holdings_found"] is False
+        assert portfolio.notes["message"] == (
+            "no sheet has a header that names 3 fields of Standard CLO holdings, one of them par_value, cusip, "
+            "loanx_id, isin"
+        )
         assert portfolio.deal.as_of == 7.0
+
+
+def test_what_a_mapping_of_ones_own_looks_for_is_told_within_bounds(make_book: MakeBook) -> None:
+    columns = {f"C{at}": {"target": f"f{at}", "type": "string"} for at in range(300)}
+    mapping = configured({"source_type": "custom", "mappings": columns}, id="own", name="Own")
+    said = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes["message"]
+    assert said == "no sheet has a header that names 3 fields of Own, one of them f0, f1, f2, f3, f4, f5, f6, f7, ..."
 
 
 def test_a_missing_required_column_is_told(map_rows: MapRows) -> None:

@@ -114,6 +114,16 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
+    more = [HEADER, ("30231GAV4", "Borealis", 2.0, "2031-06-30")]
+    sold = [("CUSIP", "Price", "Maturity Date"), ("30231GAV4", 99.0, "2031-06-30")]  # names no borrower, and no par
+    notes = [("Class", "Current Balance", "Coupon", "CUSIP"), ("A", 5.0, 6.0, "00206RGQ9")]
+    beside = {"Sold": sold, "Tranches": notes, "Bonds": [*more[:1], (None, None, None, None)]}
+    for sheets, told in (({}, []), ({"More": more}, ["sheet 'More'"]), ({"M": more, "N": more}, ["sheets 'M', 'N'"])):
+        loans = loans_of(tmp_path, Tape=[HEADER, LOAN, LOAN], **sheets, **beside)
+        assert warnings_of(loans) == [f"Loans on {one} were not read, only those on 'Tape'." for one in told]
+
+
 def test_identifiers_that_are_all_blank_are_told(tmp_path: Path) -> None:
     loans = loans_of(tmp_path, Tape=[HEADER, (None, "Acme", 1.0, "2030-06-30")])
     assert warnings_of(loans) == ["No loan has an identifier: loans are matched by borrower and maturity."]

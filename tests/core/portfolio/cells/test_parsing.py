@@ -391,6 +391,10 @@ def test_industries_by_any_spelling() -> None:
         ("SONIA", "SONIA"),
         ("12M EURIBOR", "EURIBOR-12M"),
         ("1 Year LIBOR", "LIBOR-12M"),
+        ("USD LIBOR 3M", "LIBOR-3M"),
+        ("GBP LIBOR 3M", "GBP LIBOR-3M"),
+        ("JPY-LIBOR", "JPY LIBOR"),
+        ("GBP SONIA", "SONIA"),
         ("xyz  9", "XYZ 9"),
     ],
 )
