@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 
 import core
 from core import warm
-from service.platform import config, dispatch, openapi
+from service.platform import application, config, openapi
 from service.platform.api import Area, Raw, Route
 from service.platform.config import Settings
 from service.platform.context import Context
@@ -38,7 +38,7 @@ def areas() -> list[Area]:
 def routes() -> list[Route]:
     """Every route of the service, the description of the others included."""
     rows = [route for area in areas() for route in area.routes]
-    description = msgspec.json.encode(openapi.document(rows, version=core.__version__, always=dispatch.ANYWHERE))
+    description = msgspec.json.encode(openapi.document(rows, version=core.__version__, always=application.ANYWHERE))
     return [*rows, *_reference(description).routes]
 
 
@@ -53,7 +53,7 @@ def create(settings: Settings | None = None) -> Starlette:
             warm.warm()
             yield {}
 
-    return dispatch.build(routes(), lifespan)
+    return application.build(routes(), lifespan)
 
 
 def _reference(description: bytes) -> Area:

@@ -65,6 +65,16 @@ def wait_until(true: Callable[[], Any], *, seconds: float = 20.0, what: str = "t
     raise AssertionError(f"{what} did not come within {seconds} seconds")
 
 
+def early_in(seconds: int, *, needed: float = 0.0) -> None:
+    """Wait for the next window of a limit where this one is nearly over: a test wants all its calls in one.
+
+    `needed` seconds, however busy the machine is; by default a quarter of a minute, and a minute of an hour.
+    """
+    left = seconds - time.time() % seconds
+    if left < (needed or min(60.0, seconds / 4)):
+        time.sleep(left + 0.1)
+
+
 @dataclass
 class Stack:
     """A running service and what stands behind it."""

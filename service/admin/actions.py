@@ -46,11 +46,10 @@ from service.auth.schema import EmailTaken, check_email
 from service.platform import mail
 from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.context import Context
-from service.platform.gate import Window
 from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.secrets import new_api_key, new_id, new_token
-from service.platform.standing import TenantUsage
+from service.platform.standing import TenantUsage, Window
 
 MEGABYTE = 1_048_576
 _STANDARDS: Final[dict[str, Check]] = {
@@ -86,6 +85,11 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     standing = _standing(ctx, row, patch)
     ctx.match(row.version)
     settings = {} if patch.settings is UNSET else _chosen(patch.settings)
+    names = [*(["name"] if patch.name is not UNSET else []), *standing, *settings]
+    if not names:
+        ctx.changed_nothing()
+        ctx.tag(row.version)
+        return _dressed(ctx, row, used)
     await store.update_tenant(
         ctx,
         row.name if patch.name is UNSET else patch.name,
@@ -95,8 +99,7 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     )
     changed = await store.tenant(ctx)
     if standing or settings.keys() & GATE_SETTINGS:
-        await _bite(ctx, partial(ctx.resources.gate.drop_tenant, row.id))
-    names = [*(["name"] if patch.name is not UNSET else []), *standing, *settings]
+        await _bite(ctx, partial(ctx.resources.copies.drop_tenant, row.id))
     ctx.concerns("tenant", changed.id, changed.name, changed=names, **standing)
     ctx.tag(changed.version)
     return _dressed(ctx, changed, used)
@@ -123,7 +126,7 @@ async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant; its records stay."""
     row = await store.lock_tenant(ctx)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
-    await _bite(ctx, partial(ctx.resources.gate.drop_tenant, row.id))
+    await _bite(ctx, partial(ctx.resources.copies.drop_tenant, row.id))
     ctx.concerns("tenant", row.id, row.name)
 
 
@@ -204,10 +207,13 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
         raise NotYetJoined
     if owners == {user_id} and (role, status) != ("owner", "active"):
         raise LastOwner
+    if (role, status, full_name) == (user.role, user.status, user.full_name):
+        ctx.changed_nothing()
+        return user
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
-        await _bite(ctx, partial(ctx.resources.gate.drop_keys, await store.key_hashes_of(ctx, user_id)))
+        await _bite(ctx, partial(ctx.resources.copies.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
 
@@ -229,7 +235,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
     await identity.revoke_tokens(ctx, user_id)
-    await _bite(ctx, partial(ctx.resources.gate.drop_keys, key_hashes))
+    await _bite(ctx, partial(ctx.resources.copies.drop_keys, key_hashes))
     ctx.concerns("user", user_id, user.email)
 
 
@@ -337,7 +343,7 @@ async def rotate_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
     end = ctx.now() + timedelta(hours=body.grace_period_hours)
     expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
-    await _bite(ctx, partial(ctx.resources.gate.drop_keys, [old.key_hash]))
+    await _bite(ctx, partial(ctx.resources.copies.drop_keys, [old.key_hash]))
     ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
     return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
 
@@ -383,9 +389,13 @@ async def _new_key(
 
 async def revoke_key(ctx: Context, key_id: UUID) -> None:
     """End a key at once."""
-    name, key_hash = await store.revoke_key(ctx, key_id)
-    await _bite(ctx, partial(ctx.resources.gate.drop_keys, [key_hash]))
-    ctx.concerns("api_key", key_id, name)
+    key = await store.lock_key(ctx, key_id)
+    if key.status == "revoked":
+        ctx.changed_nothing()
+        return
+    await store.revoke_key(ctx, key_id)
+    await _bite(ctx, partial(ctx.resources.copies.drop_keys, [key.key_hash]))
+    ctx.concerns("api_key", key_id, key.name)
 
 
 def _granted_role(ctx: Context, role: str) -> Role:

@@ -262,12 +262,6 @@ async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_
     return moment
 
 
-async def revoke_key(ctx: Context, key_id: UUID) -> tuple[str, bytes]:
-    """Revoke a key for good; its name and hash."""
-    row = await ctx.value(
-        "UPDATE api_keys SET status = 'revoked' WHERE id = %s RETURNING ARRAY[convert_to(name, 'UTF8'), key_hash]",
-        [key_id],
-    )
-    if row is None:
-        raise KeyNotFound
-    return bytes(row[0]).decode(), bytes(row[1])
+async def revoke_key(ctx: Context, key_id: UUID) -> None:
+    """Revoke a key for good."""
+    await ctx.execute("UPDATE api_keys SET status = 'revoked' WHERE id = %s", [key_id])

@@ -31,9 +31,9 @@ from service.auth.schema import (
 )
 from service.platform.access import Role
 from service.platform.context import Context, Subject
-from service.platform.gate import Window
 from service.platform.problem import AddressNotAllowed, TenantSuspended
 from service.platform.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
+from service.platform.standing import Window
 from service.platform.stream import Event, publish
 
 SLUG_CHARACTERS = 60

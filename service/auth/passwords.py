@@ -19,9 +19,9 @@ from service.auth.schema import (
 )
 from service.platform import mail
 from service.platform.context import Context, Subject, Unit
-from service.platform.gate import Window
 from service.platform.problem import Fault, ValidationFailed
 from service.platform.secrets import digest, hash_password, new_id, new_token, verify_password
+from service.platform.standing import Window
 
 
 async def change(ctx: Context, body: PasswordChange) -> None:

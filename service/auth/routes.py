@@ -37,8 +37,8 @@ from service.auth.schema import (
 from service.platform.api import Area
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.gate import Window
 from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
+from service.platform.standing import Window
 
 area = Area("/api/v1/auth", tag="auth")
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session, Standing
 from service.platform.context import Context, Unit
-from service.platform.gate import record_revocation
 from service.platform.problem import Unauthenticated
 
 
@@ -141,11 +140,11 @@ async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> No
     Before the commit, so that there is no commit without its copy, and once more after it, should a flush come in
     between.
     """
-    gate = ctx.resources.gate
-    await record_revocation(await ctx.begin(), ctx.settings, ctx.tenant, kind, subject, generation)
-    ctx.on_rollback(partial(gate.withdraw_revocation, kind, subject))
-    await gate.publish_revocation(kind, subject, generation)
-    ctx.after_commit(partial(gate.publish_revocation, kind, subject, generation))
+    revocations = ctx.resources.revocations
+    await revocations.record(await ctx.begin(), ctx.tenant, kind, subject, generation)
+    ctx.on_rollback(partial(revocations.withdraw, kind, subject))
+    await revocations.publish(kind, subject, generation)
+    ctx.after_commit(partial(revocations.publish, kind, subject, generation))
 
 
 async def me(ctx: Context) -> Me:
@@ -316,6 +315,6 @@ async def use_recovery_code(ctx: Context, user_id: UUID, code_hash: bytes) -> bo
 
 async def _forget_standing(ctx: Context, user_id: UUID) -> None:
     """Drop the gate's copy: before the commit, so that there is none without, and after, should one be made between."""
-    drop = partial(ctx.resources.gate.drop_user, user_id)
+    drop = partial(ctx.resources.copies.drop_user, user_id)
     await drop()
     ctx.after_commit(drop)

@@ -23,8 +23,8 @@ from service.auth.schema import (
 )
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.gate import Window
 from service.platform.secrets import BadSeal
+from service.platform.standing import Window
 
 ISSUER = "Cushion"
 STEP_SECONDS = 30  # RFC 6238, what every authenticator knows

@@ -50,9 +50,9 @@ from service.calculations.schema import (
 from service.calculations.work import BatchDone, BatchOrder, Evaluated, EvaluateOrder, Refused, Stored
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.gate import Meter
 from service.platform.problem import Fault, Problem, ValidationFailed
 from service.platform.shelf import Shelf
+from service.platform.standing import Meter
 from service.workbooks import library
 from service.workbooks import store as workbooks
 

@@ -121,6 +121,10 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
     row = await store.lock(ctx, mapping_id)
     ctx.match(row.version)
     named = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
+    if not named:
+        ctx.changed_nothing()
+        ctx.tag(row.version)
+        return _answer(row)
     name, description = named.get("name", row.name), named.get("description", row.description)
     given = _Given(
         row.source_type,

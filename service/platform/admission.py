@@ -11,11 +11,10 @@ from service.platform import problem as problems
 from service.platform.access import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
 from service.platform.api import Route, parse_parameter
 from service.platform.context import Context
-from service.platform.gate import NO_METER, Meter, Verdict
 from service.platform.idempotency import is_keyed
 from service.platform.problem import Problem
 from service.platform.secrets import BadToken, digest
-from service.platform.standing import TenantRecord
+from service.platform.standing import NO_METER, Meter, TenantRecord, Verdict
 
 
 async def admit(ctx: Context, route: Route) -> Verdict:

@@ -16,8 +16,8 @@ from msgspec import Meta, Struct
 
 from service.platform.access import Access
 from service.platform.config import Settings
-from service.platform.gate import Meter, Window
 from service.platform.problem import NotFound, Problem, RateLimited
+from service.platform.standing import Meter, Window
 
 T = TypeVar("T")
 

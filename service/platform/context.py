@@ -22,12 +22,15 @@ from service.platform.blobs import Blobs
 from service.platform.clock import Clock
 from service.platform.compute import Compute
 from service.platform.config import Settings
+from service.platform.copies import Copies
 from service.platform.database import Database, Parameters, Transaction
-from service.platform.gate import Gate, Meter, Window
+from service.platform.gate import Gate
 from service.platform.lane import Lane
+from service.platform.presence import Presence
 from service.platform.problem import ConcurrentModification, Problem, RateLimited
+from service.platform.revocations import Revocations
 from service.platform.secrets import Tokens, Vault, new_id
-from service.platform.standing import origin_of
+from service.platform.standing import Meter, Window, origin_of
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -48,6 +51,9 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     lane: Lane
     events: Lane
     """Another, for what goes to the stream: the gate's answers do not wait for it."""
+    presence: Presence
+    copies: Copies
+    revocations: Revocations
     gate: Gate
     blobs: Blobs
     compute: Compute
@@ -69,13 +75,24 @@ class Subject(Struct, frozen=True):
     details: dict[str, Any] = {}
 
 
+class Actor(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who has something done, as the audit log names them."""
+
+    user_id: UUID | None = None
+    user_email: str | None = None
+    api_key_id: UUID | None = None
+
+
 class Unit:
     """A unit of work of one tenant: at most one transaction, begun by its first statement."""
 
-    def __init__(self, resources: Resources, tenant_id: UUID | None, *, request_id: str) -> None:
+    def __init__(
+        self, resources: Resources, tenant_id: UUID | None, *, request_id: str, asked_by: Actor | None = None
+    ) -> None:
         self.resources = resources
         self.tenant_id = tenant_id
         self.request_id = request_id
+        self._asked_by = asked_by or Actor()
         self._stack = AsyncExitStack()
         self._transaction: Transaction | None = None
         self._entries: list[Entry] = []
@@ -187,23 +204,31 @@ class Unit:
 
     # What work may leave behind -------------------------------------------------------------------------------------
 
+    async def actor(self) -> Actor:
+        """Who has this work done: of a job, whoever asked for it."""
+        return self._asked_by
+
     async def enqueue(self, name: str, *, queue: str, arguments: dict[str, Any]) -> str:
         """Write a job in this transaction; it is handed to the queue once the transaction is safe. Its identifier."""
         job_id = f"task_{new_id().hex}"
+        documents = [msgspec.json.encode(one).decode() for one in (arguments, await self.actor())]
         await (await self.begin()).post(
-            "INSERT INTO jobs (tenant_id, id, queue, name, arguments, request_id) VALUES (%s, %s, %s, %s, %s, %s)",
-            [self.tenant, job_id, queue, name, msgspec.json.encode(arguments).decode(), self.request_id],
+            """
+            INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            """,
+            [self.tenant, job_id, queue, name, *documents, self.request_id],
         )
         return job_id
 
     async def audit(self, action: str, subject: Subject | None, **who: Any) -> None:
         """Write an audit row in this transaction: sent right before its COMMIT, since it locks the tenant's chain.
 
-        `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id.
+        `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id; else whoever asked for a job.
         """
         self._entries.append(
             Entry(
-                **{"request_id": self.request_id, **who},
+                **{"request_id": self.request_id, **msgspec.structs.asdict(self._asked_by), **who},
                 id=new_id(),
                 occurred_at=self.now(),
                 action=action,
@@ -230,6 +255,8 @@ class Context(Unit):
         self.headers = headers
         self.answer_headers: list[tuple[bytes, bytes]] = []
         self.subject: Subject | None = None
+        self.is_eventful = True
+        """Whether the route's event is written."""
         self._caller: Caller | None = None
 
     @property
@@ -300,23 +327,24 @@ class Context(Unit):
         """Name the record that the route's event is about."""
         self.subject = Subject(type_, str(id_), name, details)
 
+    def changed_nothing(self) -> None:
+        """All is as the call asks for already: the route's event is not written."""
+        self.is_eventful = False
+
     async def audit_event(self, action: str) -> None:
         """Write the route's event with who called from where."""
+        who = msgspec.structs.asdict(await self.actor())
+        await self.audit(action, self.subject, **who, ip_address=self.ip_address, user_agent=self.user_agent)
+
+    async def actor(self) -> Actor:
+        """Who calls; on a public route the user whom the call is about: of a login, say."""
         caller, subject = self._caller, self.subject
-        themselves = (
-            subject if caller is None and subject is not None and subject.type == "user" else None
-        )  # a login, say
-        await self.audit(
-            action,
-            subject,
-            user_id=(caller.user_id if caller.user_id != NOBODY else None)
-            if caller
-            else themselves and UUID(themselves.id),
-            user_email=await self.email() if caller else themselves and themselves.name,
-            api_key_id=caller.api_key_id if caller else None,
-            ip_address=self.ip_address,
-            user_agent=self.user_agent,
-        )
+        if caller is not None:
+            user_id = None if caller.user_id == NOBODY else caller.user_id
+            return Actor(user_id=user_id, user_email=await self.email(), api_key_id=caller.api_key_id)
+        if subject is not None and subject.type == "user":
+            return Actor(user_id=UUID(subject.id), user_email=subject.name)
+        return Actor()
 
     # Versions of a record ---------------------------------------------------------------------------------------------
 

@@ -12,13 +12,16 @@ from service.platform.clock import Clock
 from service.platform.config import Settings
 from service.platform.database import Database
 from service.platform.standing import (
+    CALLS,
     NO_METER,
+    Figures,
     KeyStanding,
     Meter,
     TenantRecord,
     UserStanding,
     Verdict,
     Window,
+    figures_of,
     nobodys,
     read_amounts,
     read_key_standing,
@@ -29,27 +32,11 @@ from service.platform.standing import (
 MOST_REMEMBERED = 100_000
 """Windows, and buckets, of a process; past that the longest untouched begins anew."""
 
-CALLS = "calls"
 SYSTEM = "system"
 """Whose bucket the deployment's own key draws from."""
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-class Figures(NamedTuple):
-    """What a subject may ask: requests a minute, at once, a day (-1 unlimited)."""
-
-    per_minute: int
-    burst: int
-    per_day: int
-
-
-def figures_of(settings: Settings, tier: str) -> Figures:
-    """The figures of a tier."""
-    return Figures(
-        settings.requests_per_minute.of(tier), settings.request_burst.of(tier), settings.requests_per_day.of(tier)
-    )
 
 
 class KeyUse(NamedTuple):

@@ -26,7 +26,7 @@ from arq.worker import Worker, func
 from msgspec import Struct
 from redis.exceptions import RedisError
 
-from service.platform.context import Resources, Unit
+from service.platform.context import Actor, Resources, Unit
 from service.platform.database import SERVICE_ROLE
 from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
@@ -78,6 +78,7 @@ class _Taken(Struct):
     name: str
     queue: str
     arguments: dict[str, Any]
+    asked_by: Actor
     request_id: str | None
     failures: int
 
@@ -127,7 +128,7 @@ class Runner:
         if taken is None:
             return
         structlog.contextvars.bind_contextvars(request_id=taken.request_id, job_id=job_id, job=taken.name)
-        unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
+        unit = self._unit(tenant_id, taken, job_id)
         work = asyncio.ensure_future(asyncio.wait_for(self._work(unit, taken, job_id, attempt), self._most_seconds))
         beat = asyncio.ensure_future(self._heartbeat(tenant_id, job_id, attempt, work))
         try:
@@ -156,7 +157,7 @@ class Runner:
                 """
                 UPDATE jobs SET status = 'running', lease_until = now() + make_interval(secs => %s)
                 WHERE id = %s AND attempt = %s AND status = 'queued'
-                RETURNING name, queue, arguments, request_id, failures
+                RETURNING name, queue, arguments, asked_by, request_id, failures
                 """,
                 [self._lease_seconds, job_id, attempt],
             )
@@ -223,7 +224,7 @@ class Runner:
         log.warning("job.failed", error=message, failures=failures, final=final)
         pause = min(self._resources.settings.job_backoff_seconds * 2 ** (failures - 1), MOST_BACKOFF_SECONDS)
         try:
-            async with self._unit(tenant_id, taken, job_id) as unit:
+            async with self._committed(tenant_id, taken, job_id) as unit:
                 if final:
                     await self._finish(unit, job_id, attempt, "failed", message)
                     await self._leave_error(unit, taken, error)
@@ -237,13 +238,16 @@ class Runner:
                 raise  # the lease runs out, and the job is handed over again
             log.error("job.error_state_failed", error=repr(raised))
             with suppress(LeaseLost):  # a job that cannot even say that it failed must not go round for ever
-                async with self._unit(tenant_id, taken, job_id) as unit:
+                async with self._committed(tenant_id, taken, job_id) as unit:
                     await self._finish(unit, job_id, attempt, "failed", message)
                     await self._bury(unit, taken, job_id, failures, error)
 
+    def _unit(self, tenant_id: UUID, taken: _Taken, job_id: str) -> Unit:
+        return Unit(self._resources, tenant_id, request_id=taken.request_id or job_id, asked_by=taken.asked_by)
+
     @asynccontextmanager
-    async def _unit(self, tenant_id: UUID, taken: _Taken, job_id: str) -> AsyncIterator[Unit]:
-        unit = Unit(self._resources, tenant_id, request_id=taken.request_id or job_id)
+    async def _committed(self, tenant_id: UUID, taken: _Taken, job_id: str) -> AsyncIterator[Unit]:
+        unit = self._unit(tenant_id, taken, job_id)
         try:
             yield unit
             await unit.commit()
@@ -301,11 +305,14 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
     lost = not await queue.exists(MARKER)
     settings = resources.settings
     async with resources.database.transaction() as tx:
+        if lost:  # one of several workers finds it so: what it then hands over is not lost to the next
+            await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [MARKER])
+            lost = not await queue.exists(MARKER)
         reaped = await tx.all(_Reaped, "SELECT * FROM reap_jobs(%s)", [lost])
+        if lost:
+            await queue.set(MARKER, "1")
     for lost_job in reaped:
         log.warning("job.lost", job_id=lost_job.id, queue=lost_job.queue, attempt=lost_job.attempt, queues_lost=lost)
-    if lost:
-        await queue.set(MARKER, "1")
     async with resources.database.transaction() as tx:
         claimed = await tx.all(
             _Claimed, "SELECT * FROM claim_jobs(%s, %s)", [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES]

@@ -70,6 +70,9 @@ async def read_form(
         if "\x00" in ((value.filename or "") if isinstance(value, UploadFile) else value):
             await form.close()
             raise ValidationFailed(Fault(["body", name], "null character"))
+        if name in fields:  # of two files, say, one would be lost without a word
+            await form.close()
+            raise ValidationFailed(Fault(["body", name], "given twice"))
         if isinstance(value, UploadFile):
             fields[name] = Upload(value.filename or "", value.size or 0, value.file)
         else:

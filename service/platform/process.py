@@ -19,10 +19,14 @@ from service.platform.clock import SystemClock
 from service.platform.compute import Compute
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources
+from service.platform.copies import Copies
 from service.platform.database import Database
+from service.platform.fallback import Fallback
 from service.platform.gate import Gate
 from service.platform.lane import Lane
 from service.platform.mail import sender_of, server_of
+from service.platform.presence import Presence
+from service.platform.revocations import Revocations
 from service.platform.secrets import Tokens, Vault, kept_secret_key
 
 COPIES = "blobs"
@@ -52,6 +56,19 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     closing = ExitStack()
     clock = SystemClock()
+    presence = Presence(redis)
+    copies = Copies(redis, database, settings, presence)
+    revocations = Revocations(redis, database, settings, presence)
+    gate = Gate(
+        redis,
+        lane,
+        settings,
+        clock,
+        presence=presence,
+        copies=copies,
+        revocations=revocations,
+        fallback=Fallback(database, settings, clock),
+    )
     secret = secret_key(settings)
     check_mail(settings)
     await database.open()
@@ -63,7 +80,10 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             redis=redis,
             lane=lane,
             events=events,
-            gate=Gate(redis, lane, database, settings, clock),
+            presence=presence,
+            copies=copies,
+            revocations=revocations,
+            gate=gate,
             blobs=blobs(settings, scratch),
             compute=compute,
             tokens=Tokens(secret),

@@ -12,9 +12,11 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.platform.access import KEY_SCOPES, SCOPES, Role
-from service.platform.config import ByTier
+from service.platform.config import ByTier, Settings
 from service.platform.database import Transaction
 
+CALLS = "calls"
+"""The name of the amount that every counted request adds one to."""
 HOUSEHOLD_BITS = 64
 MAPPED_BITS = 96
 """An IPv4 address as IPv6 is ::ffff:0:0/96 and the four octets."""
@@ -39,6 +41,21 @@ class Meter(NamedTuple):
 
 
 NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
+
+
+class Figures(NamedTuple):
+    """What a subject may ask: requests a minute, at once, a day (-1 unlimited)."""
+
+    per_minute: int
+    burst: int
+    per_day: int
+
+
+def figures_of(settings: Settings, tier: str) -> Figures:
+    """The figures of a tier."""
+    return Figures(
+        settings.requests_per_minute.of(tier), settings.request_burst.of(tier), settings.requests_per_day.of(tier)
+    )
 
 
 class TenantUsage(NamedTuple):

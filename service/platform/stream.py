@@ -73,7 +73,7 @@ async def publish(resources: Resources, event: Event) -> None:
     Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
     """
     try:
-        if not resources.gate.away:  # else every caller would wait for Redis to be silent again
+        if not resources.presence.away:  # else every caller would wait for Redis to be silent again
             await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", _encode(event))
             return
     except Exception as error:

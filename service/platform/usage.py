@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from service.platform.context import Resources
-from service.platform.gate import KEY_USAGE_CHANGED, USAGE_CHANGED
+from service.platform.copies import KEY_USAGE_CHANGED, USAGE_CHANGED
 from service.platform.problem import Problem
 
 USAGE_SECONDS = 1.0

@@ -16,7 +16,7 @@ from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.problem import Fault
 from service.platform.secrets import new_id
-from service.reconciliation import library, store
+from service.reconciliation import issue_store, library, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
@@ -33,7 +33,6 @@ from service.reconciliation.schema import (
     SummaryQuery,
     TapeForm,
     TapeLoan,
-    TapeNotReady,
     TapeUploaded,
     Trustee,
 )
@@ -106,8 +105,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
     rules = _rules(body.rules)
     tape = await store.lock_tape(ctx, body.tape_id)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
-    if tape.processing_status != "completed":
-        raise TapeNotReady
+    library.loans_key(tape, ["body", "tape_id"])
     if book.status != "ready" or book.book_key is None:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.mapping_id or DEFAULT_MAPPING)
@@ -130,6 +128,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
         await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
     else:
         job_id = running.job_id
+        ctx.changed_nothing()
     ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
     message = "The comparison has begun." if running is None else "The same comparison is under way already."
     return CompareStarted(job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message)
@@ -160,13 +159,13 @@ def _deployment_tolerances(settings: Settings) -> dict[str, float]:
 async def issues(ctx: Context, query: IssueList) -> Page[Issue]:
     """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
     await _check_tape(ctx, query.tape_id)
-    return await store.list_issues(ctx, query)
+    return await issue_store.list_issues(ctx, query)
 
 
 async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     """Counts of issues; a tape that is not there is refused."""
     await _check_tape(ctx, query.tape_id)
-    return await store.summary(ctx, query)
+    return await issue_store.summary(ctx, query)
 
 
 async def _check_tape(ctx: Context, tape_id: str | None) -> None:
@@ -178,12 +177,14 @@ async def review(ctx: Context, issue_id: str, patch: IssuePatch) -> Issue:
     """Set an issue's status, its notes, or both; who did it stays with it."""
     if patch.status is not UNSET and patch.status not in STATUSES:
         raise InvalidStatus.at(["body", "status"], f"the statuses are {', '.join(STATUSES)}")
-    issue = await store.lock_issue(ctx, issue_id)
+    issue = await issue_store.lock_issue(ctx, issue_id)
     changed = issue
-    if patch.status is not UNSET or patch.resolution_notes is not UNSET:
+    if patch.status is UNSET and patch.resolution_notes is UNSET:
+        ctx.changed_nothing()
+    else:
         status = issue.status if patch.status is UNSET else patch.status
         notes = issue.resolution_notes if patch.resolution_notes is UNSET else patch.resolution_notes
-        changed = await store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
+        changed = await issue_store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
     ctx.concerns(
         "issue",
         issue.id,

@@ -21,7 +21,7 @@ from core.reconcile.tape import TapeRefused
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
 from service.platform.scratch import clear, folder_of
-from service.reconciliation import library, store
+from service.reconciliation import library, merge_store, store
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
@@ -119,7 +119,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail_job(unit, job.id, str(failure))
             return
         compared = time.perf_counter()
-        changes = await store.merge(
+        changes = await merge_store.merge(
             unit, _merge(job, found), series=_series(unit), seconds_max=settings.reconciliation_seconds
         )
         stored = time.perf_counter()
@@ -132,12 +132,13 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
-    if await store.fail_job(unit, job_id, message):
-        await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, None, {"error": message}))
+    name = await store.fail_job(unit, job_id, message)
+    if name is not None:
+        await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, name, {"error": message}))
 
 
-def _merge(job: store.JobRow, found: Compared) -> store.Merge:
-    return store.Merge(
+def _merge(job: store.JobRow, found: Compared) -> merge_store.Merge:
+    return merge_store.Merge(
         job=job,
         path=found.path,
         columns=COLUMNS,
@@ -167,4 +168,4 @@ async def _finish(
     }
     if await store.finish_job(unit, job.id, told):
         details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **found.summary, **changes}
-        await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, None, details))
+        await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, job.file_name, details))

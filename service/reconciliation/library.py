@@ -55,17 +55,27 @@ async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
     """The stored loans of a tape, mapped read-only.
 
     Raises:
-        TapeNotReady: it is not processed, or cannot be.
+        TapeNotReady: as `loans_key`.
     """
-    if tape.processing_status != "completed" or tape.loans_key is None:
-        raise TapeNotReady
+    key = loans_key(tape, ["path", "tape_id"])
     shelf: Shelf[Sheet] = vars(unit.resources).setdefault("tape_shelf", Shelf(MAPPED_TAPES))
-    sheet = shelf.get(tape.loans_key)
+    sheet = shelf.get(key)
     if sheet is None:
-        path = await unit.resources.blobs.path(tape.loans_key)
+        path = await unit.resources.blobs.path(key)
         sheet = await unit.resources.compute(open_sheet, path)
-        shelf.keep(tape.loans_key, sheet)
+        shelf.keep(key, sheet)
     return sheet
+
+
+def loans_key(tape: TapeRow, place: list[str]) -> str:
+    """The blob of a tape's stored loans.
+
+    Raises:
+        TapeNotReady: it is not processed, or cannot be; why is said of the `place` in the request that names the tape.
+    """
+    if tape.processing_status == "completed" and tape.loans_key is not None:
+        return tape.loans_key
+    raise TapeNotReady.at(place, tape.error_message or "its loans are still being read")
 
 
 def loans(sheet: Sheet, tape_id: str, first: int, last: int) -> list[TapeLoan]:

@@ -101,6 +101,10 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     row = await store.lock(ctx, workbook_id)
     ctx.match(row.version)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
+    if not given:
+        ctx.changed_nothing()
+        ctx.tag(row.version)
+        return Workbook(**_head(row))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}

@@ -15,8 +15,8 @@ from core.files.probe import Probe
 from core.files.read import check_file_name, probe
 from service.platform.api import Upload
 from service.platform.context import Context
-from service.platform.gate import Window
 from service.platform.problem import Fault, Problem
+from service.platform.standing import Window
 from service.workbooks import store
 from service.workbooks.schema import FileTooLarge, InvalidFile, ParseError, StorageLimitExceeded, TooManySheets
 from service.workbooks.store import Room

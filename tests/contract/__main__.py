@@ -8,7 +8,7 @@ from typing import Any
 
 import core
 from service.app import areas
-from service.platform import dispatch, openapi
+from service.platform import application, openapi
 
 CONTRACT = Path(__file__).parent / "openapi.json"
 
@@ -16,7 +16,7 @@ CONTRACT = Path(__file__).parent / "openapi.json"
 def described() -> dict[str, Any]:
     """What the service publishes at /openapi.json."""
     rows = [route for area in areas() for route in area.routes]
-    document: dict[str, Any] = openapi.document(rows, version=core.__version__, always=dispatch.ANYWHERE)
+    document: dict[str, Any] = openapi.document(rows, version=core.__version__, always=application.ANYWHERE)
     return document
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import core
 from service.app import routes
-from service.platform import dispatch, openapi
+from service.platform import application, openapi
 from service.platform.problem import CODE_BY_STATUS, Problem
 
 # By hand: what each endpoint says when it refuses.
@@ -104,7 +104,7 @@ CODES = {
 }
 
 ROWS = routes()
-DOCUMENT: dict[str, Any] = openapi.document(ROWS, version=core.__version__, always=dispatch.ANYWHERE)
+DOCUMENT: dict[str, Any] = openapi.document(ROWS, version=core.__version__, always=application.ANYWHERE)
 
 
 def every_problem() -> list[type[Problem]]:
@@ -136,7 +136,7 @@ def test_a_problem_has_a_message_and_a_code_of_its_status(problem: type[Problem]
 
 @pytest.mark.parametrize("problem", every_problem(), ids=lambda problem: f"{problem.__module__}.{problem.__name__}")
 def test_a_problem_is_listed_by_a_route_or_may_come_from_any(problem: type[Problem]) -> None:
-    assert problem in dispatch.ANYWHERE or any(problem in row.errors for row in ROWS)
+    assert problem in application.ANYWHERE or any(problem in row.errors for row in ROWS)
 
 
 def test_every_listed_refusal_is_in_the_description() -> None:

@@ -14,19 +14,16 @@ import httpx
 import pyotp
 import pytest
 
-from tests.conftest import PASSWORD, Member, Stack, register
+from tests.conftest import PASSWORD, Member, Stack, early_in, register
 from tests.records import error_of
 
-LOGINS, FAILED, CODES, REGISTRATIONS = 10, 6, 4, 5
+LOGINS, FAILED, CODES, REGISTRATIONS = 6, 4, 4, 5
 LIMITS = {
     "CUSHION_LOGIN_PER_MINUTE": str(LOGINS),
     "CUSHION_FAILED_LOGINS_PER_HOUR": str(FAILED),
     "CUSHION_TWO_FACTOR_CODES_PER_HOUR": str(CODES),
     "CUSHION_REGISTER_PER_HOUR": str(REGISTRATIONS),
 }
-WINDOW_SECONDS, ENOUGH_SECONDS = 60, 8
-"""Windows begin with the minute and the hour; a test wants all its tries in one."""
-
 _addresses = (f"203.0.{third}.{fourth}" for third in count(1) for fourth in range(1, 255))
 
 
@@ -71,9 +68,7 @@ def address() -> str:
 
 @pytest.fixture
 def _in_one_window() -> None:
-    left = WINDOW_SECONDS - time.time() % WINDOW_SECONDS
-    if left < ENOUGH_SECONDS:
-        time.sleep(left + 0.1)
+    early_in(60)  # and so in one hour
 
 
 pytestmark = pytest.mark.usefixtures("_in_one_window")
@@ -191,17 +186,8 @@ def test_what_is_no_address_is_the_proxys_own(behind: Door, stack: Stack) -> Non
 
 def test_an_allowlist_is_held_against_the_connection(stack: Stack, open_door: Door, owner: Member) -> None:
     """A tenant's wall does not open to a header."""
-    ranges = {"settings": {"allowed_ip_ranges": ["198.51.100.0/24", "127.0.0.0/8"]}}
+    ranges = {"settings": {"allowed_ip_ranges": ["198.51.100.0/24"]}}
     assert owner.patch("/api/v1/admin/tenant", json=ranges).status_code == 200
-    ranges["settings"]["allowed_ip_ranges"] = ["198.51.100.0/24"]
-    shut = owner.patch("/api/v1/admin/tenant", json=ranges)
-    assert shut.status_code in (200, 403, 422), shut.text
-    if shut.status_code != 200:  # whoever would lock themselves out is told so
-        stack.sql(
-            "UPDATE tenants SET settings = jsonb_set(settings, '{allowed_ip_ranges}', '[\"198.51.100.0/24\"]') "
-            "WHERE id = %s",
-            [owner.tenant_id],
-        )
     for header in CLAIMS:
         for url in (stack.url, open_door.url):
             with httpx.Client(base_url=url, headers=dict(owner.http.headers), timeout=60) as client:

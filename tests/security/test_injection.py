@@ -95,9 +95,14 @@ def only_our_headers(answer: httpx.Response) -> None:
 
 
 def timed(call: Any, *arguments: Any, **options: Any) -> httpx.Response:
-    started = time.monotonic()
-    answer: httpx.Response = call(*arguments, **options)
-    return unharmed(answer, time.monotonic() - started)
+    """What is asked, unharmed. A machine that stalls does so once, an injected sleep each time."""
+    for _ in range(2):
+        started = time.monotonic()
+        answer: httpx.Response = call(*arguments, **options)
+        seconds = time.monotonic() - started
+        if seconds < SLEEP_SECONDS:
+            break
+    return unharmed(answer, seconds)
 
 
 @each([row for row in GUARDED if row.parameters])

@@ -160,13 +160,15 @@ def test_a_revoked_key_is_dead_at_once_and_for_good(stack: Stack, owner: Member)
         assert owner.delete(f"{KEYS}/{key['id']}").status_code == 204
         assert refused(http.get(ME)) == INVALID
     assert owner.delete(f"{KEYS}/{key['id']}").status_code == 204
+    revoked = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'api_key.revoked'"
+    assert stack.sql(revoked, [key["id"]]) == [(1,)], "the second time nothing happened"
     (listed,) = owner.get(f"{KEYS}?status=revoked").json()["items"]
     assert (listed["id"], listed["status"]) == (key["id"], "revoked")
     assert owner.get(f"{KEYS}?status=active").json()["total"] == 0
 
 
 def test_a_key_runs_out_at_its_moment(owner: Member) -> None:
-    moment = datetime.now(UTC) + timedelta(seconds=1.5)
+    moment = datetime.now(UTC) + timedelta(seconds=4)
     key = make(owner, expires_at=moment.isoformat()).json()
     with using(owner, key["key"]) as http:
         assert http.get(ME).status_code == 200
@@ -355,7 +357,7 @@ def test_a_rotated_key_has_its_hours_of_grace(owner: Member) -> None:
 
 
 def test_grace_makes_no_key_live_longer(owner: Member) -> None:
-    until = datetime.now(UTC) + timedelta(seconds=3)
+    until = datetime.now(UTC) + timedelta(seconds=5)
     old = make(owner, expires_at=until.isoformat()).json()
     rotated = rotate(owner, old, grace_period_hours=8760).json()
     assert rotated["old_key"]["expires_at"] == rotated["new_key"]["expires_at"] == old["expires_at"]

@@ -310,7 +310,7 @@ def test_a_stale_change_is_refused(owner: Member) -> None:
     assert (stale.status_code, body["detail"], body["error_code"]) == (409, "Concurrent modification", "CONFLICT")
     assert owner.get(TENANT).json()["name"] == "First"
     for tag in ('"2"', 'W/"3"', '"1", "4"', "*"):
-        assert owner.patch(TENANT, json={}, headers={"If-Match": tag}).status_code == 200, tag
+        assert owner.patch(TENANT, json={"name": "Next"}, headers={"If-Match": tag}).status_code == 200, tag
 
 
 def test_a_change_leaves_its_event(stack: Stack, owner: Member) -> None:
@@ -388,6 +388,16 @@ def test_only_the_system_key_sets_tier_and_status(stack: Stack, shared_owner: Me
     tenant = shared_owner.get(TENANT).json()
     assert (tenant["subscription_tier"], tenant["status"]) == ("enterprise", "active")
     assert tenant["name"] != "Taken"
+
+
+def test_a_change_of_nothing_leaves_the_version_and_no_trace_in_the_audit(stack: Stack, owner: Member) -> None:
+    before = owner.get(TENANT)
+    for nothing in ({}, {"settings": {}}, {"status": "active"}):
+        answer = owner.patch(TENANT, json=nothing)
+        assert (answer.status_code, answer.headers["etag"]) == (200, before.headers["etag"])
+        assert answer.json()["updated_at"] == before.json()["updated_at"]
+    traces = "SELECT FROM audit_log WHERE tenant_id = %s AND action = 'tenant.updated'"
+    assert stack.sql(traces, [owner.tenant_id]) == []
 
 
 def test_naming_the_present_tier_and_status_changes_nothing(stack: Stack, owner: Member) -> None:

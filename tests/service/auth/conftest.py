@@ -94,19 +94,16 @@ def token_of(letter: EmailMessage) -> str:
 
 
 class Authenticator:
-    """What a user has in the hand: codes by RFC 6238, each step's once, as soon as the service takes them."""
+    """What a user has in the hand: codes by RFC 6238, each step's once, and good for half a minute at least."""
 
     def __init__(self, secret: str) -> None:
         self.totp = pyotp.TOTP(secret)
         self.last_step = 0
 
     def next(self) -> str:
-        """The code of the earliest step that the service should accept and has not seen."""
-        present, left = divmod(time.time(), STEP_SECONDS)
-        if STEP_SECONDS - left < 5:  # the step would be over before the service looks at it
-            time.sleep(STEP_SECONDS - left + 0.1)
-            present += 1
-        step = max(self.last_step + 1, int(present) - 1)
+        """The code of the present step, or of the next one where that was given already."""
+        present = int(time.time()) // STEP_SECONDS
+        step = max(self.last_step + 1, present)
         if step > present + 1:
             time.sleep((step - 1) * STEP_SECONDS - time.time() + 0.1)
         self.last_step = step

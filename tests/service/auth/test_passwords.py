@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +11,7 @@ import httpx
 import pytest
 
 from service.platform.context import PAUSE_SECONDS
-from tests.conftest import PASSWORD, Member, Stack, member, register
+from tests.conftest import PASSWORD, Member, Stack, early_in, member, register
 from tests.service.auth.conftest import (
     AUTH,
     audited,
@@ -295,14 +294,8 @@ def strict(stack: Stack) -> Iterator[str]:
         yield url
 
 
-def await_room(seconds: int) -> None:
-    left = seconds - time.time() % seconds
-    if left < 15:
-        time.sleep(left + 0.1)
-
-
 def test_changes_are_counted_by_user(stack: Stack, strict: str) -> None:
-    await_room(3600)
+    early_in(3600)
     owner = register(stack.url)
     bearer = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
     body = {"current_password": "Wrong-Horse-7", "new_password": FRESH}
@@ -315,7 +308,7 @@ def test_changes_are_counted_by_user(stack: Stack, strict: str) -> None:
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 def test_forgotten_ones_are_counted_by_email_known_or_not(stack: Stack, strict: str, known: bool) -> None:
-    await_room(3600)
+    early_in(3600)
     email = register(stack.url).email if known else f"{uuid4().hex}@example.com"
     spelt = [email, email.upper(), f" {email}"]
     answers = [forgot(stack, one, strict, **elsewhere()) for one in spelt]
@@ -323,7 +316,7 @@ def test_forgotten_ones_are_counted_by_email_known_or_not(stack: Stack, strict: 
 
 
 def test_forgotten_ones_and_resets_are_counted_by_address(stack: Stack, strict: str) -> None:
-    await_room(60)
+    early_in(60)
     here = elsewhere()
     answers = [forgot(stack, f"{uuid4().hex}@example.com", strict, **here) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [202, 202, 202, 429]

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.conftest import PASSWORD, Member, Stack, member, register, wait_until
+from tests.conftest import PASSWORD, Member, Stack, early_in, member, register, wait_until
 from tests.service.auth.conftest import (
     AUTH,
     as_user,
@@ -245,9 +245,7 @@ def elsewhere() -> dict[str, str]:
 def test_wrong_passwords_of_one_account_are_counted_wherever_they_come_from(
     stack: Stack, strict: str, known: bool
 ) -> None:
-    left = 3600 - time.time() % 3600
-    if left < 20:
-        time.sleep(left + 0.1)
+    early_in(3600)
     email = register(stack.url).email if known else f"{uuid4().hex}@example.com"
     spelt = [email, email.upper(), f" {email}", email.title(), email]
     answers = [login(stack, one, "Wrong-Horse-7", url=strict, headers=elsewhere()) for one in spelt]
@@ -258,6 +256,7 @@ def test_wrong_passwords_of_one_account_are_counted_wherever_they_come_from(
 
 
 def test_spellings_that_find_one_account_share_its_tries(stack: Stack, strict: str) -> None:
+    early_in(3600)
     email = register(stack.url, f"ivi-{uuid4().hex[:12]}@example.com").email
     spellings = [email, email.upper(), email.replace("i", "\u0130", 1), email.replace("i", "\u0130")]
     assert login(stack, spellings[-1]).status_code == 200, "the database takes it for an i"
@@ -271,6 +270,7 @@ def test_right_passwords_count_for_nothing(stack: Stack, owner: Member, strict: 
 
 
 def test_of_many_wrong_passwords_at_once_not_one_too_many_counts(stack: Stack, owner: Member, strict: str) -> None:
+    early_in(3600)
     with ThreadPoolExecutor(10) as pool:
         tries = [
             pool.submit(login, stack, owner.email, "Wrong-Horse-7", url=strict, headers=elsewhere()) for _ in range(10)

@@ -11,7 +11,7 @@ import httpx
 import pyotp
 import pytest
 
-from tests.conftest import Member, Stack, register
+from tests.conftest import Member, Stack, early_in, register
 from tests.service.auth.conftest import (
     AUTH,
     STEP_SECONDS,
@@ -128,6 +128,13 @@ def test_a_key_has_no_second_factor(owner: Member) -> None:
 # Codes ----------------------------------------------------------------------------------------------------------------
 
 
+def enrolled_long_ago(stack: Stack, owner: Member) -> Authenticator:
+    """Two-factor login is on, and no code of these days is used up."""
+    authenticator, _ = enrolled(stack.url, owner.tokens["access_token"])
+    stack.sql("UPDATE users SET two_factor_step = 0 WHERE id = %s", [owner.user_id])
+    return Authenticator(authenticator.totp.secret)
+
+
 def test_a_login_with_its_code(stack: Stack, owner: Member) -> None:
     authenticator, _ = enrolled(stack.url, owner.tokens["access_token"])
     assert refused(login(stack, owner.email, otp_code=authenticator.wrong())) == WRONG
@@ -158,10 +165,18 @@ def test_a_code_is_accepted_once(stack: Stack, owner: Member) -> None:
 
 
 def test_a_code_from_before_the_last_one_is_void(stack: Stack, owner: Member) -> None:
-    authenticator, _ = enrolled(stack.url, owner.tokens["access_token"])
+    authenticator = enrolled_long_ago(stack, owner)
     earlier, later = authenticator.next(), authenticator.next()
     assert login(stack, owner.email, otp_code=later).status_code == 200
     assert refused(login(stack, owner.email, otp_code=earlier)) == WRONG
+
+
+def test_the_clocks_of_a_phone_and_of_the_service_may_differ_by_a_step(stack: Stack, owner: Member) -> None:
+    authenticator = enrolled_long_ago(stack, owner)
+    early_in(STEP_SECONDS, needed=15)
+    present = int(time.time()) // STEP_SECONDS
+    for step in (present - 1, present, present + 1):
+        assert login(stack, owner.email, otp_code=authenticator.totp.generate_otp(step)).status_code == 200
 
 
 @pytest.mark.parametrize("distance", [-3, 3])
@@ -255,9 +270,7 @@ def strict(stack: Stack) -> Iterator[str]:
 
 def test_codes_cannot_be_guessed(stack: Stack, strict: str) -> None:
     """Wherever the guesses come from, and whichever door they try."""
-    left = 3600 - time.time() % 3600
-    if left < 20:
-        time.sleep(left + 0.1)
+    early_in(3600)
     owner = register(stack.url)
     authenticator, codes = enrolled(stack.url, owner.tokens["access_token"])  # uses one code of the three
     elsewhere = [{"X-Forwarded-For": f"2001:db8:{uuid4().hex[:4]}::1"} for _ in range(3)]

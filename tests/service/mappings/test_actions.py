@@ -471,12 +471,14 @@ def test_only_what_is_given_changes(owner: Member) -> None:
         before = after
 
 
-def test_an_empty_change_is_none(owner: Member, make: Make) -> None:
+def test_an_empty_change_is_none(stack: Stack, owner: Member, make: Make) -> None:
     made = make(owner)
     for change in ({}, {"colour": "blue"}, {"source_type": "clo_holdings", "profile_id": "standard_clo", "id": "x"}):
-        answer = owner.patch(f"{PATH}/{made['id']}", json=change)
-        assert answer.status_code == 200
-        assert {**answer.json(), "updated_at": made["updated_at"]} == made
+        answer = owner.patch(f"{PATH}/{made['id']}", json=change, headers={"If-Match": '"1"'})
+        assert (answer.status_code, answer.headers["etag"], answer.json()) == (200, '"1"', made)
+        assert owner.patch(f"{PATH}/{made['id']}", json=change, headers={"If-Match": '"2"'}).status_code == 409
+    written = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s", [made["id"]])
+    assert written == [("mapping.created",)]
 
 
 def test_the_result_is_checked_as_a_whole(owner: Member, make: Make) -> None:

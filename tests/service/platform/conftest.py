@@ -20,6 +20,7 @@ from service.platform.context import Resources
 from service.platform.database import migrate
 from service.platform.process import resources
 from tests.conftest import Stack
+from tests.redis_server import RedisServer, redis_server
 
 T = TypeVar("T")
 
@@ -97,6 +98,19 @@ def alone(clean: Apart) -> Apart:
     """No job of an earlier test is still open."""
     clean.sql("UPDATE jobs SET status = 'completed' WHERE status IN ('pending', 'queued', 'running')")
     return clean
+
+
+@pytest.fixture
+def server() -> Iterator[RedisServer]:
+    """A Redis of the test's own, to be stopped, hung and started again."""
+    with redis_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def nowhere() -> str:
+    """A Redis that never was."""
+    return "redis://127.0.0.1:1/0"
 
 
 def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **settings: Any) -> Any:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
-from uuid import UUID
 
-import httpx
 import pytest
 from msgspec import Struct
 
-from service.auth.actions import _tokens
-from service.platform import dispatch
-from service.platform.api import Area, Raw
+from service.platform import application
+from service.platform.api import Area, Raw, Streamed
 from service.platform.context import Context, Resources, Unit
 from service.platform.dispatch import address_of
-from service.platform.gate import Window
+from service.platform.intake import Message
 from service.platform.jobs import QUEUES
 from service.platform.problem import Problem
+from service.platform.standing import Window
 from service.platform.stream import STREAM
+from tests.service.platform.callers import Here, client_of
 from tests.service.platform.conftest import Apart
 
 
@@ -118,17 +116,26 @@ async def streamed(ctx: Context, body: Echo) -> Echo:
     return body
 
 
-@area.get("/query")
-async def query(ctx: Context, query: Echo) -> Echo:
-    """What the query says."""
-    return query
-
-
 @area.get("/raw", media_type="text/plain")
 async def raw(ctx: Context) -> Raw:
     """Text."""
     ctx.tag(3)
     return Raw(b"text", "text/plain", [("X-Own", "1")], status=203)
+
+
+@area.get("/endless", access="public", media_type="text/plain")
+async def endless(ctx: Context) -> Streamed:
+    """Text without an end."""
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"more"
+                await asyncio.sleep(0)
+        finally:
+            DONE.append("ended")
+
+    return Streamed(chunks(), "text/plain")
 
 
 @area.patch("/versioned")
@@ -142,64 +149,10 @@ async def limited(ctx: Context) -> None:
     """Once an hour."""
 
 
-@area.get("/first/{step}")
-async def by_parameter(ctx: Context, step: str) -> Echo:
-    """Any step."""
-    return Echo([step])
-
-
-@area.get("/first/summary")
-async def by_name(ctx: Context) -> Echo:
-    """The literal one."""
-    return Echo(["literal"])
-
-
-@dataclass
-class Here:
-    """A client of the rows above, in this process."""
-
-    apart: Apart
-    tenant: UUID
-    call: Callable[..., httpx.Response]
-
-    @property
-    def name(self) -> str:
-        return str(self.apart.sql("SELECT name FROM tenants WHERE id = %s", [self.tenant])[0][0])
-
-    @property
-    def audited(self) -> list[tuple[Any, ...]]:
-        return self.apart.sql(
-            "SELECT action, resource_type, resource_id, resource_name, details, request_id, ip_address, user_agent,"
-            " user_email LIKE '%%@%%'"
-            " FROM audit_log WHERE tenant_id = %s",
-            [self.tenant],
-        )
-
-
 @pytest.fixture
 def here(clean: Apart) -> Here:
     DONE.clear()
-    tenant = clean.tenant()
-    user = clean.user(tenant)
-    app = dispatch.build(area.routes, None)
-
-    def call(method: str, path: str, **options: Any) -> httpx.Response:
-        settings = options.pop("settings", {})
-
-        async def main(shared: Resources) -> httpx.Response:
-            app.state.resources = shared
-            ctx = Context(shared, request_id="-", ip_address="-", headers={})
-            ctx.tenant_id = tenant
-            token = _tokens(ctx, user, "owner", UUID(int=1), 0, UUID(int=2)).access_token
-            transport = httpx.ASGITransport(app, raise_app_exceptions=True, client=("192.0.2.9", 1))
-            async with httpx.AsyncClient(
-                transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}
-            ) as http:
-                return await http.request(method, "/api/v1/tests" + path, **options)
-
-        return clean.run(main, **settings)
-
-    return Here(clean, tenant, call)
+    return client_of(area, clean)
 
 
 def test_a_success_commits_its_effect_and_its_event_together(here: Here) -> None:
@@ -251,33 +204,34 @@ def test_a_streamed_event_follows_a_success_only(here: Here) -> None:
     assert here.audited == []
 
 
-@pytest.mark.parametrize(
-    ("asked", "understood"),
-    [
-        ("", {"tags": [], "count": 0}),
-        ("?tags=a,b&count=3", {"tags": ["a", "b"], "count": 3}),
-        ("?tags=a&tags=b,%20c", {"tags": ["a", "b", "c"], "count": 0}),
-        ("?tags=&other=1", {"tags": [], "count": 0}),
-        ("?tags=%C3%A4%2Cb", {"tags": ["ä", "b"], "count": 0}),
-        ("?other=1&other=2&other=null", {"tags": [], "count": 0}),
-        ("?tags=null", {"tags": ["null"], "count": 0}),
-    ],
-)
-def test_a_query_is_understood(here: Here, asked: str, understood: dict[str, Any]) -> None:
-    assert here.call("GET", "/query" + asked).json() == understood
+def test_nothing_is_made_any_more_for_a_caller_who_left(here: Here) -> None:
+    """A server takes what is sent to nobody as if it arrived."""
+    sent: list[Message] = []
+    three = asyncio.Event()
 
+    async def receive() -> Message:
+        if sent:
+            await three.wait()
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": b"", "more_body": False}
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        *("?count=x", "?count=1.5", "?count=", "?tags=%00", "?tags=%ff", "?" + "&".join(["a=1"] * 100)),
-        *("?count=1&count=2", "?count=null", "?count=NULL"),
-    ],
-)
-def test_a_query_that_cannot_be_understood_is_refused(here: Here, asked: str) -> None:
-    answer = here.call("GET", "/query" + asked)
-    assert (answer.status_code, answer.json()["error_code"]) == (422, "VALIDATION_ERROR")
-    assert answer.json()["errors"][0]["loc"][0] == "query"
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if len(sent) == 4:
+            three.set()
+
+    async def main(shared: Resources) -> None:
+        app = application.build(area.routes, None)
+        app.state.resources = shared
+        asked = {"method": "GET", "path": area.prefix + "/endless", "query_string": b"", "headers": []}
+        scope = {"type": "http", "http_version": "1.1", **asked}
+        async with asyncio.timeout(20):
+            await app(scope, receive, send)
+
+    here.apart.run(main)
+    assert sent[0]["status"] == 200
+    assert {message["body"] for message in sent[1:]} == {b"more"}
+    assert DONE == ["ended"]
 
 
 def test_an_answer_that_is_not_json(here: Here) -> None:
@@ -311,17 +265,6 @@ def test_a_route_may_have_a_limit_of_its_own(here: Here) -> None:
         "request_id": "r-429",
     }
     assert here.call("POST", "/limited", settings={"rate_limits": "off"}).status_code == 204
-
-
-def test_a_literal_step_goes_before_a_parameter(here: Here) -> None:
-    assert here.call("GET", "/first/summary").json()["tags"] == ["literal"]
-    assert here.call("GET", "/first/other").json()["tags"] == ["other"]
-
-
-@pytest.mark.parametrize("path", ["", "/", "/good/", "//good", "/Good", "/good%00", "/first/", "/first/a/b"])
-def test_other_paths_are_unknown(here: Here, path: str) -> None:
-    answer = here.call("GET", path)
-    assert (answer.status_code, answer.json()["detail"]) == (404, "Not found")
 
 
 def test_a_row_that_cannot_work_is_refused_when_it_is_declared() -> None:

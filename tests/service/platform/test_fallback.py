@@ -1,51 +1,24 @@
-"""The gate without Redis: it serves, limits, trusts nothing that it remembers, and hands over what it counted."""
+"""The gate without Redis: it serves, limits, and trusts nothing that it remembers."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
-from redis import Redis
 
 from service.platform.config import ByTier
 from service.platform.context import Resources
 from service.platform.fallback import MOST_REMEMBERED, Fallback
-from service.platform.gate import RETRY_SECONDS, TenantRecord, TenantUsage, Verdict, Window, record_revocation
 from service.platform.problem import Unavailable
 from service.platform.secrets import digest
-from service.platform.usage import keep
-from tests.redis_server import RedisServer, redis_server
+from service.platform.standing import TenantRecord, TenantUsage, Verdict, Window
+from tests.conftest import early_in
+from tests.service.platform.callers import as_user, flat, make_key, metered, settings
 from tests.service.platform.conftest import Apart
-from tests.service.platform.test_gate import as_user, early_in, flat, make_key, metered, settings
-
-T = TypeVar("T")
-
-
-@pytest.fixture
-def server() -> Iterator[RedisServer]:
-    with redis_server() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def nowhere() -> str:
-    """A Redis that never was."""
-    return "redis://127.0.0.1:1/0"
-
-
-async def back(shared: Resources) -> None:
-    """Ask until Redis is asked again."""
-    end = time.monotonic() + 10
-    while shared.gate._away:
-        assert time.monotonic() < end
-        await shared.gate.windows([])
-        await asyncio.sleep(0.05)
-
 
 # It goes on limiting --------------------------------------------------------------------------------------------------
 
@@ -172,10 +145,10 @@ def test_what_changes_in_postgresql_bites_at_the_next_request(apart: Apart, nowh
         apart.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])
         third = await ask()
         async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "session", session)
+            await shared.revocations.record(tx, tenant, "session", session)
         outcomes = [(await ask()).outcome, (await ask(at=other)).outcome]
         async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "user", user, 2)
+            await shared.revocations.record(tx, tenant, "user", user, 2)
         outcomes += [(await ask(generation, other)).outcome for generation in (1, 2)]
         apart.sql("UPDATE tenants SET status = 'suspended' WHERE id = %s", [tenant])
         return [first, second, third.must_enroll, outcomes, await ask(2, other), await shared.gate.last_seen(session)]
@@ -234,24 +207,6 @@ def test_an_unknown_tenant_is_not_active(apart: Apart, nowhere: str) -> None:
     assert apart.run(ask, redis_url=nowhere) == ("cancelled", None)
 
 
-def test_what_must_reach_redis_is_refused(apart: Apart, nowhere: str) -> None:
-    async def changes(shared: Resources) -> None:
-        gate = shared.gate
-        asked: list[Callable[[], Awaitable[None]]] = [
-            lambda: gate.publish_revocation("user", uuid4(), 1),
-            lambda: gate.withdraw_revocation("user", uuid4()),
-            lambda: gate.drop_keys([b"x" * 32]),
-            lambda: gate.drop_tenant(uuid4()),
-            lambda: gate.drop_user(uuid4()),
-        ]
-        for ask in asked:
-            with pytest.raises(Unavailable):
-                await ask()
-        await gate.drop_keys([])
-
-    apart.run(changes, redis_url=nowhere)
-
-
 def test_without_postgresql_either_nothing_passes(apart: Apart, nowhere: str) -> None:
     tenant = apart.tenant()
 
@@ -263,7 +218,7 @@ def test_without_postgresql_either_nothing_passes(apart: Apart, nowhere: str) ->
     apart.run(ask, redis_url=nowhere)
 
 
-# Months, there and back -----------------------------------------------------------------------------------------------
+# Months ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_meter_goes_on_from_what_postgresql_has(apart: Apart, nowhere: str) -> None:
@@ -302,170 +257,3 @@ def test_a_key_without_the_scope_uses_nothing(apart: Apart, nowhere: str) -> Non
         return used
 
     assert apart.run(calls, redis_url=nowhere) == [(1, 0), (2, 1)]
-
-
-def test_it_comes_back_with_every_count_revocation_and_drop(apart: Apart, server: RedisServer) -> None:
-    """Redis dies and returns empty: nothing that happened in between is lost, on either side."""
-    tenant = apart.tenant()
-    user, session = apart.user(tenant), uuid4()
-    key_id, key_hash = make_key(apart, tenant, user, permissions=["calculations:execute"])
-
-    async def outage(shared: Resources) -> list[Any]:
-        gate = shared.gate
-        for _ in range(3):
-            await as_user(gate, tenant, user=user, session=session)
-        await gate.key(key_hash, (), metered(most=-1))
-        await keep(shared)
-        server.stop()
-        for _ in range(5):
-            await as_user(gate, tenant, user=user, session=session)
-        await gate.key(key_hash, (), metered(amount=4, most=-1))
-        during = await gate.usage(tenant)
-        with pytest.raises(Unavailable):
-            await gate.drop_tenant(tenant)
-        async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "session", session)
-        server.start()
-        await back(shared)
-        outcome = (await as_user(gate, tenant, user=user, session=session)).outcome
-        await as_user(gate, tenant, user=user)
-        after = await gate.usage(tenant)
-        await keep(shared)
-        return [during, outcome, after]
-
-    during, outcome, after = apart.run(outage, redis_url=server.url)
-    assert during == TenantUsage(calls=10, calculations=5)
-    assert outcome == "revoked"
-    assert after == TenantUsage(calls=11, calculations=5)
-    kept = apart.sql("SELECT name, amount FROM tenant_usage WHERE tenant_id = %s ORDER BY 1", [tenant])
-    assert kept == [("calculations", 5), ("calls", 11)]
-    assert apart.sql("SELECT usage_count FROM api_keys WHERE id = %s", [key_id]) == [(2,)]
-
-
-def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, server: RedisServer) -> None:
-    """A request that began without Redis ends with it: its count does not wait for the next outage."""
-    tenant = apart.tenant()
-
-    async def outage(shared: Resources) -> TenantUsage:
-        server.stop()
-        with psycopg.connect(apart.database_url) as other:
-            other.execute("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE")
-            await shared.gate.windows([])  # finds it gone
-            late = asyncio.create_task(as_user(shared.gate, tenant))
-            server.start()
-            await back(shared)
-            other.rollback()
-        assert (await late).outcome == "ok"
-        returning = shared.gate._returning
-        assert returning is not None
-        await returning
-        return await shared.gate.usage(tenant)
-
-    assert apart.run(outage, redis_url=server.url) == TenantUsage(calls=1, calculations=0)
-
-
-def test_a_drop_that_could_not_be_made_is_made_before_redis_is_asked_again(apart: Apart) -> None:
-    """The change was committed, and Redis died before its copy could be dropped: it comes back with the copy."""
-    tenant = apart.tenant()
-    user = apart.user(tenant)
-    _, key_hash = make_key(apart, tenant, user, permissions=["workbooks:read"])
-    settings(apart, tenant, two_factor_required=True)
-
-    with redis_server(keeps=True) as server:
-
-        async def outage(shared: Resources) -> list[Verdict]:
-            gate = shared.gate
-            verdicts = [await as_user(gate, tenant, user=user), await gate.key(key_hash)]
-            server.stop()
-            apart.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])
-            apart.sql("UPDATE api_keys SET status = 'revoked' WHERE tenant_id = %s", [tenant])
-            apart.sql("UPDATE tenants SET subscription_tier = 'free' WHERE id = %s", [tenant])
-            drops = [gate.drop_user(user), gate.drop_keys([key_hash]), gate.drop_tenant(tenant)]
-            for drop in drops:
-                with pytest.raises(Unavailable):
-                    await drop
-            server.start()
-            with Redis.from_url(server.url) as client:
-                assert client.hget(f"cushion:tenant:{tenant}", "tier") == b"enterprise", "it did come back with it"
-            await back(shared)
-            return [*verdicts, await as_user(gate, tenant, user=user), await gate.key(key_hash)]
-
-        user_before, key_before, user_after, key_after = apart.run(outage, redis_url=server.url)
-    assert (user_before.must_enroll, user_before.tier) == (True, "enterprise")
-    assert (user_after.must_enroll, user_after.tier) == (False, "free")
-    assert key_before.key is not None
-    assert key_before.key.active
-    assert key_after.key is not None
-    assert not key_after.key.active
-
-
-def test_a_redis_that_hangs_holds_up_nobody_but_who_met_it_first(apart: Apart, server: RedisServer) -> None:
-    """That one waits for the time limit of a round trip; then only the look-out does."""
-    tenant = apart.tenant()
-
-    async def outage(shared: Resources) -> list[float]:
-        await as_user(shared.gate, tenant)
-        server.hang()
-        seconds = []
-        for pause in (0.0, 0.0, RETRY_SECONDS + 0.1, 0.0):
-            await asyncio.sleep(pause)
-            started = time.monotonic()
-            assert (await as_user(shared.gate, tenant)).outcome == "ok"
-            seconds.append(time.monotonic() - started)
-        server.go_on()
-        await back(shared)
-        return seconds
-
-    first, *others = apart.run(outage, redis_url=server.url)
-    assert first > 2
-    assert max(others) < 1
-
-
-def test_with_redis_gone_it_is_looked_for_once_a_while(apart: Apart, nowhere: str) -> None:
-    tenant = apart.tenant()
-
-    async def outage(shared: Resources) -> set[float]:
-        looks = set()
-        started = time.monotonic()
-        while time.monotonic() - started < 2.5 * RETRY_SECONDS:
-            await as_user(shared.gate, tenant)
-            looks.add(shared.gate._retry_at)
-            await asyncio.sleep(0.01)
-        return looks
-
-    assert 2 <= len(apart.run(outage, redis_url=nowhere)) <= 3
-
-
-def test_requests_on_their_way_when_redis_dies_are_answered(apart: Apart, server: RedisServer) -> None:
-    tenant = apart.tenant()
-
-    async def outage(shared: Resources) -> set[str]:
-        async def ask(number: int) -> str:
-            await asyncio.sleep(number / 1000)
-            return (await as_user(shared.gate, tenant)).outcome
-
-        asked = [asyncio.create_task(ask(number)) for number in range(200)]
-        await asyncio.sleep(0.1)
-        server.stop()
-        return set(await asyncio.gather(*asked))
-
-    assert apart.run(outage, redis_url=server.url) == {"ok"}
-
-
-def test_a_redis_that_is_full_is_as_good_as_away(apart: Apart, server: RedisServer) -> None:
-    tenant = apart.tenant()
-
-    async def outage(shared: Resources) -> TenantUsage:
-        with Redis.from_url(server.url) as client:
-            await as_user(shared.gate, tenant)
-            client.config_set("maxmemory", "100kb")
-            for _ in range(3):
-                assert (await as_user(shared.gate, tenant)).outcome == "ok"
-            await asyncio.sleep(RETRY_SECONDS + 0.1)
-            assert (await as_user(shared.gate, tenant)).outcome == "ok"
-            assert shared.gate._away, "it answers a ping, and takes nothing"
-            client.config_set("maxmemory", "0")
-            await back(shared)
-            return await shared.gate.usage(tenant)
-
-    assert apart.run(outage, redis_url=server.url) == TenantUsage(calls=5, calculations=0)

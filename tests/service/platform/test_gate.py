@@ -1,4 +1,4 @@
-"""The gate: limits to the request, one round trip, revocations that survive a flush, copies never stale."""
+"""The gate: limits to the request, one round trip, meters of the month, who may pass."""
 
 from __future__ import annotations
 
@@ -10,59 +10,18 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
-import msgspec
 import pytest
 
 from service.platform.clock import Clock
 from service.platform.config import ByTier
 from service.platform.context import Resources
-from service.platform.gate import (
-    TENANT_SECONDS,
-    Gate,
-    Meter,
-    TenantRecord,
-    TenantUsage,
-    Verdict,
-    Window,
-    record_revocation,
-)
-from service.platform.secrets import digest, new_api_key
+from service.platform.fallback import Fallback
+from service.platform.gate import Gate
+from service.platform.secrets import digest
+from service.platform.standing import Meter, TenantRecord, TenantUsage, Verdict, Window
+from tests.conftest import early_in
+from tests.service.platform.callers import as_user, flat, make_key, metered, settings
 from tests.service.platform.conftest import Apart
-
-
-def flat(figure: int) -> ByTier:
-    return ByTier(figure, figure, figure, figure)
-
-
-def early_in(seconds: int) -> None:
-    """Wait for the next window where this one is nearly over, so that a test does not straddle two."""
-    if time.time() % seconds > seconds - 5:
-        time.sleep(seconds - time.time() % seconds + 0.05)
-
-
-def as_user(
-    gate: Gate, tenant: UUID, *, user: UUID | None = None, session: UUID | None = None, generation: int = 0
-) -> Awaitable[Verdict]:
-    return gate.user(tenant, user or UUID(int=1), session or UUID(int=2), generation)
-
-
-def make_key(
-    apart: Apart, tenant: UUID, creator: UUID, *, permissions: list[str], expires: str | None = None
-) -> tuple[UUID, bytes]:
-    _, prefix, key_hash = new_api_key("live")
-    key_id = uuid4()
-    apart.sql(
-        "INSERT INTO api_keys (tenant_id, id, name, key_hash, key_prefix, permissions, environment, expires_at,"
-        " creator_id, created_by)"
-        " VALUES (%s, %s, 'key', %s, %s, %s, 'live', now() + %s::interval, %s, 'somebody')",
-        [tenant, key_id, key_hash, prefix, permissions, expires, creator],
-    )
-    return key_id, key_hash
-
-
-def settings(apart: Apart, tenant: UUID, **chosen: Any) -> None:
-    apart.sql("UPDATE tenants SET settings = %s::jsonb WHERE id = %s", [msgspec.json.encode(chosen).decode(), tenant])
-
 
 # Limits -------------------------------------------------------------------------------------------------------------
 
@@ -222,164 +181,11 @@ def commands_before_echo(monitor: Any) -> list[str]:
         names.append(name)
 
 
-# Copies and the truth -----------------------------------------------------------------------------------------------
-
-
-def test_a_revocation_survives_a_flush_and_bites_before_anything_passes(clean: Apart) -> None:
-    tenant = clean.tenant()
-    user, session = clean.user(tenant), uuid4()
-
-    async def flushes(shared: Resources) -> list[str]:
-        outcomes = [(await as_user(shared.gate, tenant, user=user, session=session)).outcome]
-        async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "session", session)
-        clean.redis.flushdb()  # the copy was never written: only PostgreSQL knows
-        asked = await asyncio.gather(*(as_user(shared.gate, tenant, user=user, session=session) for _ in range(20)))
-        return (
-            outcomes
-            + sorted({verdict.outcome for verdict in asked})
-            + [(await as_user(shared.gate, tenant, user=user)).outcome]
-        )
-
-    assert clean.run(flushes) == ["ok", "revoked", "ok"]
-
-
-def test_a_generation_revokes_the_earlier_ones_only(clean: Apart) -> None:
-    tenant = clean.tenant()
-    user = clean.user(tenant)
-
-    async def revoke(shared: Resources) -> list[str]:
-        async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "user", user, 3)
-        return [
-            (await as_user(shared.gate, tenant, user=user, generation=generation)).outcome for generation in (2, 3, 4)
-        ]
-
-    assert clean.run(revoke) == ["revoked", "ok", "ok"]
-
-
-def test_a_copied_generation_never_falls(clean: Apart) -> None:
-    """A loader that read an older generation may write after the newer one was published."""
-    tenant, user = clean.tenant(), uuid4()
-
-    async def race(shared: Resources) -> str:
-        await shared.gate.publish_revocation("user", user, 5)
-        await shared.gate.publish_revocation("user", user, 4)
-        return (await as_user(shared.gate, tenant, user=user, generation=4)).outcome
-
-    assert clean.run(race) == "revoked"
-
-
-def test_a_withdrawn_revocation_gives_way_to_what_postgresql_says(clean: Apart) -> None:
-    tenant, user = clean.tenant(), uuid4()
-
-    async def withdraw(shared: Resources) -> list[str]:
-        async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "user", user, 1)
-        await shared.gate.publish_revocation("user", user, 2)
-        before = (await as_user(shared.gate, tenant, user=user, generation=1)).outcome
-        await shared.gate.withdraw_revocation("user", user)
-        return [before, *[(await as_user(shared.gate, tenant, user=user, generation=g)).outcome for g in (1, 0)]]
-
-    assert clean.run(withdraw) == ["revoked", "ok", "revoked"]
-
-
-def test_the_worker_mends_a_lost_copy_and_copies_none_that_ran_out(clean: Apart) -> None:
-    tenant, lost, over = clean.tenant(), uuid4(), uuid4()
-
-    async def keep(shared: Resources) -> list[str]:
-        await as_user(shared.gate, tenant)
-        async with shared.database.transaction(tenant) as tx:
-            await record_revocation(tx, shared.settings, tenant, "session", lost)  # and its copy never arrived
-        clean.sql(
-            "INSERT INTO revocations (tenant_id, kind, subject, expires_at)"
-            " VALUES (%s, 'session', %s, now() - interval '2 hours')",
-            [tenant, over],
-        )
-        before = (await as_user(shared.gate, tenant, session=lost)).outcome
-        stopping = asyncio.Event()
-        asyncio.get_running_loop().call_later(0.3, stopping.set)
-        await shared.gate.keep_copies(stopping)
-        return [before, *[(await as_user(shared.gate, tenant, session=session)).outcome for session in (lost, over)]]
-
-    assert clean.run(keep) == ["ok", "revoked", "ok"]
-
-
-def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> None:
-    """The loader reads a live key, the key is revoked and its copy dropped, and only then the loader writes."""
-    tenant = clean.tenant()
-    key_id, key_hash = make_key(clean, tenant, clean.user(tenant), permissions=["workbooks:read"])
-
-    async def race(shared: Resources) -> bool:
-        gate, name = shared.gate, f"cushion:key:{key_hash.hex()}"
-        record = (await gate.key(key_hash)).key
-        assert record is not None
-        assert record.active
-        ticket = await gate._ticket(name)  # here a second loader reads its row ...
-        clean.sql("UPDATE api_keys SET status = 'revoked' WHERE id = %s", [key_id])
-        await gate.drop_keys([key_hash])
-        await gate._put(name, ticket, 60, msgspec.json.encode(record))  # ... and writes what it read
-        record = (await gate.key(key_hash)).key
-        assert record is not None
-        return record.active
-
-    assert clean.run(race) is False
-
-
-def test_a_tenants_change_bites_once_its_copy_is_dropped(clean: Apart) -> None:
-    tenant = clean.tenant(tier="free")
-
-    async def change(shared: Resources) -> list[Any]:
-        before = (await as_user(shared.gate, tenant)).tenant
-        clean.sql("UPDATE tenants SET status = 'suspended', subscription_tier = 'premium' WHERE id = %s", [tenant])
-        settings(clean, tenant, allowed_ip_ranges=["10.1.0.0/16"], two_factor_required=True, session_timeout_minutes=15)
-        kept = (await as_user(shared.gate, tenant)).tenant
-        left = await shared.redis.ttl(f"cushion:tenant:{tenant}")
-        assert 0 < left <= TENANT_SECONDS, "so long at most, were the drop lost"
-        await shared.gate.drop_tenant(tenant)
-        return [before, kept, (await as_user(shared.gate, tenant)).tenant]
-
-    slug = f"tenant-{tenant.hex}"
-    before, kept, after = clean.run(change)
-    assert before == kept == TenantRecord(id=tenant, status="active", tier="free", slug=slug)
-    assert after == TenantRecord(
-        id=tenant,
-        status="suspended",
-        tier="premium",
-        slug=slug,
-        networks=("10.1.0.0/16",),
-        two_factor_required=True,
-        session_timeout_minutes=15,
-    )
-
-
-def test_a_tenant_read_before_its_change_is_not_written_after_it(clean: Apart) -> None:
-    tenant = clean.tenant()
-
-    async def race(shared: Resources) -> str:
-        gate, name = shared.gate, f"cushion:tenant:{tenant}"
-        await as_user(gate, tenant)
-        ticket = await gate._ticket(name)  # here a second loader reads its row ...
-        copy = await shared.redis.hgetall(name)  # type: ignore[misc]
-        clean.sql("UPDATE tenants SET status = 'suspended' WHERE id = %s", [tenant])
-        await gate.drop_tenant(tenant)
-        await gate._put(name, ticket, 60, *(part for field in copy.items() for part in field))  # ... and writes it
-        return (await as_user(gate, tenant)).tenant_status
-
-    assert clean.run(race) == "suspended"
+# What is not there ---------------------------------------------------------------------------------------------------
 
 
 def test_an_unknown_tenant_is_not_active(clean: Apart) -> None:
     assert clean.run(lambda shared: as_user(shared.gate, uuid4())).tenant_status == "cancelled"
-
-
-def test_a_keys_scopes_shrink_with_its_creators_role(clean: Apart) -> None:
-    tenant = clean.tenant()
-    creator = clean.user(tenant, role="viewer")
-    _, key_hash = make_key(clean, tenant, creator, permissions=["workbooks:read", "workbooks:write", "admin:users"])
-    record = clean.run(lambda shared: shared.gate.key(key_hash)).key
-    assert record is not None
-    assert (record.scopes, record.role, record.user_id) == (["workbooks:read"], "viewer", creator)
 
 
 def test_an_unknown_key_has_no_record(clean: Apart) -> None:
@@ -399,10 +205,6 @@ def test_dropped_scripts_are_loaded_again(clean: Apart) -> None:
 
 
 # Meters -------------------------------------------------------------------------------------------------------------
-
-
-def metered(amount: int = 1, most: int = 3) -> Meter:
-    return Meter("calculations", flat(most), amount=amount, scope="calculations:execute")
 
 
 def test_a_meter_counts_the_month_and_refuses_what_would_pass_it(clean: Apart) -> None:
@@ -475,7 +277,16 @@ class Still:
 
 
 def gate_at(shared: Resources, clock: Clock) -> Gate:
-    return Gate(shared.redis, shared.lane, shared.database, shared.settings, clock)
+    return Gate(
+        shared.redis,
+        shared.lane,
+        shared.settings,
+        clock,
+        presence=shared.presence,
+        copies=shared.copies,
+        revocations=shared.revocations,
+        fallback=Fallback(shared.database, shared.settings, clock),
+    )
 
 
 def test_each_month_begins_at_nothing_and_an_earlier_one_stays(clean: Apart) -> None:
@@ -565,7 +376,7 @@ def test_a_user_must_enrol_where_the_tenant_requires_it(clean: Apart) -> None:
         verdicts.append(await shared.gate.key(key_hash))
         clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [without])
         verdicts.append(await as_user(shared.gate, tenant, user=without))
-        await shared.gate.drop_user(without)
+        await shared.copies.drop_user(without)
         verdicts.append(await as_user(shared.gate, tenant, user=without))
         assert {verdict.outcome for verdict in verdicts} == {"ok"}
         return [verdict.must_enroll for verdict in verdicts]
@@ -578,23 +389,6 @@ def test_where_it_is_not_required_two_factor_is_not_looked_at(clean: Apart) -> N
     user = clean.user(tenant)
     assert clean.run(lambda shared: as_user(shared.gate, tenant, user=user)).must_enroll is False
     assert not clean.redis.exists(f"cushion:two_factor:{user}")
-
-
-def test_two_factor_read_before_its_change_is_not_written_after_it(clean: Apart) -> None:
-    tenant = clean.tenant()
-    settings(clean, tenant, two_factor_required=True)
-    user = clean.user(tenant)
-
-    async def race(shared: Resources) -> bool:
-        gate, name = shared.gate, f"cushion:two_factor:{user}"
-        await as_user(gate, tenant, user=user)
-        ticket = await gate._ticket(name)
-        clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])
-        await gate.drop_user(user)
-        await gate._put(name, ticket, 60, 0)
-        return (await as_user(gate, tenant, user=user)).must_enroll
-
-    assert clean.run(race) is False
 
 
 def test_a_session_is_noted_where_the_tenant_has_a_timeout(clean: Apart) -> None:

@@ -276,7 +276,8 @@ def test_what_no_stream_can_carry_is_not_raised_to_the_caller(clean: Apart) -> N
 def test_workers_that_come_and_go_leave_one_name_at_the_stream(stack: Stack) -> None:
     def names() -> set[bytes]:
         with Redis.from_url(stack.redis_url) as redis:
-            return {consumer["name"] for consumer in redis.xinfo_consumers(STREAM, GROUP)}
+            groups = redis.xinfo_groups(STREAM)  # none until the first worker has begun
+            return {consumer["name"] for consumer in redis.xinfo_consumers(STREAM, GROUP)} if groups else set()
 
     register(stack.url).post("/api/v1/calculations/evaluate", json={"formula": "=1"})
     with stack.another_worker():
@@ -334,7 +335,7 @@ def test_while_redis_is_away_the_answers_events_are_in_the_log_already(stack: St
                 [owner.tenant_id],
             )
             assert found == [(owner.email,)] * (number + 1)
-        assert time.monotonic() - begun < 20, "only who meets it first waits for a Redis that hangs"
+        assert time.monotonic() - begun < 30, "only who meets it first waits (5 seconds) for a Redis that hangs"
 
 
 def _answers(url: str) -> bool:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
-import pytest
-
 from service.platform.context import Resources
-from service.platform.gate import KEY_USAGE_CHANGED, USAGE_CHANGED, TenantUsage
+from service.platform.copies import KEY_USAGE_CHANGED, USAGE_CHANGED
+from service.platform.standing import TenantUsage
 from service.platform.usage import BATCH, USAGE_SECONDS, keep, keep_usage
 from tests.conftest import Member, Stack, wait_until
-from tests.redis_server import RedisServer, redis_server
+from tests.redis_server import RedisServer
+from tests.service.platform.callers import as_user, flat, make_key, metered
 from tests.service.platform.conftest import Apart
-from tests.service.platform.test_gate import as_user, flat, make_key, metered
-
-
-@pytest.fixture
-def server() -> Iterator[RedisServer]:
-    with redis_server() as running:
-        yield running
 
 
 def kept(apart: Apart, tenant: UUID) -> dict[str, int]:
@@ -210,7 +202,7 @@ def test_the_task_writes_each_second_through_an_outage_and_once_more_at_its_end(
         await asyncio.sleep(USAGE_SECONDS + 0.3)
         assert not task.done()
         server.start()
-        while shared.gate._away or not (await shared.redis.exists(USAGE_CHANGED)):
+        while shared.presence.away or not (await shared.redis.exists(USAGE_CHANGED)):
             await as_user(shared.gate, tenant)
             await asyncio.sleep(0.02)
         counted = await shared.gate.usage(tenant)

@@ -11,11 +11,13 @@ from uuid import uuid4
 
 import pytest
 
+from core.files.write import write_workbook_rows
 from core.generate import generate, generate_tape
 from tests.conftest import Member, Stack, wait_until
 from tests.service.reconciliation.conftest import (
     BASE,
     BOOK,
+    CUSIPS,
     FOUND,
     HEADER,
     TAPE,
@@ -254,6 +256,33 @@ def test_the_same_comparison_under_way_is_told(stack: Stack, pair: Pair) -> None
     other = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
     assert other["job_id"] != job["job_id"]
     assert ended(pair.member, other["job_id"])["status"] == "completed"
+    assert [started["rules"] for started in audited(stack, pair.member, "reconciliation.started")] == [RULES, ["price"]]
+
+
+def test_the_end_of_a_comparison_names_who_asked_for_it(stack: Stack, pair: Pair) -> None:
+    analyst, key = pair.member.invite("analyst"), pair.member.key("compliance:write", "compliance:read")
+    jobs = [compared(caller, pair.tape_id, pair.workbook_id)["job_id"] for caller in (analyst, key)]
+    ((key_id,),) = stack.sql("SELECT id FROM api_keys WHERE tenant_id = %s", [pair.member.tenant_id])
+    assert stack.sql(
+        """
+        SELECT resource_id, resource_name, user_email, api_key_id FROM audit_log
+        WHERE tenant_id = %s AND action = 'reconciliation.completed' ORDER BY occurred_at
+        """,
+        [pair.member.tenant_id],
+    ) == [(jobs[0], "tape.xlsx", analyst.email, None), (jobs[1], "tape.xlsx", pair.member.email, key_id)]
+    feed = pair.member.get("/api/v1/activity", params={"action": "reconciliation.completed"}).json()["items"]
+    assert all(item["user_id"] for item in feed)
+    assert len({item["user_id"] for item in feed}) == 2
+
+
+def test_loans_of_the_workbook_that_were_not_read_are_told(owner: Member, files: Files) -> None:
+    path = files.folder / "book.xlsx"
+    write_workbook_rows(path, {"Loans": [*BOOK, (CUSIPS[4], "LX000004", "Eos SA", "tbd")], "Bonds": BOOK})
+    job = compared(owner, taken(owner, files.write(TAPE))["id"], owner.uploaded(path)["id"])
+    assert job["warnings"] == [
+        "workbook: Loans on sheet 'Bonds' were not read, only those on 'Loans'.",
+        "workbook: 1 row left out for want of a readable par.",
+    ]
 
 
 def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from core.generate import generate, generate_tape
+from service.reconciliation.issue_store import LOCK_PAIR
 from tests.conftest import Member, Stack, register, run_stack, wait_until
 from tests.service.reconciliation.conftest import BASE, TAPE, Files, Pair, ask, ended, paired, processed, send
 
@@ -38,6 +40,12 @@ def scratch(stack: Stack, prefix: str) -> list[str]:
     return [path.name for path in (stack.data_dir / "scratch").glob(f"{prefix}*")]
 
 
+def begun(stack: Stack, prefix: str, holding: psycopg.Connection[Any]) -> bool:
+    """Whether a run is in the middle of its work, or waits for the lock that keeps it from its end."""
+    waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
+    return bool(scratch(stack, prefix)) or stack.sql(waits, [holding.info.backend_pid]) == [(True,)]
+
+
 def lose(stack: Stack, key: str) -> None:
     (stack.data_dir / "blobs" / key[:2] / key).unlink()
 
@@ -47,18 +55,21 @@ def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) ->
     member = register(idle.url)
     answer = send(member, long / "tape.xlsx", trustee_name="trustee_b")
     tape_id = answer.json()["tape_id"]
-    with idle.another_worker() as first:
-        wait_until(lambda: scratch(idle, "tape_"), what="the reading")
+    with idle.another_worker() as first, psycopg.connect(idle.database_url) as holding:
+        holding.execute("SELECT FROM tapes WHERE id = %s FOR UPDATE", [tape_id])
+        wait_until(lambda: begun(idle, "tape_", holding), seconds=60, what="the reading")
         first.kill()
         first.wait()
     assert member.get(f"{BASE}/tapes/{tape_id}").json()["processing_status"] == "processing"
     with idle.another_worker() as second:
         assert processed(member, tape_id)["loan_count"] > LOANS * 0.99
         book = member.uploaded(long / "book.xlsx")
-        job_id = ask(member, tape_id, book["id"]).json()["job_id"]
-        wait_until(lambda: scratch(idle, "rec_"), what="the comparison")
-        second.kill()
-        second.wait()
+        with psycopg.connect(idle.database_url) as holding:
+            holding.execute(LOCK_PAIR, {"tape_id": tape_id, "workbook_id": book["id"]})
+            job_id = ask(member, tape_id, book["id"]).json()["job_id"]
+            wait_until(lambda: begun(idle, "rec_", holding), seconds=60, what="the comparison")
+            second.kill()
+            second.wait()
     assert member.get(f"{BASE}/compare/{job_id}/status").json()["status"] == "processing"
     with idle.another_worker():
         job = ended(member, job_id)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.conftest import Member, Stack, register, wait_until
+from tests.conftest import Member, Stack, early_in, register, wait_until
 from tests.service.reconciliation.conftest import (
     BASE,
     CUSIPS,
@@ -196,6 +196,7 @@ def test_the_limits_of_size_storage_and_uploads(stack: Stack, owner: Member, fil
     with stack.another_api(
         CUSHION_MAX_UPLOAD_MB="1", CUSHION_UPLOADS_PER_HOUR="2 2 2 2", CUSHION_MAX_STORAGE_GB="0 0 0 0"
     ) as url:
+        early_in(3600)
         member = Member(owner.http, owner.tokens, owner.email, owner.tenant_id, owner.user_id)
         member.http.base_url = url
         refused(send(member, large), 400, "File too large")
@@ -244,15 +245,23 @@ def test_a_tape_that_cannot_be_used_says_why(stack: Stack, shared_pair: Pair, fi
     tape = taken(member, files.write(rows))
     assert (tape["processing_status"], tape["error_message"]) == ("failed", message)
     assert (tape["loan_count"], tape["total_par"]) == (0, 0.0)
-    refused(member.get(f"{BASE}/tapes/{tape['id']}/loans"), 400, "Tape not ready")
-    refused(ask(member, tape["id"], shared_pair.workbook_id), 400, "Tape not ready")
+    for place, answer in (
+        (["path", "tape_id"], member.get(f"{BASE}/tapes/{tape['id']}/loans")),
+        (["body", "tape_id"], ask(member, tape["id"], shared_pair.workbook_id)),
+    ):
+        refused(answer, 400, "Tape not ready")
+        assert answer.json()["errors"] == [{"loc": place, "message": message}]
     assert stack.sql("SELECT count(*) FROM dead_letters WHERE tenant_id = %s", [member.tenant_id]) == [(0,)]
 
 
 def test_a_tape_that_is_processing_has_no_loans_to_tell(stack: Stack, pair: Pair) -> None:
     stack.sql("UPDATE tapes SET processing_status = 'processing' WHERE id = %s", [pair.tape_id])
-    refused(pair.member.get(f"{BASE}/tapes/{pair.tape_id}/loans"), 400, "Tape not ready")
-    refused(ask(pair.member, pair.tape_id, pair.workbook_id), 400, "Tape not ready")
+    for answer in (
+        pair.member.get(f"{BASE}/tapes/{pair.tape_id}/loans"),
+        ask(pair.member, pair.tape_id, pair.workbook_id),
+    ):
+        refused(answer, 400, "Tape not ready")
+        assert answer.json()["errors"][0]["message"] == "its loans are still being read"
 
 
 # Listed and paged -----------------------------------------------------------------------------------------------------

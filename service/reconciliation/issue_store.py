@@ -1,0 +1,163 @@
+"""The queries on stored issues: their lists, counts and reviews."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from service.platform.api import Page, page_of
+from service.platform.context import Context
+from service.platform.database import Transaction
+from service.reconciliation.schema import (
+    Issue,
+    IssueList,
+    IssueNotFound,
+    IssueQuery,
+    IssueSummary,
+    Severity,
+    SeverityCounts,
+    StatusCounts,
+    SummaryQuery,
+)
+
+REVIEW_WAIT = "3s"
+"""A review that waits for a merge holds a connection: a few of them would leave none to the other callers."""
+LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
+"""Keeps merges and reviews of one tape and workbook apart, until the transaction ends."""
+
+_ISSUE = """
+    id, tape_id, workbook_id, primary_identifier, cusip, identifier_type, borrower_name, issue_type, severity, category,
+    rule, field_name, trustee_value, internal_value, status, resolution_notes, reviewed_by, reviewed_at, created_at,
+    updated_at
+"""
+
+_COUNTED = {
+    "tape_id": "tape_id = %(tape_id)s",
+    "workbook_id": "workbook_id = %(workbook_id)s",
+    "status": "status = %(status)s",
+    "severity": "severity = %(severity)s",
+    "category": "category = %(category)s",
+}
+"""Conditions on the counts. Only what is asked for becomes part of a statement, so that each is planned for itself."""
+
+_LISTED = _COUNTED | {
+    "severity": "gravity = array_position(ARRAY['critical', 'error', 'warning', 'info'], %(severity)s::text)"
+}
+"""Conditions on the issues: their index knows a severity by its gravity."""
+
+
+def _given(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
+
+
+def _where(conditions: dict[str, str], given: dict[str, Any]) -> str:
+    return " AND ".join(condition for name, condition in conditions.items() if name in given) or "true"
+
+
+async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
+    """A page of issues: of one tape the gravest first, of all tapes the newest first."""
+    parameters = _given(query)
+    where = _where(_COUNTED, parameters)
+    total: int = await ctx.value(
+        f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
+    )
+    order = "id DESC" if query.tape_id is None else "gravity, id"
+    items = []
+    if query.offset < total:
+        where = _where(_LISTED, parameters)
+        # The inner query passes over rows by the index alone; only the page itself is fetched.
+        items = await ctx.all(
+            Issue,
+            f"""
+            SELECT {_ISSUE} FROM reconciliation_issues WHERE id IN (
+                SELECT id FROM reconciliation_issues WHERE {where} ORDER BY {order}
+                LIMIT %(limit)s OFFSET %(offset)s
+            ) ORDER BY {order}
+            """,
+            {**parameters, "limit": query.page_size, "offset": query.offset},
+        )
+    return page_of(items, total, query)
+
+
+class _Count(Struct, frozen=True):
+    severity: Severity
+    status: str
+    issues: int
+
+
+async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
+    """How many issues there are, by severity and by status."""
+    parameters = _given(query)
+    where = _where(_COUNTED, parameters)
+    counts = await ctx.all(
+        _Count,
+        f"""
+        SELECT severity, status, sum(issues)::bigint AS issues FROM reconciliation_counts
+        WHERE {where} GROUP BY severity, status
+        """,
+        parameters,
+    )
+    severities: dict[str, int] = {}
+    statuses: dict[str, int] = {}
+    for count in counts:
+        severities[count.severity] = severities.get(count.severity, 0) + count.issues
+        statuses[count.status] = statuses.get(count.status, 0) + count.issues
+    return IssueSummary(
+        total=sum(statuses.values()), by_severity=SeverityCounts(**severities), by_status=StatusCounts(**statuses)
+    )
+
+
+async def lock_issue(ctx: Context, issue_id: str) -> Issue:
+    """An issue, with its tape and workbook locked against a merge until the transaction ends.
+
+    Raises:
+        IssueNotFound: there is none of that identifier.
+        ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
+    """
+    seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
+    issue = await ctx.one(Issue, seen, [issue_id], missing=IssueNotFound)
+    await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
+    await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
+    held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
+    return await ctx.one(Issue, held, [issue_id], missing=IssueNotFound)
+
+
+async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, reviewer: str) -> Issue:
+    """Set an issue's status and notes, and keep the counts."""
+    changed = await ctx.one(
+        Issue,
+        f"""
+        UPDATE reconciliation_issues SET status = %(status)s, resolution_notes = %(notes)s, reviewed_by = %(reviewer)s,
+                                         reviewed_at = now(), updated_at = now(), gone = gone AND status = %(status)s
+        WHERE id = %(id)s RETURNING {_ISSUE}
+        """,
+        {"id": issue.id, "status": status, "notes": notes, "reviewer": reviewer},
+        missing=IssueNotFound,
+    )
+    transaction = await ctx.begin()
+    await _count(transaction, ctx.tenant, issue, -1)
+    await _count(transaction, ctx.tenant, changed, 1)
+    return changed
+
+
+async def _count(tx: Transaction, tenant_id: UUID, issue: Issue, more: int) -> None:
+    await tx.post(
+        """
+        INSERT INTO reconciliation_counts AS c (tenant_id, tape_id, workbook_id, severity, category, status, issues)
+        VALUES (%(tenant_id)s, %(tape_id)s, %(workbook_id)s, %(severity)s, %(category)s, %(status)s, %(more)s)
+        ON CONFLICT (tenant_id, tape_id, workbook_id, severity, category, status)
+        DO UPDATE SET issues = c.issues + EXCLUDED.issues
+        """,
+        {
+            "tenant_id": tenant_id,
+            "tape_id": issue.tape_id,
+            "workbook_id": issue.workbook_id,
+            "severity": issue.severity,
+            "category": issue.category,
+            "status": issue.status,
+            "more": more,
+        },
+    )

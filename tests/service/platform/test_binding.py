@@ -1,0 +1,63 @@
+"""Binding: what a request says is understood by the row's types, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from service.platform.api import Area
+from service.platform.context import Context
+from tests.service.platform.callers import Here, client_of
+from tests.service.platform.conftest import Apart
+
+
+class Echo(Struct, frozen=True):
+    """What was understood."""
+
+    tags: list[str] = []
+    count: int = 0
+
+
+area = Area("/api/v1/tests", tag="tests", scope="workbooks")
+
+
+@area.get("/query")
+async def query(ctx: Context, query: Echo) -> Echo:
+    """What the query says."""
+    return query
+
+
+@pytest.fixture
+def here(clean: Apart) -> Here:
+    return client_of(area, clean)
+
+
+@pytest.mark.parametrize(
+    ("asked", "understood"),
+    [
+        ("", {"tags": [], "count": 0}),
+        ("?tags=a,b&count=3", {"tags": ["a", "b"], "count": 3}),
+        ("?tags=a&tags=b,%20c", {"tags": ["a", "b", "c"], "count": 0}),
+        ("?tags=&other=1", {"tags": [], "count": 0}),
+        ("?tags=%C3%A4%2Cb", {"tags": ["ä", "b"], "count": 0}),
+        ("?other=1&other=2&other=null", {"tags": [], "count": 0}),
+        ("?tags=null", {"tags": ["null"], "count": 0}),
+    ],
+)
+def test_a_query_is_understood(here: Here, asked: str, understood: dict[str, Any]) -> None:
+    assert here.call("GET", "/query" + asked).json() == understood
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("?count=x", "?count=1.5", "?count=", "?tags=%00", "?tags=%ff", "?" + "&".join(["a=1"] * 100)),
+        *("?count=1&count=2", "?count=null", "?count=NULL"),
+    ],
+)
+def test_a_query_that_cannot_be_understood_is_refused(here: Here, asked: str) -> None:
+    answer = here.call("GET", "/query" + asked)
+    assert (answer.status_code, answer.json()["error_code"]) == (422, "VALIDATION_ERROR")
+    assert answer.json()["errors"][0]["loc"][0] == "query"
