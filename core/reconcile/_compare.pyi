@@ -39,10 +39,12 @@ def name_severities(
 ) -> NDArray[np.uint8]: ...
 def text_differs(
     tape: NDArray[np.int32],
+    tape_offsets: NDArray[np.int64],
+    tape_data: NDArray[np.uint8],
     book: NDArray[np.int32],
+    book_offsets: NDArray[np.int64],
+    book_data: NDArray[np.uint8],
     tape_rows: NDArray[np.int32],
     book_rows: NDArray[np.int32],
-    tape_hashes: NDArray[np.uint64],
-    book_hashes: NDArray[np.uint64],
     with_blanks: bool,
 ) -> NDArray[np.uint8]: ...

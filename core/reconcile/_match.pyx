@@ -3,40 +3,31 @@
 # An identifier of at most twelve signs packs into 64 bits without loss, in base 40, so that a join compares numbers.
 # Longer text gets the code of a pool that both sides share. Key 0 says that a row has none. A join first parts both
 # sides by some bits of the keys' hash, so that the table of one part (open addressing over the portfolio's keys, at most
-# half full) stays in the second-level cache; the hash is seeded per process, because the keys come from strangers.
+# a third full) stays in the second-level cache, and that threads can share the parts out; the hash is seeded per
+# process, because the keys come from strangers.
 #
 # Pairing by nearest par walks the closest neighbours of a sorted list: see `pair_nearest`.
 
-from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 import numpy as np
 
 from core.grid._intern cimport Pool, pool_close, pool_code, pool_open
 
+cdef extern from "_fold.h" nogil:
+    uint64_t fold "cushion_fold"(uint64_t a, uint64_t b) noexcept
+    uint64_t word "cushion_word"(const uint8_t *text, int64_t length) noexcept
+
 cdef extern from *:
     """
-    #include <stdint.h>
-    #include <string.h>
-    static inline uint64_t cushion_fold(uint64_t a, uint64_t b) {
-        __uint128_t product = (__uint128_t)a * b;
-        return (uint64_t)product ^ (uint64_t)(product >> 64);
-    }
-    static inline uint64_t cushion_word(const uint8_t *text, int64_t length) {
-        uint64_t word = 0;
-        memcpy(&word, text, (size_t)length);
-        return word;
-    }
     #define PREFETCH(address) __builtin_prefetch((const void *)(address))
-    #define WHOLE 2251799813685248.0 /* 2 ** 51 */
+    #define PREFETCH_TO_WRITE(address) __builtin_prefetch((const void *)(address), 1)
     """
-    const double WHOLE
-    uint64_t cushion_fold(uint64_t a, uint64_t b) noexcept nogil
-    uint64_t cushion_word(const uint8_t *text, int64_t length) noexcept nogil
     uint64_t big_endian "__builtin_bswap64"(uint64_t word) noexcept nogil
     void PREFETCH(const void *address) noexcept nogil
+    void PREFETCH_TO_WRITE(const void *address) noexcept nogil
 
 cdef extern from "../portfolio/cells/_identifiers.h" nogil:
     const uint8_t SIGN[256]
@@ -47,16 +38,18 @@ cdef extern from "../portfolio/cells/_identifiers.h" nogil:
 cdef enum:
     SIZE_MAX = 0x7FFFFFFF    # bytes of distinct text in one pool
     PACKED_MAX = 12          # signs that fit a key: 40 ** 12 < 2 ** 64
-    AHEAD = 16               # rows between the prefetch of a partner's fingerprint and its use
-    BLOCK = 1024             # rows whose fingerprints stay in the first-level cache
     ANY_KIND = 0
     CUSIP_KIND = 1
     LOANX_KIND = 2
     ISIN_KIND = 3
     EMBEDDED_KIND = 4
     SEVERAL = -1             # in a slot: more than one row of that side
-    PART_KEYS = 16384        # keys of one part of a join: a table of 512 KB
-    PARTS_BITS_MAX = 10
+    PART_KEYS = 2048         # keys of one part of a join: a table of 128 KB
+    PARTS_MAX = 1024
+    SCATTERED = 4            # where a pool has as many strings for each row, the rows' strings lie far apart
+    AHEAD = 8                # rows between a prefetch and its use
+    LINE = 64                # bytes that memory moves at once
+    GROUP_BITS = 40          # of a key's number within its part
 
 ANY = ANY_KIND
 CUSIP = CUSIP_KIND
@@ -89,7 +82,7 @@ cdef inline uint64_t _packed(const uint8_t *text, int64_t length) noexcept nogil
 
 cdef inline uint64_t _cusip_key(const uint8_t *text) noexcept nogil:
     """The eight signs that the check digit of a sound CUSIP follows from, as a number that keeps their order."""
-    return big_endian(cushion_word(text, 8))
+    return big_endian(word(text, 8))
 
 
 cdef inline uint64_t _identifier_key(const uint8_t *text, int64_t length, int kind) noexcept nogil:
@@ -116,6 +109,19 @@ cdef bint _whole(const int64_t[::1] offsets, const uint8_t[::1] data) noexcept n
     return fits
 
 
+cdef inline void _prefetch(
+    const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, Py_ssize_t row
+) noexcept nogil:
+    """Ask for what the strings of later rows will be read from: a string's place first, then its bytes."""
+    cdef int32_t code
+    if row + 2 * AHEAD < codes.shape[0]:
+        PREFETCH(&offsets[0] + codes[row + 2 * AHEAD])
+    if row + AHEAD < codes.shape[0]:
+        code = codes[row + AHEAD]
+        if 0 <= code < offsets.shape[0] and data.shape[0]:
+            PREFETCH(&data[0] + offsets[code])
+
+
 def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] codes, int kind):
     """The key of each row's identifier where it is sound: check digit (CUSIP, ISIN) or shape (LOANX); else 0.
 
@@ -128,11 +134,13 @@ def identifier_keys(const int64_t[::1] offsets, const uint8_t[::1] data, const i
     cdef Py_ssize_t row, count = codes.shape[0], pool_size = offsets.shape[0] - 1, size = data.shape[0]
     cdef int64_t begin, end
     cdef int32_t code
-    cdef bint in_range = True
+    cdef bint in_range = True, are_scattered = count < pool_size // SCATTERED
     keys = np.empty(count, np.uint64)
     cdef uint64_t[::1] keys_view = keys
     with nogil:
         for row in range(count):
+            if are_scattered:
+                _prefetch(offsets, data, codes, row)
             code = codes[row]
             if code < 0:
                 keys_view[row] = 0
@@ -235,169 +243,11 @@ def folded(const int64_t[::1] offsets, const uint8_t[::1] data):
     return new_offsets, new_data[:size]
 
 
-# ---- fingerprints --------------------------------------------------------------------------------------------------
-
-def text_hashes(const int64_t[::1] offsets, const uint8_t[::1] data, uint64_t seed):
-    """A 64-bit hash of each string of a pool, and at the end one for the code -1.
-
-    Raises:
-        ValueError: the offsets do not fit the data.
-    """
-    if not _whole(offsets, data):
-        raise ValueError("the pool's offsets leave its data")
-    cdef Py_ssize_t code, count = offsets.shape[0] - 1
-    cdef int64_t length
-    cdef uint64_t state, odd = cushion_fold(seed ^ ODD, 0xD6E8FEB86659FD93u) | 1   # of many bits, whatever the seed
-    cdef const uint8_t *text
-    hashes = np.empty(count + 1, np.uint64)
-    cdef uint64_t[::1] hashes_view = hashes
-    with nogil:
-        for code in range(count):
-            length = offsets[code + 1] - offsets[code]
-            state = seed ^ (<uint64_t> length * ODD)
-            text = &data[offsets[code]] if length else NULL
-            while length > 8:
-                state = cushion_fold(state ^ cushion_word(text, 8), odd)
-                text += 8
-                length -= 8
-            # The last eight bytes at once, some of them a second time: the length, which is in the hash, says which.
-            if length and offsets[code + 1] - offsets[code] >= 8:
-                state = cushion_fold(state ^ cushion_word(text + length - 8, 8), odd)
-            elif length:
-                state = cushion_fold(state ^ cushion_word(text, length), odd)
-            hashes_view[code] = state
-        hashes_view[count] = cushion_fold(seed ^ (0 - ODD), odd)        # a length that no text has
-    return hashes
-
-
-cdef struct Source:
-    const double *numbers
-    const int32_t *codes
-    const uint64_t *hashes
-    const uint8_t *states
-    Py_ssize_t blank          # the place of the hash for the code -1
-    uint64_t secret
-    uint64_t state_hashes[256]
-
-
-cdef inline uint64_t _number_bits(double number) noexcept nogil:
-    """The bits of a number to eight decimals, so that sums of the same lots agree whatever their order; one pattern for
-    every NaN, and none for a minus before zero."""
-    cdef uint64_t bits
-    cdef double scaled = number * 1e8
-    if -WHOLE < scaled < WHOLE:
-        scaled = (scaled + 3 * WHOLE) - 3 * WHOLE     # to the nearest whole number: there are no fractions up there
-    number = scaled + 0.0 if number == number else NAN
-    memcpy(&bits, &number, 8)
-    return bits
-
-
-cdef bint _mix(const Source *source, Py_ssize_t first, Py_ssize_t last, uint64_t *into) noexcept nogil:
-    """Add one column's part to the fingerprints of some rows; False where a code leaves its table."""
-    cdef Py_ssize_t row
-    cdef int32_t code
-    cdef bint in_range = True
-    cdef uint64_t secret = source.secret, odd = source.secret | 1
-    if source.numbers != NULL:
-        for row in range(first, last):
-            into[row] += cushion_fold(_number_bits(source.numbers[row]) ^ secret, odd)
-    elif source.states != NULL:
-        for row in range(first, last):
-            into[row] += source.state_hashes[source.states[row]]
-    else:
-        for row in range(first, last):
-            code = source.codes[row]
-            if code >= source.blank:
-                in_range = False
-                break
-            into[row] += source.hashes[code if code >= 0 else source.blank]
-    return in_range
-
-
-def fingerprints(Py_ssize_t count, numbers, texts, states, uint64_t seed):
-    """A 64-bit number for each row that tells rows apart which differ in any of the columns given.
-
-    Args:
-        count: rows.
-        numbers: float64 arrays; all NaN are one.
-        texts: pairs of codes (int32) and the `text_hashes` of their pool, each column's under a seed of its own.
-        states: uint8 arrays.
-        seed: of this comparison; both sides take the same, and their columns in the same order.
-
-    Raises:
-        ValueError: an array of another length, or a code that leaves its pool.
-    """
-    cdef Py_ssize_t sources = len(numbers) + len(texts) + len(states), at = 0, first, last, state
-    cdef const double[::1] number_view
-    cdef const int32_t[::1] code_view
-    cdef const uint64_t[::1] hash_view
-    cdef const uint8_t[::1] state_view
-    cdef bint in_range = True
-    if any(len(column) != count for column in (*numbers, *(codes for codes, _ in texts), *states)):
-        raise ValueError(f"a column does not have {count} rows")
-    prints = np.zeros(count, np.uint64)
-    if count == 0:
-        return prints
-    cdef uint64_t[::1] prints_view = prints
-    cdef Source *columns = <Source *> malloc((sources + 1) * sizeof(Source))
-    if columns == NULL:
-        raise MemoryError
-    try:
-        memset(columns, 0, (sources + 1) * sizeof(Source))
-        for number_view in numbers:
-            columns[at].numbers = &number_view[0]
-            at += 1
-        for code_view, hash_view in texts:
-            columns[at].codes = &code_view[0]
-            columns[at].hashes = &hash_view[0]
-            columns[at].blank = hash_view.shape[0] - 1
-            at += 1
-        for state_view in states:
-            columns[at].states = &state_view[0]
-            at += 1
-        with nogil:
-            for at in range(sources):
-                columns[at].secret = cushion_fold(seed + <uint64_t> (at + 1) * ODD, ODD)
-                if columns[at].states != NULL:
-                    for state in range(256):
-                        columns[at].state_hashes[state] = cushion_fold(
-                            <uint64_t> state ^ columns[at].secret, columns[at].secret | 1
-                        )
-            first = 0
-            while first < count:
-                last = min(first + BLOCK, count)
-                for at in range(sources):
-                    in_range = _mix(&columns[at], first, last, &prints_view[0]) and in_range
-                first = last
-    finally:
-        free(columns)
-    if not in_range:
-        raise ValueError("a text code is not below the size of the pool")
-    return prints
-
-
-def differing(const uint64_t[::1] prints, const uint64_t[::1] other_prints, const int32_t[::1] pair):
-    """The rows (int32, ascending) whose partner, `pair[row]` where that is not -1, has another fingerprint."""
-    cdef Py_ssize_t row, count = pair.shape[0], found = 0
-    cdef int32_t partner
-    rows = np.empty(count, np.int32)
-    cdef int32_t[::1] rows_view = rows
-    with nogil:
-        for row in range(count):
-            if row + AHEAD < count and pair[row + AHEAD] >= 0:
-                PREFETCH(&other_prints[pair[row + AHEAD]])
-            partner = pair[row]
-            if partner >= 0 and prints[row] != other_prints[partner]:
-                rows_view[found] = <int32_t> row
-                found += 1
-    return rows[:found].copy()
-
-
 # ---- joins ---------------------------------------------------------------------------------------------------------
 
-cdef struct Entry:
+cdef packed struct Entry:
     uint64_t key
-    int64_t row
+    int32_t row
 
 cdef struct Slot:
     uint64_t key
@@ -406,7 +256,7 @@ cdef struct Slot:
 
 
 cdef inline uint64_t _hash(uint64_t key, uint64_t seed) noexcept nogil:
-    return cushion_fold(key ^ seed, ODD)
+    return fold(key ^ seed, ODD)
 
 
 cdef inline Slot *_find(Slot *slots, uint64_t mask, uint64_t seed, uint64_t key) noexcept nogil:
@@ -417,31 +267,86 @@ cdef inline Slot *_find(Slot *slots, uint64_t mask, uint64_t seed, uint64_t key)
     return &slots[at]
 
 
-cdef bint _part(
-    const uint64_t[::1] keys, const int32_t[::1] rows, Py_ssize_t row_count, uint64_t seed, int bits,
-    Py_ssize_t *starts, Entry *into,
-) noexcept nogil:
-    """Keys and rows by the top bits of the hash; part p is `starts[p]` to `starts[p + 1]`. False for an unfit row."""
-    cdef Py_ssize_t at, part, parts = 1 << bits
-    cdef Py_ssize_t next_of[1 << PARTS_BITS_MAX]
-    cdef int shift = 63 - bits
-    cdef bint sound = True
-    memset(starts, 0, (parts + 1) * sizeof(Py_ssize_t))
-    for at in range(keys.shape[0]):
-        sound &= 0 <= rows[at] < row_count
-        if keys[at] != 0:
-            starts[((_hash(keys[at], seed) >> 1) >> shift) + 1] += 1
-    for part in range(parts):
-        starts[part + 1] += starts[part]
-        next_of[part] = starts[part]
-    for at in range(keys.shape[0]):
-        if keys[at] == 0:
-            continue
-        part = (_hash(keys[at], seed) >> 1) >> shift
-        into[next_of[part]].key = keys[at]
-        into[next_of[part]].row = rows[at]
-        next_of[part] += 1
-    return sound
+def parts_of(Py_ssize_t count):
+    """Into how many `Parts` a join parts its two sides, of which the portfolio's has so many keys."""
+    cdef Py_ssize_t parts = 1
+    while count > parts * PART_KEYS and parts < PARTS_MAX:
+        parts *= 2
+    return parts
+
+
+cdef class Parts:
+    """Keys of one side with their rows, parted by the top bits of the keys' hash."""
+
+    cdef readonly Py_ssize_t count
+    """Of the parts."""
+    cdef Py_ssize_t row_count
+    cdef uint64_t seed
+    cdef object memory
+    cdef Entry *entries
+    cdef Py_ssize_t starts[PARTS_MAX + 1]      # part p is `starts[p]` to `starts[p + 1]`
+
+    def __init__(
+        self, const uint64_t[::1] keys, const int32_t[::1] rows, Py_ssize_t row_count, Py_ssize_t count, uint64_t seed
+    ):
+        """Args:
+            keys, rows: keys, 0 for none, and the rows they belong to.
+            row_count: what all rows are below.
+            count: as `parts_of` says; both sides of a join take the same, and the same seed.
+
+        Raises:
+            ValueError: lengths differ, or a row or the count is out of bounds.
+        """
+        cdef uint8_t[::1] bytes
+        cdef bint sound
+        if not 1 <= count <= PARTS_MAX or count & (count - 1) or keys.shape[0] != rows.shape[0]:
+            raise ValueError("keys and rows do not fit")
+        self.memory = bytes = np.empty((keys.shape[0] + 1) * sizeof(Entry), np.uint8)
+        self.entries = <Entry *> &bytes[0]
+        self.row_count, self.count, self.seed = row_count, count, seed
+        with nogil:
+            sound = self.fill(keys, rows)
+        if not sound:
+            raise ValueError("keys and rows do not fit")
+
+    cdef bint fill(self, const uint64_t[::1] keys, const int32_t[::1] rows) noexcept nogil:
+        """False for a row out of bounds."""
+        cdef Py_ssize_t at, part
+        cdef Py_ssize_t next_of[PARTS_MAX]
+        cdef Entry *entry
+        cdef int shift = 63
+        cdef bint sound = True
+        while self.count >> (63 - shift) > 1:
+            shift -= 1
+        memset(self.starts, 0, sizeof(self.starts))
+        for at in range(keys.shape[0]):
+            sound &= 0 <= rows[at] < self.row_count
+            if keys[at] != 0:
+                self.starts[((_hash(keys[at], self.seed) >> 1) >> shift) + 1] += 1
+        for part in range(self.count):
+            self.starts[part + 1] += self.starts[part]
+            next_of[part] = self.starts[part]
+        for at in range(keys.shape[0]):
+            if keys[at] == 0:
+                continue
+            part = (_hash(keys[at], self.seed) >> 1) >> shift
+            entry = &self.entries[next_of[part]]
+            next_of[part] += 1
+            PREFETCH_TO_WRITE(<uint8_t *> entry + LINE)
+            entry.key, entry.row = keys[at], rows[at]
+        return sound
+
+    cdef Py_ssize_t keys(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """How many keys some parts have."""
+        return self.starts[last] - self.starts[first]
+
+
+cdef uint64_t _mask(Py_ssize_t count) noexcept nogil:
+    """One less than the slots of the table for so many keys."""
+    cdef uint64_t mask = 15
+    while mask < 3 * <uint64_t> count:
+        mask = 2 * mask + 1
+    return mask
 
 
 cdef Py_ssize_t _join_part(
@@ -453,19 +358,19 @@ cdef Py_ssize_t _join_part(
     cdef Slot *slot
     for at in range(book_count):
         slot = _find(slots, mask, seed, book[at].key)
-        slot.book = <int32_t> (book[at].row + 1) if slot.key == 0 else SEVERAL
+        slot.book = book[at].row + 1 if slot.key == 0 else SEVERAL
         slot.key = book[at].key
     for at in range(tape_count):
         slot = _find(slots, mask, seed, tape[at].key)
         if slot.key == 0:
             continue
         if slot.tape == 0:
-            slot.tape = <int32_t> (tape[at].row + 1)
+            slot.tape = tape[at].row + 1
             if slot.book == SEVERAL:
                 shared[0] = True
             else:
                 tape_pair[tape[at].row] = slot.book - 1
-                book_pair[slot.book - 1] = <int32_t> tape[at].row
+                book_pair[slot.book - 1] = tape[at].row
                 pairs += 1
             continue
         shared[0] = True
@@ -494,82 +399,80 @@ cdef Py_ssize_t _members(
 
 
 def join(
-    const uint64_t[::1] tape_keys, const int32_t[::1] tape_rows,
-    const uint64_t[::1] book_keys, const int32_t[::1] book_rows,
-    int32_t[::1] tape_pair, int32_t[::1] book_pair, uint64_t seed,
+    Parts tape, Parts book, Py_ssize_t first, Py_ssize_t last, int32_t[::1] tape_pair, int32_t[::1] book_pair
 ):
     """Pair the rows whose key stands once on each side, into `tape_pair` and `book_pair` (row of the other side).
 
     Args:
-        tape_keys, tape_rows: keys, 0 for none, and the rows they belong to; so for the book.
+        first, last: only the parts from `first` to `last - 1`; others may be joined at the same time.
 
     Returns:
         The number of pairs, and for either side the rows whose key is on both sides and shared by several rows of one,
         with a number for each key, the same for both sides.
 
     Raises:
-        ValueError: lengths differ, or a row is outside its pair array.
+        ValueError: sides that are parted differently, no such parts, or a pair array that has not all rows.
         MemoryError: no memory.
     """
-    cdef Py_ssize_t tape_count = tape_keys.shape[0], book_count = book_keys.shape[0], pairs = 0, part, parts
-    cdef Py_ssize_t tape_size, book_size, largest = 0, tape_found = 0, book_found = 0
-    cdef Py_ssize_t tape_starts[(1 << PARTS_BITS_MAX) + 1]
-    cdef Py_ssize_t book_starts[(1 << PARTS_BITS_MAX) + 1]
-    cdef int bits = 0
-    cdef uint64_t mask = 15
-    cdef bint sound = tape_rows.shape[0] == tape_count and book_rows.shape[0] == book_count, shared
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if sound and (tape_count == 0 or book_count == 0):
-        return 0, nothing, nothing
-    while (book_count >> bits) > PART_KEYS and bits < PARTS_BITS_MAX:
-        bits += 1
-    parts = 1 << bits
-    entries = np.empty(2 * (tape_count + book_count), np.uint64)
-    cdef uint64_t[::1] entries_view = entries
-    cdef Entry *tape = <Entry *> &entries_view[0]
-    cdef Entry *book = tape + tape_count
-    if sound:
-        with nogil:
-            sound = _part(tape_keys, tape_rows, tape_pair.shape[0], seed, bits, tape_starts, tape)
-            sound = _part(book_keys, book_rows, book_pair.shape[0], seed, bits, book_starts, book) and sound
-    if not sound:
-        raise ValueError("keys and rows do not fit")
-    for part in range(parts):
-        largest = max(largest, book_starts[part + 1] - book_starts[part])
-    while mask + 1 < 2 * <uint64_t> largest:
-        mask = 2 * mask + 1
+    cdef Py_ssize_t pairs = 0, part, tape_size, book_size, tape_found = 0, book_found = 0
+    cdef const Entry *tape_part
+    cdef const Entry *book_part
+    cdef uint64_t mask = 0
+    cdef bint shared
+    if tape.count != book.count or tape.seed != book.seed or not 0 <= first <= last <= tape.count or (
+            tape_pair.shape[0] < tape.row_count or book_pair.shape[0] < book.row_count):
+        raise ValueError("sides of a join do not fit")
+    for part in range(first, last):
+        mask = max(mask, _mask(book.keys(part, part + 1)))
     table = np.empty(2 * (mask + 1), np.uint64)
     cdef uint64_t[::1] table_view = table
     cdef Slot *slots = <Slot *> &table_view[0]
-    members = None
-    cdef int64_t[:, ::1] members_view
-    for part in range(parts):
-        tape_size = tape_starts[part + 1] - tape_starts[part]
-        book_size = book_starts[part + 1] - book_starts[part]
-        shared = False
-        with nogil:
+    # Memory that no shared key asks for is never touched.
+    members = np.empty((4, 1 + max(tape.keys(first, last), book.keys(first, last))), np.int64)
+    cdef int64_t[:, ::1] members_view = members
+    with nogil:
+        for part in range(first, last):
+            tape_part, book_part = tape.entries + tape.starts[part], book.entries + book.starts[part]
+            tape_size, book_size = tape.keys(part, part + 1), book.keys(part, part + 1)
+            mask = _mask(book_size)
+            shared = False
             memset(slots, 0, (mask + 1) * sizeof(Slot))
             pairs += _join_part(
-                slots, mask, seed, tape + tape_starts[part], tape_size, book + book_starts[part], book_size,
-                tape_pair, book_pair, &shared,
+                slots, mask, tape.seed, tape_part, tape_size, book_part, book_size, tape_pair, book_pair, &shared
             )
-        if shared:
-            if members is None:
-                members = np.empty((4, max(tape_count, book_count)), np.int64)
-                members_view = members
-            with nogil:
+            if shared:
                 tape_found += _members(
-                    slots, mask, seed, tape + tape_starts[part], tape_size, part * <int64_t> (mask + 1),
-                    &members_view[0, 0] + tape_found, &members_view[1, 0] + tape_found,
+                    slots, mask, tape.seed, tape_part, tape_size, <int64_t> part << GROUP_BITS,
+                    &members_view[0, tape_found], &members_view[1, tape_found],
                 )
                 book_found += _members(
-                    slots, mask, seed, book + book_starts[part], book_size, part * <int64_t> (mask + 1),
-                    &members_view[2, 0] + book_found, &members_view[3, 0] + book_found,
+                    slots, mask, tape.seed, book_part, book_size, <int64_t> part << GROUP_BITS,
+                    &members_view[2, book_found], &members_view[3, book_found],
                 )
-    if members is None:
-        return pairs, nothing, nothing
     tape_members, book_members = members[:2, :tape_found].copy(), members[2:, :book_found].copy()
     return pairs, (tape_members[0], tape_members[1]), (book_members[0], book_members[1])
+
+
+def unpaired(const int32_t[::1] rows, const int32_t[::1] pair):
+    """Those of some rows that have no partner: `pair[row]` is -1.
+
+    Raises:
+        ValueError: a row is outside its pair array.
+    """
+    cdef Py_ssize_t at, found = 0
+    cdef bint sound = True
+    kept = np.empty(rows.shape[0], np.int32)
+    cdef int32_t[::1] kept_view = kept
+    with nogil:
+        for at in range(rows.shape[0]):
+            if not 0 <= rows[at] < pair.shape[0]:
+                sound = False
+                break
+            kept_view[found] = rows[at]
+            found += pair[rows[at]] < 0
+    if not sound:
+        raise ValueError("a row is outside its pairs")
+    return kept[:found].copy()
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def compare(order: dict[str, Any], folder: Path) -> dict[str, Any]:
         "summary": {field: getattr(found.summary, field) for field in found.summary.__slots__},
         "stages": found.stages,
         "ambiguous": found.ambiguous,
-        "warnings": list(found.warnings),
+        "warnings": [*found.warnings, *(f"workbook: {warning}" for warning in tape.warnings_of(book))],
         "not_compared": found.not_compared,
         "as_of": _day(book.deal.as_of),
     }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.reconcile import _compare, _match
+from core.reconcile import _compare, _match, _prints
 from core.reconcile.match import Keys, Matched, Rows
 from core.reconcile.rules import (
     ALWAYS,
@@ -26,6 +26,7 @@ from core.reconcile.rules import (
     Severity,
 )
 from core.reconcile.side import Side
+from core.reconcile.threads import Threads
 
 Kind = Literal["number", "rating", "name", "text"]
 Column = TypeVar("Column")
@@ -124,8 +125,8 @@ def fingerprints(side: Side, fields: Mapping[str, Rule], seed: int) -> Keys:
             states.append(side.states(name))
         else:
             column = side.column(name)
-            texts.append(None if column is None else (column.codes, side.hashes(name, seed)))
-    return _match.fingerprints(side.row_count, _there(numbers), _there(texts), _there(states), seed)
+            texts.append(None if column is None else (column.codes, column.text.offsets, column.text.data))
+    return _prints.fingerprints(side.row_count, _there(numbers), _there(texts), _there(states), seed)
 
 
 def _there(columns: list[Column | None]) -> list[Column]:
@@ -138,7 +139,7 @@ def compare(
     matched: Matched,
     fields: Mapping[str, Rule],
     tolerances: Mapping[str, float],
-    seed: int,
+    threads: Threads,
     *,
     missing_loans: bool,
 ) -> Found:
@@ -152,9 +153,12 @@ def compare(
     found = Found()
     rows = matched.differing
     partners = matched.tape_pair[rows]
-    for name, rule in fields.items():
-        severities = _severities(tape, book, name, rule, rows, partners, tolerances.get(rule.name, 0.0), seed)
-        found.add(name, "value_mismatch", rows, partners, severities)
+
+    def severities(name: str, rule: Rule) -> Severities:
+        return _severities(tape, book, name, rule, rows, partners, tolerances.get(rule.name, 0.0))
+
+    for name, of_field in zip(fields, threads.map(severities, fields.keys(), fields.values()), strict=True):
+        found.add(name, "value_mismatch", rows, partners, of_field)
     _forget_embedded(tape, book, found)
     if missing_loans:
         _add_missing(tape, book, matched, found)
@@ -164,7 +168,7 @@ def compare(
 
 
 def _severities(
-    tape: Side, book: Side, name: str, rule: Rule, rows: Rows, partners: Rows, tolerance: float, seed: int
+    tape: Side, book: Side, name: str, rule: Rule, rows: Rows, partners: Rows, tolerance: float
 ) -> Severities:
     kind = _KINDS[name]
     severity, lesser = _CODE[rule.severity], _CODE[rule.lesser]
@@ -181,7 +185,7 @@ def _severities(
         return _compare.state_severities(*states, rows, partners, _RANK_FIRST, _RANK_LAST, severity, lesser)
     if kind == "name":
         return _name_severities(tape, book, name, rows, partners, severity, lesser)
-    return _text_severities(tape, book, name, rows, partners, severity, lesser, seed)
+    return _text_severities(tape, book, name, rows, partners, severity, lesser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +249,15 @@ def _numbered(texts: list[str]) -> list[int]:
 
 
 def _text_severities(
-    tape: Side, book: Side, name: str, rows: Rows, partners: Rows, severity: int, lesser: int, seed: int
+    tape: Side, book: Side, name: str, rows: Rows, partners: Rows, severity: int, lesser: int
 ) -> Severities:
     """Names and identifiers that differ as written; an identifier that one side does not have is no difference."""
     theirs, ours = _both(tape.column(name), book.column(name))
     kind = _SOUND.get(name)
     differs = _compare.text_differs(
-        theirs.codes, ours.codes, rows, partners, tape.hashes(name, seed), book.hashes(name, seed), kind is None
-    )
+        theirs.codes, theirs.text.offsets, theirs.text.data, ours.codes, ours.text.offsets, ours.text.data,
+        rows, partners, kind is None,
+    )  # fmt: skip
     if kind is None:
         return differs * np.uint8(severity)
     at = np.flatnonzero(differs)

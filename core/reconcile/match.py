@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,9 +14,10 @@ from core.grid.column import Text
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
-from core.reconcile import _match
+from core.reconcile import _match, _prints
 from core.reconcile.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconcile.side import Side, content_order
+from core.reconcile.threads import Threads
 
 PAR_SHARE_MAX: Final = 0.05
 """How far the par of two loans may be apart, as a share of the tape's, when the borrower alone says they are one."""
@@ -77,7 +78,7 @@ class Matched:
     """Pairs by an identifier that is the same on both sides and fails its check digit."""
 
 
-def match(tape: Side, book: Side, prints_of: PrintsOf) -> Matched:
+def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matched:
     """Pair the loans of two sides one to one.
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
@@ -91,8 +92,9 @@ def match(tape: Side, book: Side, prints_of: PrintsOf) -> Matched:
 
     Args:
         prints_of: gives a side's fingerprints over all that is compared.
+        threads: what works on both sides at once; how many they are changes nothing.
     """
-    work = _Work(tape, book, prints_of)
+    work = _Work(tape, book, prints_of, threads)
     work.by_keys("cusip", _cusip_keys)
     work.by_crossed_cusips()
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
@@ -112,6 +114,10 @@ def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
     return _match.identifier_keys(column.text.offsets, column.text.data, codes, kind)
 
 
+def _keys_of_rows(keys: KeysOf, side: Side, rows: Rows) -> Keys:
+    return keys(side, None if len(rows) == side.row_count else rows)
+
+
 def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
     keys = _keys(side, "cusip", rows, _match.CUSIP)
     if side.column("isin") is not None:
@@ -123,13 +129,13 @@ def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
 class _Work:
     """A matching under way."""
 
-    def __init__(self, tape: Side, book: Side, prints_of: PrintsOf) -> None:
-        self.tape, self.book, self.fingerprints = tape, book, prints_of
+    def __init__(self, tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> None:
+        self.tape, self.book, self.fingerprints, self.threads = tape, book, prints_of, threads
         self.found = Matched(
             np.full(tape.row_count, -1, np.int32),
             np.full(book.row_count, -1, np.int32),
             np.zeros(tape.row_count, np.uint8),
-            prints=(prints_of(tape), prints_of(book)),
+            prints=threads.both(prints_of, (tape, book)),
         )
         self.seed = hash("core.reconcile.match") & 0xFFFF_FFFF_FFFF_FFFF
         self.tape_left = np.arange(tape.row_count, dtype=np.int32)
@@ -143,25 +149,19 @@ class _Work:
         """Pair by the keys that a function gives for the rows of a side."""
         left = self.left()
         if left is not None:
-            tape_rows, book_rows = left
-            tape_keys = keys(self.tape, None if len(tape_rows) == self.tape.row_count else tape_rows)
-            book_keys = keys(self.book, None if len(book_rows) == self.book.row_count else book_rows)
-            self.pair(stage, tape_rows, tape_keys, book_rows, book_keys)
+            self.pair(stage, *self.threads.both(_keys_of_rows, (keys, keys), (self.tape, self.book), left))
 
     def by_crossed_cusips(self) -> None:
         """Pair by the CUSIPs in the US ISINs of one side, whatever its own ones, and those of the other side."""
-        for crossed in (self.tape, self.book):
+        of_isin, of_cusip = ("isin", _match.EMBEDDED), ("cusip", _match.CUSIP)
+        for crossed in ((of_isin, of_cusip), (of_cusip, of_isin)):
             left = self.left()
             if left is None:
                 return
-            keys = [
-                _keys(side, "isin", rows, _match.EMBEDDED)
-                if side is crossed
-                else _keys(side, "cusip", rows, _match.CUSIP)
-                for side, rows in zip((self.tape, self.book), left, strict=True)
-            ]
+            fields, kinds = zip(*crossed, strict=True)
+            keys = self.threads.both(_keys, (self.tape, self.book), fields, left, kinds)
             if keys[0].any() and keys[1].any():
-                self.pair("cusip", left[0], keys[0], left[1], keys[1])
+                self.pair("cusip", *keys)
 
     def as_written(self) -> None:
         """Pair by identifiers that are no sound ones but the same on both sides."""
@@ -170,23 +170,27 @@ class _Work:
             left = self.left()
             if left is None:
                 return
-            columns = self.tape.subset(stage, left[0]), self.book.subset(stage, left[1])
+            columns = self.threads.both(Side.subset, (self.tape, self.book), (stage, stage), left)
             if columns[0] is not None and columns[1] is not None:
                 codes = _shared(columns[0], columns[1])
                 before = self.found.counts[stage]
-                self.pair(stage, left[0], _code_keys(codes[0]), left[1], _code_keys(codes[1]))
+                self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
                 self.found.unverified += self.found.counts[stage] - before
 
     def find_differing(self) -> None:
         """See which of the pairs so far are of different fingerprints."""
-        self.found.differing = _match.differing(*self.found.prints, self.found.tape_pair)
+
+        def among(first: int, last: int) -> Rows:
+            return _prints.differing(*self.found.prints, self.found.tape_pair, first, last)
+
+        self.found.differing = np.concatenate(self.threads.map(among, *self.threads.shares(self.tape.row_count)))
 
     def settle_units(self) -> None:
         """Bring par to units of the currency, and the fingerprints with it."""
         self.find_differing()
         _settle_units(self.tape, self.book, self.found)
         if self.tape.factor != self.book.factor:
-            self.found.prints = self.fingerprints(self.tape), self.fingerprints(self.book)
+            self.found.prints = self.threads.both(self.fingerprints, (self.tape, self.book))
             self.find_differing()
 
     def add_differing(self, rows: Rows) -> None:
@@ -199,10 +203,12 @@ class _Work:
     def by_names(self) -> None:
         """Pair by borrower and maturity, by borrower and facility, by equal content, and by the borrower alone."""
         left = self.left()
-        keyed = None if left is None else _borrowers(self.tape, self.book, *left)
-        if left is None or keyed is None:
+        if left is None:
             return
-        names = _Names(*left, *keyed, *_shared(*keyed))
+        tape, book = self.threads.both(_borrowers, (self.tape, self.book), left)
+        if tape is None or book is None:
+            return
+        names = _Names(*left, tape, book, *_shared(tape, book))
         steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
             ("borrower_maturity", _maturities), ("borrower_name", _facilities), ("borrower_name", self.prints_of)
         )  # fmt: skip
@@ -211,7 +217,7 @@ class _Work:
             codes = None if rows is None else others(self.tape, self.book, *rows)
             if rows is not None and codes is not None:
                 named = names.of(*rows)
-                self.pair(stage, rows[0], _joined(named[0], codes[0]), rows[1], _joined(named[1], codes[1]))
+                self.pair(stage, _joined(named[0], codes[0]), _joined(named[1], codes[1]))
         for alone in (names.of, names.loose):
             rows = self.left()
             if rows is not None:
@@ -231,7 +237,7 @@ class _Work:
             return
         pair = np.full(len(tape_rows), -1, np.int32), np.full(len(book_rows), -1, np.int32)
         places = np.arange(len(tape_rows), dtype=np.int32), np.arange(len(book_rows), dtype=np.int32)
-        _match.join(_code_keys(tape), places[0], _code_keys(book), places[1], *pair, self.seed)
+        self.join((_code_keys(tape), _code_keys(book)), places, pair)
         at = np.flatnonzero(pair[0] >= 0)
         tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
         apart = np.abs(tape_par[tape_found] - book_par[book_found])
@@ -239,11 +245,11 @@ class _Work:
         self.record("borrower_name", tape_found[near], book_found[near])
         self.forget_paired()
 
-    def pair(self, stage: IdentifierType, tape_rows: Rows, tape_keys: Keys, book_rows: Rows, book_keys: Keys) -> None:
-        """Pair rows by keys (0: none), and those that share a key by what they hold."""
-        found = self.found
-        pairs, tape_members, book_members = _match.join(
-            tape_keys, tape_rows, book_keys, book_rows, found.tape_pair, found.book_pair, self.seed
+    def pair(self, stage: IdentifierType, tape_keys: Keys, book_keys: Keys) -> None:
+        """Pair what is left by keys (0: none), and what shares a key by what it holds."""
+        found, tape_rows = self.found, self.tape_left
+        pairs, tape_members, book_members = self.join(
+            (tape_keys, book_keys), (tape_rows, self.book_left), (found.tape_pair, found.book_pair)
         )
         found.counts[stage] += pairs
         if stage != STAGES[0]:  # which is what every row has from the start
@@ -253,10 +259,27 @@ class _Work:
         if pairs or len(tape_members[0]):
             self.forget_paired()
 
+    def join(
+        self, keys: tuple[Keys, Keys], rows: tuple[Rows, Rows], pair: tuple[Rows, Rows]
+    ) -> tuple[int, Members, Members]:
+        """`_match.join` of all parts: pair rows by keys that stand once on each side; the other keys of both sides."""
+        count = _match.parts_of(len(keys[1]))
+
+        def parted(keys: Keys, rows: Rows, pair: Rows) -> _match.Parts:
+            return _match.Parts(keys, rows, len(pair), count, self.seed)
+
+        tape, book = self.threads.both(parted, keys, rows, pair)
+        joined = self.threads.map(
+            lambda first, last: _match.join(tape, book, first, last, *pair), *self.threads.shares(count)
+        )
+        pairs, tape_members, book_members = zip(*joined, strict=True)
+        return sum(pairs), _together(tape_members), _together(book_members)
+
     def forget_paired(self) -> None:
         """Leave out of what is left the rows that have a partner by now."""
-        self.tape_left = self.tape_left[self.found.tape_pair[self.tape_left] < 0]
-        self.book_left = self.book_left[self.found.book_pair[self.book_left] < 0]
+        self.tape_left, self.book_left = self.threads.both(
+            _match.unpaired, (self.tape_left, self.book_left), (self.found.tape_pair, self.found.book_pair)
+        )
 
     def record(self, stage: IdentifierType, tape_rows: Rows, book_rows: Rows) -> None:
         """Take down pairs."""
@@ -294,6 +317,10 @@ class _Work:
         for of_side, kept in ((~is_book, self.found.shared.tape), (is_book, self.found.shared.book)):
             told = np.flatnonzero(of_side & doubtful[group])
             kept.append((rows[told], tape_count[told], book_count[told]))
+
+
+def _together(found: Sequence[Members]) -> Members:
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([groups for _, groups in found])
 
 
 def _equal_partners(
@@ -351,7 +378,7 @@ def _loose(column: TextColumn) -> TextColumn:
     """Normalised names without the words that separate the entities of one group; the first word stays."""
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
-    written, text = parsing.pool_of([_without_loose_words(name) for name in parsing.decoded(column.text, named)])
+    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decoded(column.text, named)])
     written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
 
@@ -359,10 +386,10 @@ def _loose(column: TextColumn) -> TextColumn:
 # ---- keys of names -------------------------------------------------------------------------------------------------
 
 
-def _borrowers(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[TextColumn, TextColumn] | None:
-    """The normalised names of some rows' borrowers; None where a side has no such column."""
-    names = tape.subset("borrower_name", tape_rows), book.subset("borrower_name", book_rows)
-    return None if names[0] is None or names[1] is None else (name_keys(names[0]), name_keys(names[1]))
+def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
+    """The normalised names of some rows' borrowers; None where the side has no such column."""
+    names = side.subset("borrower_name", rows)
+    return None if names is None else name_keys(names)
 
 
 def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
@@ -403,10 +430,6 @@ def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tup
 
 def _folded(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
-
-
-def _without_loose_words(name: str) -> str:
-    return _LOOSE_WORD.sub("", name)
 
 
 _LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,12 @@ from core.portfolio.portfolio import Portfolio
 from core.reconcile.compare import compare, compared_fields, fingerprints
 from core.reconcile.issues import Issues
 from core.reconcile.match import Matched, match
-from core.reconcile.rules import chosen, tolerances_of
+from core.reconcile.rules import ReconcileError, chosen, tolerances_of
 from core.reconcile.side import Side
+from core.reconcile.threads import working
+
+SHARED_LEAST: Final = 20_000
+"""Loans of the larger side from which on threads share the work; with fewer they cost more than they save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ def reconcile(
     rules: Iterable[str] | None = None,
     *,
     tolerances: Mapping[str, float] | None = None,
+    threads: int = 1,
 ) -> Reconciliation:
     """Compare a trustee's tape with the manager's portfolio, whose lots are already added up on both sides.
 
@@ -63,16 +69,20 @@ def reconcile(
         rules: names of `core.reconcile.RULES`; None for all nine.
         tolerances: in place of the defaults, by rule: par_value in currency, price in points, spread and all_in_rate in
             basis points, maturity_date in days.
+        threads: how many may work at once, of which more than two gain little; the answer is the same for any number.
 
     Raises:
-        ReconcileError: an unknown rule, a tolerance that is none, or more than LOANS_MAX loans on a side.
+        ReconcileError: an unknown rule, a tolerance that is none, no thread, or more than LOANS_MAX loans on a side.
     """
     asked, within = chosen(rules), tolerances_of(tolerances)
+    if threads < 1:
+        raise ReconcileError(f"{threads} threads cannot compare anything: one is the least")
     theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
     fields, not_compared = compared_fields(theirs, ours, asked)
     seed = hash("core.reconcile") & 0xFFFF_FFFF_FFFF_FFFF
-    matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=seed))
-    found = compare(theirs, ours, matched, fields, within, seed, missing_loans="missing_loan" in asked)
+    with working(threads if max(tape.row_count, book.row_count) >= SHARED_LEAST else 1) as workers:
+        matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=seed), workers)
+        found = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
     issues = Issues(theirs, ours, matched, found)
     rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
     return Reconciliation(
@@ -109,7 +119,8 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[str
         warnings.append(f"{_loans(by_name)} matched by the name of the borrower, without an identifier in common")
     doubtful = sum(matched.ambiguous.values())
     if doubtful:
-        warnings.append(f"{doubtful:,} keys are shared by several loans of one side, which were paired by nearest par")
+        keys = "1 key is" if doubtful == 1 else f"{doubtful:,} keys are"
+        warnings.append(f"{keys} shared by several loans of one side, which were paired by nearest par")
     return tuple(warnings)
 
 

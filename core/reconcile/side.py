@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +13,10 @@ from core.portfolio import ratings
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.portfolio import Names, Portfolio, Strings
-from core.reconcile import _match
 from core.reconcile.rules import ReconcileError
 
 LOANS_MAX: Final = 10_000_000
 """Loans of one side, as many as a portfolio from columns may have."""
-
-SPREAD: Final = 0x9E37_79B9_7F4A_7C15
-"""Spreads the seeds of fields over 64 bits: the golden ratio, odd."""
 
 WITHDRAWN_STATE, UNREAD_STATE = 23, 24
 """States of a rating beyond its ranks: withdrawn, and a text that says neither a rating nor that there is none."""
@@ -33,7 +28,7 @@ WITHDRAWN: Final = frozenset(("WR", "WD", "WITHDRAWN"))
 class Side:
     """A portfolio with each text column as codes into its own bytes, made when it is first asked for."""
 
-    __slots__ = ("_columns", "_hashes", "_states", "factor", "name", "portfolio", "row_count")
+    __slots__ = ("_columns", "_states", "factor", "name", "portfolio", "row_count")
 
     def __init__(self, portfolio: Portfolio, name: str) -> None:
         """Raises:
@@ -48,7 +43,6 @@ class Side:
         self.factor = 1.0
         """What par is multiplied by to be in units of the currency."""
         self._columns: dict[str, TextColumn | None] = {}
-        self._hashes: dict[tuple[str, int], NDArray[np.uint64]] = {}
         self._states: dict[str, NDArray[np.uint8]] = {}
 
     def column(self, field: str) -> TextColumn | None:
@@ -85,15 +79,6 @@ class Side:
         if not table.any():
             return np.ascontiguousarray(ranks)
         return np.where(ranks == 0, table[names.codes], ranks)
-
-    def hashes(self, field: str, seed: int) -> NDArray[np.uint64]:
-        """The hash of each string of a text column that is there, and of blank at the end; of this field alone."""
-        if (field, seed) not in self._hashes:
-            column = self.column(field)
-            assert column is not None
-            own = (seed + crc32(field.encode()) * SPREAD) & 0xFFFF_FFFF_FFFF_FFFF
-            self._hashes[field, seed] = _match.text_hashes(column.text.offsets, column.text.data, own)
-        return self._hashes[field, seed]
 
     def codes(self, field: str, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """The codes of some rows in a text column; -1 for the row -1, and everywhere without the column."""

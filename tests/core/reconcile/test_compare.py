@@ -131,6 +131,8 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         ("base_rate", "1M SOFR", "3M SOFR", "warning"),
         ("base_rate", "3M SOFR", "3M EURIBOR", "warning"),
         ("base_rate", "SOFR", "EURIBOR", "warning"),
+        ("base_rate", "USD LIBOR", "3M Libor", "info"),
+        ("base_rate", "GBP LIBOR", "3M Libor", "warning"),
         ("base_rate", "3M SOFR", None, "warning"),
         ("base_rate", None, "SOFR", "warning"),
         ("base_rate", None, None, None),
@@ -291,6 +293,9 @@ def test_conflicting_lots_of_a_missing_loan() -> None:
 
 # ---- the kernels refuse --------------------------------------------------------------------------------------------
 
+POOL = np.array([0, 1]), np.zeros(1, np.uint8)
+"""One text of one byte: offsets and data."""
+
 
 @pytest.mark.parametrize(("rows", "partners"), [([1], [0]), ([0], [1]), ([-1], [0]), ([0], [-1]), ([0], [])])
 def test_rows_outside_their_columns_are_refused(rows: list[int], partners: list[int]) -> None:
@@ -306,7 +311,7 @@ def test_rows_outside_their_columns_are_refused(rows: list[int], partners: list[
             codes, codes, at, other, table, table, table, table, np.zeros(2, np.uint8), np.zeros(2, np.uint8), 3, 4
         )
     with pytest.raises(ValueError, match="rows leave"):
-        _compare.text_differs(codes, codes, at, other, np.zeros(2, np.uint64), np.zeros(2, np.uint64), True)
+        _compare.text_differs(codes, *POOL, codes, *POOL, at, other, True)
 
 
 def test_codes_outside_their_tables_are_refused() -> None:
@@ -320,5 +325,11 @@ def test_codes_outside_their_tables_are_refused() -> None:
         _compare.name_severities(codes, codes, row, row, table, table, table, table, flags, flags, 3, 4)
     with pytest.raises(ValueError, match="differ in length"):
         _compare.name_severities(row, row, row, row, table, table, table[:1], table, flags, flags, 3, 4)
-    with pytest.raises(ValueError, match="text code"):
-        _compare.text_differs(codes, codes, row, row, np.zeros(2, np.uint64), np.zeros(2, np.uint64), True)
+    for tape, book in ((codes, row), (row, codes)):
+        with pytest.raises(ValueError, match="text code"):
+            _compare.text_differs(tape, *POOL, book, *POOL, row, row, True)
+    for offsets in ([0, 2], [-1, 1], [1, 0], [0]):
+        pool = np.array(offsets, np.int64), POOL[1]
+        for pools in ((pool, POOL), (POOL, pool)):
+            with pytest.raises(ValueError, match="text code"):
+                _compare.text_differs(row, *pools[0], row, *pools[1], row, row, True)

@@ -89,10 +89,6 @@ def test_codes_outside_their_pool_are_refused() -> None:
         _match.shared_codes(
             text.offsets, text.data, np.array([2], np.int32), text.offsets, text.data, np.zeros(1, np.int32)
         )
-    with pytest.raises(ValueError, match="pool"):
-        _match.fingerprints(1, [], [(np.array([5], np.int32), np.zeros(2, np.uint64))], [], 1)
-    with pytest.raises(ValueError, match="rows"):
-        _match.fingerprints(2, [np.zeros(1)], [], [], 1)
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20))), st.lists(st.one_of(st.none(), st.text(max_size=20))))
@@ -121,33 +117,6 @@ def test_folded_text_is_upper_case_words(strings: list[str]) -> None:
         assert words == " ".join(word for word in plain.split(" ") if word)
 
 
-# ---- fingerprints --------------------------------------------------------------------------------------------------
-
-
-def test_fingerprints_tell_columns_rows_and_signs_apart() -> None:
-    values = np.array([1.0, 2.0, -1.0, np.nan, 0.0, -0.0, -np.nan, 1.0 + 1e-12])
-    prints = _match.fingerprints(8, [values, np.zeros(8)], [], [np.zeros(8, np.uint8)], 99)
-    swapped = _match.fingerprints(8, [np.zeros(8), values], [], [np.zeros(8, np.uint8)], 99)
-    assert len(set(prints.tolist())) == 5
-    assert (prints[3], prints[4], prints[0]) == (prints[6], prints[5], prints[7])
-    assert not set(prints[:3].tolist()) & set(swapped[:3].tolist())
-
-
-def test_hashes_tell_texts_of_the_same_bytes_by_their_length() -> None:
-    """A short text is filled up with zeros, and the last eight bytes of a longer one are taken twice over."""
-    _, text = parsing.pool_of([*("a" + "\0" * count for count in range(20)), *("ab" * count for count in range(2, 20))])
-    hashes = _match.text_hashes(text.offsets, text.data, 123).tolist()
-    assert len(set(hashes)) == len(hashes) == 39
-
-
-@given(st.lists(st.text(max_size=30), unique=True))
-def test_hashes_of_texts_differ(strings: list[str]) -> None:
-    _, text = parsing.pool_of(strings)
-    hashes = _match.text_hashes(text.offsets, text.data, 123).tolist()
-    assert len(hashes) == len(text) + 1
-    assert len(set(hashes)) == len(hashes)
-
-
 # ---- joins ---------------------------------------------------------------------------------------------------------
 
 
@@ -164,11 +133,20 @@ def joined(tape: list[int], book: list[int]) -> tuple[dict[int, int], set[int], 
     return pairs, {row for a, _ in shared for row in a}, {row for _, b in shared for row in b}
 
 
-def check_join(tape: NDArray[np.uint64], book: NDArray[np.uint64]) -> None:
+def parted(keys: NDArray[np.uint64], count: int) -> _match.Parts:
+    return _match.Parts(keys, np.arange(len(keys), dtype=np.int32), len(keys), count, 7)
+
+
+def check_join(tape: NDArray[np.uint64], book: NDArray[np.uint64], part_count: int) -> None:
     tape_pair, book_pair = np.full(len(tape), -1, np.int32), np.full(len(book), -1, np.int32)
-    count, (tape_rows, tape_groups), (book_rows, book_groups) = _match.join(
-        tape, np.arange(len(tape), dtype=np.int32), book, np.arange(len(book), dtype=np.int32), tape_pair, book_pair, 7
-    )
+    parts = parted(tape, part_count), parted(book, part_count)
+    halves = [
+        _match.join(*parts, first, last, tape_pair, book_pair)
+        for first, last in ((part_count // 2, part_count), (0, part_count // 2))
+    ]
+    count = sum(half[0] for half in halves)
+    tape_rows, tape_groups = (np.concatenate(arrays) for arrays in zip(*(half[1] for half in halves), strict=True))
+    book_rows, book_groups = (np.concatenate(arrays) for arrays in zip(*(half[2] for half in halves), strict=True))
     pairs, tape_shared, book_shared = joined(tape.tolist(), book.tolist())
     assert count == len(pairs)
     assert {row: pair for row, pair in enumerate(tape_pair.tolist()) if pair >= 0} == pairs
@@ -179,25 +157,63 @@ def check_join(tape: NDArray[np.uint64], book: NDArray[np.uint64]) -> None:
 
 
 @settings(max_examples=200)
-@given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 12)))
-def test_joins_of_few_keys(tape: list[int], book: list[int]) -> None:
-    check_join(np.array(tape, np.uint64), np.array(book, np.uint64))
+@given(st.lists(st.integers(0, 12)), st.lists(st.integers(0, 12)), st.sampled_from([1, 2, 8]))
+def test_joins_of_few_keys(tape: list[int], book: list[int], part_count: int) -> None:
+    check_join(np.array(tape, np.uint64), np.array(book, np.uint64), part_count)
 
 
-def test_joins_of_several_parts() -> None:
+@pytest.mark.parametrize("part_count", [1, 32, 1024])
+def test_joins_of_many_keys(part_count: int) -> None:
     chance = np.random.default_rng(1)
-    check_join(
-        chance.integers(1, 60_000, 50_000).astype(np.uint64), chance.integers(1, 60_000, 40_000).astype(np.uint64)
-    )
+    tape, book = (chance.integers(1, 60_000, count).astype(np.uint64) for count in (50_000, 40_000))
+    check_join(tape, book, part_count)
+
+
+def test_a_million_rows_of_one_key_are_no_trouble() -> None:
+    """Each part has a table of its own size: one that is large enough for all would be cleared 512 times."""
+    keys = np.full(1_000_000, 5, np.uint64)
+    pairs = np.full(1_000_000, -1, np.int32), np.full(1_000_000, -1, np.int32)
+    parts = parted(keys, _match.parts_of(len(keys)))
+    count, (tape_rows, _), (book_rows, _) = _match.join(parts, parts, 0, parts.count, *pairs)
+    assert (count, parts.count, len(tape_rows), len(book_rows)) == (0, 512, 1_000_000, 1_000_000)
+
+
+def test_parts_hold_a_few_thousand_keys() -> None:
+    assert [_match.parts_of(count) for count in (0, 2_048, 2_049, 1_000_000, 10_000_000)] == [1, 1, 2, 512, 1_024]
+
+
+@pytest.mark.parametrize("rows", [[1], [-1], []])
+def test_rows_that_do_not_fit_are_not_parted(rows: list[int]) -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        _match.Parts(np.ones(1, np.uint64), np.array(rows, np.int32), 1, 1, 7)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 3, 2_048])
+def test_parts_are_a_power_of_two(count: int) -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        parted(np.ones(1, np.uint64), count)
 
 
 def test_what_a_join_refuses() -> None:
-    one, row, pair = np.ones(1, np.uint64), np.zeros(1, np.int32), np.full(1, -1, np.int32)
-    for rows in (np.array([1], np.int32), np.array([-1], np.int32), row[:0]):
+    one, pair = parted(np.ones(1, np.uint64), 2), np.full(1, -1, np.int32)
+    other_seed = _match.Parts(np.ones(1, np.uint64), np.zeros(1, np.int32), 1, 2, 8)
+    for other in (parted(np.ones(1, np.uint64), 1), other_seed):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, rows, one, row, pair, pair, 1)
+            _match.join(one, other, 0, 1, pair, pair)
+    for first, last in ((-1, 1), (1, 0), (0, 3)):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, row, one, rows, pair, pair, 1)
+            _match.join(one, one, first, last, pair, pair)
+    for pairs in ((pair[:0], pair), (pair, pair[:0])):
+        with pytest.raises(ValueError, match="do not fit"):
+            _match.join(one, one, 0, 2, *pairs)
+
+
+def test_rows_without_a_partner() -> None:
+    pair = np.array([-1, 4, -1, -1, 0], np.int32)
+    assert _match.unpaired(np.array([0, 1, 3, 4], np.int32), pair).tolist() == [0, 3]
+    for row in (-1, 5):
+        with pytest.raises(ValueError, match="outside"):
+            _match.unpaired(np.array([row], np.int32), pair)
 
 
 # ---- nearest par ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from core.generate import generate
 from core.portfolio.portfolio import Names, Portfolio
 from core.reconcile import RULES, Issue, ReconcileError, Reconciliation, reconcile
 from core.reconcile.issues import COLUMNS
+from core.reconcile.run import SHARED_LEAST
 from tests.core.reconcile import oracle
 from tests.core.reconcile.oracle import portfolio_of
 
@@ -95,6 +96,44 @@ def test_shuffling_either_side_changes_nothing(
     assert without_row_numbers(first) == without_row_numbers(again)
 
 
+def exactly(result: Reconciliation) -> Any:
+    return [rows.tolist() for rows in result.pairs], result.not_compared, without_row_numbers(result)
+
+
+@settings(max_examples=60, deadline=None)
+@given(books(), books(), st.integers(2, 5))
+def test_any_number_of_threads_gives_the_same_answer(
+    tape: dict[str, list[Any]], book: dict[str, list[Any]], threads: int
+) -> None:
+    sides = Portfolio.from_columns(tape), Portfolio.from_columns(book)
+    expected = exactly(reconcile(*sides))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.reconcile.run.SHARED_LEAST", 0)
+        assert exactly(reconcile(*sides, threads=threads)) == expected
+
+
+def test_any_number_of_threads_gives_the_same_answer_of_many_loans() -> None:
+    """Of a book and a tape that is shuffled and edited, has loans twice over, and lacks others and identifiers."""
+    book = generate(loans=SHARED_LEAST).portfolio_columns()
+    chance = np.random.default_rng(11)
+    rows = chance.permutation(np.append(np.arange(SHARED_LEAST - 200), chance.integers(0, SHARED_LEAST, 500)))
+    tape = {
+        name: (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
+        for name, values in book.items()
+    }
+    tape["par_value"] = tape["par_value"] * chance.choice([1.0, 1.1], len(rows), p=[0.9, 0.1])
+    lost = chance.random(len(rows)) < 0.05
+    tape |= {name: np.where(lost, "", tape[name]) for name in ("cusip", "loanx_id", "isin")}
+    sides = Portfolio.from_columns(tape), Portfolio.from_columns(book)
+    expected = exactly(reconcile(*sides))
+    _, _, (summary, stages, ambiguous, *_) = expected
+    assert summary.issues_found > 2_000
+    assert min(stages["cusip"], stages["loanx_id"], stages["borrower_maturity"]) > 1_000
+    assert sum(ambiguous.values()) > 0
+    for threads in (2, 3, 8):
+        assert exactly(reconcile(*sides, threads=threads)) == expected
+
+
 @settings(max_examples=80, deadline=None)
 @given(books(), st.lists(st.integers(0, 6), max_size=4))
 def test_a_tape_with_itself_gives_no_issue(columns: dict[str, list[Any]], again: list[int]) -> None:
@@ -143,6 +182,7 @@ def test_a_loan_is_matched_at_most_once_and_nothing_is_lost() -> None:
     missing = [one for one in result.issues if one.issue_type == "missing_in_internal"]
     assert len(missing) == result.summary.unmatched_trustee == 40
     assert result.ambiguous["borrower_maturity"] == 1
+    assert "1 key is shared by several loans of one side, which were paired by nearest par" in result.warnings
     doubts = [one for one in result.issues if one.issue_type == "duplicate_position"]
     assert len(doubts) == 100
     assert {(one.trustee_value, one.internal_value, one.severity, one.category) for one in doubts} == {
@@ -376,6 +416,8 @@ def test_refusals() -> None:
         reconcile(portfolio, portfolio, tolerances={"price": -1.0})
     with pytest.raises(ReconcileError, match="10,000,001 loans on the tape are more than 10,000,000"):
         reconcile(replace(portfolio, row_count=10_000_001), portfolio)
+    with pytest.raises(ReconcileError, match="0 threads"):
+        reconcile(portfolio, portfolio, threads=0)
 
 
 def test_an_issue_is_what_the_chunk_says() -> None:
