@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,12 +33,14 @@ _ANSWER_BYTES_MAX: Final = 64 * 1024 * 1024
 _PART_BYTES: Final = 1024 * 1024
 _HEAD: Final = struct.Struct("<?Q")
 """In front of an order or an answer: whether more can follow it, and its length in bytes."""
+_STEPS_TOLD: Final = 8
+"""Of the calls that led to a fault."""
 _PR_SET_PDEATHSIG: Final = 1
 """The option of Linux' prctl that asks for a signal at the parent's death, as <linux/prctl.h> numbers it."""
 
 
 class ChildFailed(Exception):
-    """The child ended without an answer: it crashed, or was ended from outside."""
+    """The child ended without an answer: it crashed, or was ended from outside. The text says how, for a log."""
 
 
 class ChildOutOfMemory(ChildFailed):
@@ -108,14 +111,18 @@ def _wait(child: subprocess.Popen[bytes], seconds: float, stop: threading.Event)
 def _answer(code: int, output: bytes) -> dict[str, Any]:
     if code == -signal.SIGXCPU:
         raise ChildOutOfTime
-    if code != 0 or len(output) > _ANSWER_BYTES_MAX:
-        raise ChildFailed
+    if code != 0:
+        raise ChildFailed(f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}")
+    if len(output) > _ANSWER_BYTES_MAX:
+        raise ChildFailed(f"an answer of more than {_ANSWER_BYTES_MAX} bytes")
     try:
         answer = json.loads(output)
     except ValueError as error:
-        raise ChildFailed from error
+        raise ChildFailed("an answer that is not JSON") from error
     if not isinstance(answer, dict):
-        raise ChildFailed
+        raise ChildFailed("an answer that is no object")
+    if "crashed" in answer:
+        raise ChildFailed(answer["crashed"])
     if "memory" in answer:
         raise ChildOutOfMemory
     if "failed" in answer:
@@ -223,7 +230,17 @@ def confine(work: Callable[[], dict[str, Any]], memory_bytes_max: str, seconds_m
         answer = {"memory": True}
     except OSError as failure:
         answer = {"failed": [failure.errno, failure.strerror]}
+    except Exception as fault:
+        answer = {"crashed": _place_of(fault)}
     sys.stdout.write(json.dumps(answer))
+
+
+def _place_of(fault: Exception) -> str:
+    """Where a fault happened, innermost first; not its message, which may quote a stranger's file."""
+    steps = traceback.extract_tb(fault.__traceback__)[: -_STEPS_TOLD - 1 : -1]
+    return " < ".join(
+        [type(fault).__name__, *(f"{Path(step.filename).name}:{step.lineno} {step.name}" for step in steps)]
+    )
 
 
 def serve(work: Callable[[bytes], tuple[bytes, bool]], memory_bytes_max: str, parent: str) -> None:

@@ -21,6 +21,7 @@ SECRET_VALUES = re.compile(
 )
 
 
+log = structlog.get_logger()
 _shown = logging.getLogger("cushion.request")
 """Carries the severity that was chosen; nothing is written through it."""
 
@@ -94,6 +95,13 @@ def log_request(
     }
     sys.stderr.buffer.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
     sys.stderr.buffer.flush()
+
+
+def log_cause(refusal: Exception) -> None:
+    """The line of what stands behind a refusal whose words are for its user: how a child process ended, say."""
+    cause = refusal.__cause__
+    if cause is not None:
+        log.warning("refused", refusal=str(refusal), cause=type(cause).__name__, detail=str(cause))
 
 
 def _dump(event: Any, **_: Any) -> str:

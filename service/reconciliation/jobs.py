@@ -20,6 +20,7 @@ from core.reconcile.rules import ALWAYS
 from core.reconcile.tape import TapeRefused
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
+from service.platform.log import log_cause
 from service.platform.scratch import clear, folder_of
 from service.reconciliation import library, merge_store, store
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
@@ -56,6 +57,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.parse_seconds,
             )
         except TapeRefused as refusal:
+            log_cause(refusal)
             await _fail_tape(unit, tape.id, str(refusal))
             return
         key = await library.keep_loans(unit, read.path)
@@ -116,6 +118,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=settings.reconciliation_seconds,
             )
         except ComparisonFailed as failure:
+            log_cause(failure)
             await _fail_job(unit, job.id, str(failure))
             return
         compared = time.perf_counter()

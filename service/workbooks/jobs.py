@@ -18,6 +18,7 @@ from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
 from service.platform.blobs import hash_of
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
+from service.platform.log import log_cause
 from service.platform.scratch import clear, folder_of
 from service.platform.secrets import new_id
 from service.workbooks import reading, store
@@ -54,6 +55,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.parse_seconds,
             )
         except FileRefused as refusal:
+            log_cause(refusal)
             await _fail(unit, workbook_id, "workbook.parsing_failed", refusal.hint)
             return
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
@@ -86,6 +88,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
                 seconds_max=unit.settings.recalculation_seconds,
             )
         except RecalculationFailed as failure:
+            log_cause(failure)
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
         parsed = Parsed(made.manifest, made.paths)

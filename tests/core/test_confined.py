@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,12 @@ def work():
                 pass
         case "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
+        case "fault":
+            raise ValueError("what stands in a cell")
+        case "code":
+            sys.exit(3)
+        case "print":
+            print("a library that prints")
         case "missing":
             open("/nowhere/at/all")
         case "list":
@@ -115,6 +122,24 @@ def test_what_goes_wrong_in_the_child_is_told_by_class(
     with pytest.raises(raised) as caught:
         run(what)
     assert type(caught.value) is raised
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("fault", r"ValueError < confined_program\.py:\d+ work < confined\.py:\d+ confine"),
+        ("crash", "ended by SIGSEGV"),
+        ("code", "ended with code 3"),
+        ("print", "an answer that is not JSON"),
+        ("list", "an answer that is no object"),
+    ],
+)
+def test_a_failure_says_where_it_happened_and_quotes_nothing(
+    run: Callable[..., dict[str, Any]], what: str, told: str
+) -> None:
+    with pytest.raises(ChildFailed) as caught:
+        run(what)
+    assert re.fullmatch(told, str(caught.value))
 
 
 @pytest.mark.parametrize("what", ["sleep", "spin"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,23 @@ def test_a_comparison_whose_loans_are_gone_fails_past_its_retries(idle: Stack, t
     assert dead_letters(idle, pair.member) == [("reconciliation.compare", 2)]
     assert events(idle, pair.member, "reconciliation.failed") == [(job["job_id"], {"error": job["error_message"]})]
     assert pair.issues() == []
+
+
+def test_how_a_child_broke_off_stands_in_the_log(
+    idle: Stack, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its user reads that it stopped; whoever runs the service reads where."""
+    with idle.another_worker():
+        pair: Pair = paired(register(idle.url), Files(tmp_path))
+        ((key,),) = idle.sql("SELECT loans_key FROM tapes WHERE id = %s", [pair.tape_id])
+        (idle.data_dir / "blobs" / key[:2] / key).write_bytes(b"no loans")
+        job = pair.compare()
+    assert (job["status"], job["error_message"]) == ("failed", "Comparing stopped before its end.")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    (line,) = [line for line in lines if line["event"] == "refused"]
+    assert (line["refusal"], line["cause"], line["level"]) == (job["error_message"], "ChildFailed", "warning")
+    assert line["detail"].startswith("CodecError < codec.py:")
+    assert line["job"] == "reconciliation.compare"
 
 
 def dead_letters(stack: Stack, member: Member) -> list[tuple[str, int]]:
