@@ -1,11 +1,11 @@
-"""Administration's decisions: who may change whom, and what a key may carry."""
+"""Administration's decisions on tenants and users: who may change whom, and what they see of their use."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -14,21 +14,14 @@ from msgspec import UNSET
 from service.admin import store
 from service.admin.choices import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
 from service.admin.schema import (
-    ApiKey,
     InvalidRole,
     Invitation,
     Invite,
-    KeyCreate,
-    KeyLimitExceeded,
-    KeyNotActive,
     LastOwner,
     NotYetJoined,
-    OldKey,
     OwnerStays,
     Permissions,
     Quota,
-    RotatedKeys,
-    Rotation,
     SelfStays,
     SettingsPatch,
     Tenant,
@@ -46,9 +39,8 @@ from service.auth.schema import EmailTaken, check_email
 from service.platform import mail
 from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.context import Context
-from service.platform.moments import moment
 from service.platform.problem import Fault, PermissionDenied, ValidationFailed
-from service.platform.secrets import new_api_key, new_id, new_token
+from service.platform.secrets import new_id, new_token
 from service.platform.standing import TenantUsage, Window
 
 MEGABYTE = 1_048_576
@@ -67,7 +59,6 @@ ADMINISTRATION: Final[dict[Role, tuple[str, ...]]] = {
     "viewer": (),
 }
 """What a role may administer besides its scopes."""
-LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
 
 
 async def get_tenant(ctx: Context) -> Tenant:
@@ -99,7 +90,7 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     )
     changed = await store.tenant(ctx)
     if standing or settings.keys() & GATE_SETTINGS:
-        await _bite(ctx, partial(ctx.resources.copies.drop_tenant, row.id))
+        await ctx.forget(partial(ctx.resources.copies.drop_tenant, row.id))
     ctx.concerns("tenant", changed.id, changed.name, changed=names, **standing)
     ctx.tag(changed.version)
     return _dressed(ctx, changed, used)
@@ -126,18 +117,8 @@ async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant; its records stay."""
     row = await store.lock_tenant(ctx)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
-    await _bite(ctx, partial(ctx.resources.copies.drop_tenant, row.id))
+    await ctx.forget(partial(ctx.resources.copies.drop_tenant, row.id))
     ctx.concerns("tenant", row.id, row.name)
-
-
-async def _bite(ctx: Context, drop: Callable[[], Awaitable[None]]) -> None:
-    """Have the gate forget its copy of what changes.
-
-    Before the commit, so that there is no commit without it, and once more after it, should a copy of what was have
-    been made in between.
-    """
-    await drop()
-    ctx.after_commit(drop)
 
 
 def _chosen(patch: SettingsPatch) -> dict[str, Any]:
@@ -213,7 +194,7 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
-        await _bite(ctx, partial(ctx.resources.copies.drop_keys, await store.key_hashes_of(ctx, user_id)))
+        await ctx.forget(partial(ctx.resources.copies.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
 
@@ -235,7 +216,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
     await identity.revoke_tokens(ctx, user_id)
-    await _bite(ctx, partial(ctx.resources.copies.drop_keys, key_hashes))
+    await ctx.forget(partial(ctx.resources.copies.drop_keys, key_hashes))
     ctx.concerns("user", user_id, user.email)
 
 
@@ -309,93 +290,6 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
     if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):  # who is there already needs no place
         raise UserLimitExceeded
     return user_id
-
-
-async def create_key(ctx: Context, body: KeyCreate) -> ApiKey:
-    """An API key; nobody puts on it what they may not do themselves."""
-    unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
-    if unknown:
-        raise ValidationFailed(
-            *(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10])
-        )
-    _grants(ctx, body.permissions)
-    expires_at = moment(["body", "expires_at"], body.expires_at) if body.expires_at is not None else None
-    if expires_at is not None:
-        if expires_at <= ctx.now():
-            raise ValidationFailed(Fault(["body", "expires_at"], "lies in the past"))
-        if expires_at > ctx.now() + LONGEST_LIFE:
-            raise ValidationFailed(Fault(["body", "expires_at"], f"is more than {LONGEST_LIFE.days} days away"))
-    tenant = await store.lock_tenant(ctx)
-    if 0 <= ctx.settings.max_api_keys.of(tenant.subscription_tier) <= tenant.api_keys:
-        raise KeyLimitExceeded
-    permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
-    key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
-    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
-    return key
-
-
-async def rotate_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
-    """A key in the place of another, which works for some hours yet; it needs no place of its own in the quota."""
-    old = await store.lock_key(ctx, key_id)
-    _grants(ctx, old.permissions)
-    if old.status != "active":
-        raise KeyNotActive
-    new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
-    end = ctx.now() + timedelta(hours=body.grace_period_hours)
-    expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
-    await _bite(ctx, partial(ctx.resources.copies.drop_keys, [old.key_hash]))
-    ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
-    return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
-
-
-def _grants(ctx: Context, permissions: list[str]) -> None:
-    """See that the caller may make a key with these permissions.
-
-    Raises:
-        PermissionDenied: they lack one, or are no user of the tenant, whose present role bounds a key at all times.
-    """
-    if not ctx.caller.member or not set(permissions) <= ctx.caller.scopes:
-        raise PermissionDenied
-
-
-async def _new_key(
-    ctx: Context,
-    name: str,
-    description: str | None,
-    permissions: list[str],
-    environment: Literal["live", "test"],
-    expires_at: datetime | None,
-) -> ApiKey:
-    """A key of the caller's, with its secret."""
-    secret, prefix, key_hash = new_api_key(environment)
-    key = await store.create_key(
-        ctx,
-        {
-            "tenant_id": ctx.tenant,
-            "id": new_id(),
-            "name": name,
-            "description": description,
-            "key_hash": key_hash,
-            "key_prefix": prefix,
-            "permissions": permissions,
-            "environment": environment,
-            "expires_at": expires_at,
-            "creator_id": ctx.caller.user_id,
-            "created_by": await ctx.email(),
-        },
-    )
-    return msgspec.structs.replace(key, key=secret)
-
-
-async def revoke_key(ctx: Context, key_id: UUID) -> None:
-    """End a key at once."""
-    key = await store.lock_key(ctx, key_id)
-    if key.status == "revoked":
-        ctx.changed_nothing()
-        return
-    await store.revoke_key(ctx, key_id)
-    await _bite(ctx, partial(ctx.resources.copies.drop_keys, [key.key_hash]))
-    ctx.concerns("api_key", key_id, key.name)
 
 
 def _granted_role(ctx: Context, role: str) -> Role:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.admin import actions, store
+from service.admin import actions, keys, store
 from service.admin.schema import (
     ApiKey,
     InvalidRole,
@@ -98,7 +98,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")
 async def create_api_key(ctx: Context, body: KeyCreate) -> ApiKey:
     """Make an API key; its secret is in this answer only."""
-    return await actions.create_key(ctx, body)
+    return await keys.create(ctx, body)
 
 
 @area.get("/api-keys", access="admin:api-keys")
@@ -110,7 +110,7 @@ async def list_api_keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
 @area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(KeyNotFound,), event="api_key.revoked")
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
     """Revoke an API key, at once and for good."""
-    await actions.revoke_key(ctx, key_id)
+    await keys.revoke(ctx, key_id)
 
 
 @area.post(
@@ -122,4 +122,4 @@ async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
 )
 async def rotate_api_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
-    return await actions.rotate_key(ctx, key_id, body)
+    return await keys.rotate(ctx, key_id, body)

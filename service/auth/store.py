@@ -281,7 +281,7 @@ async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes:
         "INSERT INTO recovery_codes (tenant_id, user_id, code_hash) SELECT %s, %s, unnest(%s::bytea[])",
         [ctx.tenant, user_id, code_hashes],
     )
-    await _forget_standing(ctx, user_id)
+    await ctx.forget(partial(ctx.resources.copies.drop_user, user_id))
 
 
 async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
@@ -295,7 +295,7 @@ async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
         [user_id],
     )
     await ctx.execute("DELETE FROM recovery_codes WHERE user_id = %s", [user_id])
-    await _forget_standing(ctx, user_id)
+    await ctx.forget(partial(ctx.resources.copies.drop_user, user_id))
 
 
 async def note_step(ctx: Context, user_id: UUID, step: int) -> None:
@@ -311,10 +311,3 @@ async def use_recovery_code(ctx: Context, user_id: UUID, code_hash: bytes) -> bo
             [user_id, code_hash],
         )
     )
-
-
-async def _forget_standing(ctx: Context, user_id: UUID) -> None:
-    """Drop the gate's copy: before the commit, so that there is none without, and after, should one be made between."""
-    drop = partial(ctx.resources.copies.drop_user, user_id)
-    await drop()
-    ctx.after_commit(drop)

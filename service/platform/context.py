@@ -179,6 +179,15 @@ class Unit:
         """Run this once the transaction is safe: copies into Redis, and nothing that must not be lost."""
         self._after_commit.append(follow)
 
+    async def forget(self, drop: Callable[[], Awaitable[None]]) -> None:
+        """Have the gate forget its copy of what changes.
+
+        Before the commit, so that there is no commit without it, and once more after it, should a copy of what was have
+        been made in between.
+        """
+        await drop()
+        self.after_commit(drop)
+
     def afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run this when the answer is out, if there is one: what must not show in the time that the answer takes, nor,
         after a pause of chance, in that of the caller's next one.
