@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
+from service.commands.draft import drafts
 from service.commands.progress import busy, counted
 from service.commands.reading import words
 from service.commands.refusal import Refused
@@ -100,15 +100,14 @@ def _drawn(
 
 
 def _write(out: Path, files: dict[str, Callable[[Path, Callable[[int], None]], None]], rows: int) -> None:
-    """Write all of the files, then give them their names: an interrupted run leaves no half file and no half set."""
+    """Write all of the files, then give them their names."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        # A folder of its own beside the targets, so that the moves stay on one disk.
-        with tempfile.TemporaryDirectory(dir=out, prefix=".cushion-") as folder, counted("Writing", rows) as advance:
+        with drafts(out) as folder, counted("Writing", rows) as advance:
             for name, write in files.items():
-                write(Path(folder) / name, advance)
+                write(folder / name, advance)
             for name in files:
-                (Path(folder) / name).replace(out / name)
+                (folder / name).replace(out / name)
     except OSError as error:
         raise Refused(f"{error.filename or out}: {error.strerror or error}") from error
     for name in files:

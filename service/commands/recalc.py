@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
+from service.commands.draft import drafts
 from service.commands.progress import busy, counted
 from service.commands.refusal import Refused, one_line
 
@@ -118,15 +118,11 @@ def _replacing(target: Path) -> Iterator[Any]:
             with target.open("wb") as out:
                 yield out
             return
-        with NamedTemporaryFile(dir=target.parent, prefix=".cushion-", delete=False) as out:
-            unfinished = Path(out.name)
-            try:
+        with drafts(target.parent) as folder:
+            unfinished = folder / target.name
+            with unfinished.open("wb") as out:
                 yield out
-            except BaseException:
-                unfinished.unlink()
-                raise
-        unfinished.chmod(0o644)
-        unfinished.replace(target)
+            unfinished.replace(target)
     except OSError as error:
         raise Refused(f"{target}: {error.strerror or error}") from error
 

@@ -32,7 +32,8 @@ class Binding:
         )
         self._empty = b"{}" if route.body_may_lack else b""
         self._query_lists = _list_fields(route.query)
-        self._query_names = frozenset(field.encode_name for field in msgspec.structs.fields(route.query or Struct))
+        self._query_names = _names(route.query)
+        self._form_names = _names(route.form)
         self._query_texts = _text_fields(route.query)
 
     async def arguments(
@@ -59,7 +60,9 @@ class Binding:
             too_large = next(
                 (error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge
             )
-            content, closing = await read_form(ctx.headers, receive, most_bytes=most, too_large=too_large)
+            content, closing = await read_form(
+                ctx.headers, receive, names=self._form_names, most_bytes=most, too_large=too_large
+            )
             try:
                 arguments["form"] = to_struct(content, route.form)
             except msgspec.ValidationError as error:
@@ -143,6 +146,10 @@ def _invalid(part: str, error: msgspec.ValidationError) -> Problem:
     if missing:
         steps.append(missing[1])
     return problems.ValidationFailed(Fault([part, *steps], message))
+
+
+def _names(kind: type | None) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(kind or Struct))
 
 
 def _list_fields(kind: type | None) -> frozenset[str]:

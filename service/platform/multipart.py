@@ -19,9 +19,15 @@ FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and the other fields around a file
 
 
 async def read_form(
-    headers: dict[bytes, bytes], receive: Receive, *, most_bytes: int, too_large: type[Problem] = PayloadTooLarge
+    headers: dict[bytes, bytes],
+    receive: Receive,
+    *,
+    names: frozenset[str],
+    most_bytes: int,
+    too_large: type[Problem] = PayloadTooLarge,
 ) -> tuple[dict[str, Any], Callable[[], Awaitable[None]]]:
-    """The fields of a form, files as `Upload`, and what closes (and so removes) the files.
+    """The fields of a form, files as `Upload`, and what closes (and so removes) the files. One of `names` may be there
+    once only; of others, which nobody reads, the last one counts.
 
     Raises:
         UnsupportedMediaType: neither multipart nor urlencoded.
@@ -70,7 +76,7 @@ async def read_form(
         if "\x00" in ((value.filename or "") if isinstance(value, UploadFile) else value):
             await form.close()
             raise ValidationFailed(Fault(["body", name], "null character"))
-        if name in fields:  # of two files, say, one would be lost without a word
+        if name in fields and name in names:  # of two files, say, one would be lost without a word
             await form.close()
             raise ValidationFailed(Fault(["body", name], "given twice"))
         if isinstance(value, UploadFile):

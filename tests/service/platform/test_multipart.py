@@ -15,6 +15,8 @@ from service.platform.multipart import FIELD_BYTES, read_form, to_struct
 from service.platform.problem import PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 
 BOUNDARY = "b0undary"
+NAMES = frozenset({"name", "file", "a"})
+"""What a form is asked for."""
 
 
 class Form(Struct):
@@ -53,7 +55,7 @@ def read(
             return next(messages)
 
         headers = {b"content-type": kind.encode()} | ({b"content-length": length} if length is not None else {})
-        fields, close = await read_form(headers, receive, most_bytes=most, **options)
+        fields, close = await read_form(headers, receive, names=NAMES, most_bytes=most, **options)
         found = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
         found |= {
             f"{name}!": (value.file_name, value.size_bytes)
@@ -106,6 +108,7 @@ def test_a_file_is_refused_while_it_arrives() -> None:
             await read_form(
                 {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()},
                 receive,
+                names=NAMES,
                 most_bytes=1 << 20,
                 too_large=TooMuch,
             )
@@ -147,6 +150,10 @@ def test_a_malformed_form_is_refused(chunks: list[bytes], kind: str) -> None:
         read(chunks, kind=kind)
 
 
+def test_what_nobody_reads_may_be_there_twice() -> None:
+    assert read([b"q=1&a=1&q=2"], kind="application/x-www-form-urlencoded") == {"q": "2", "a": "1"}
+
+
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/json", "multipart/mixed; boundary=x"])
 def test_another_content_is_no_form(kind: str) -> None:
     with pytest.raises(UnsupportedMediaType):
@@ -165,10 +172,9 @@ def test_a_form_that_breaks_off_is_refused() -> None:
         async def receive() -> MutableMapping[str, Any]:
             return next(messages)
 
+        headers = {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}
         with pytest.raises(ValidationFailed):
-            await read_form(
-                {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}, receive, most_bytes=1 << 20
-            )
+            await read_form(headers, receive, names=NAMES, most_bytes=1 << 20)
 
     asyncio.run(main())
 
