@@ -21,6 +21,8 @@ from core.reconcile.threads import working
 SHARED_LEAST: Final = 20_000
 """Loans of the larger side from which on threads share the work; with fewer they cost more than they save."""
 
+THREADS_MAX: Final = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -72,11 +74,12 @@ def reconcile(
         threads: how many may work at once, of which more than two gain little; the answer is the same for any number.
 
     Raises:
-        ReconcileError: an unknown rule, a tolerance that is none, no thread, or more than LOANS_MAX loans on a side.
+        ReconcileError: an unknown rule, a tolerance that is none, no thread or more than THREADS_MAX, or more than
+            LOANS_MAX loans on a side.
     """
     asked, within = chosen(rules), tolerances_of(tolerances)
-    if threads < 1:
-        raise ReconcileError(f"{threads} threads cannot compare anything: one is the least")
+    if not 1 <= threads <= THREADS_MAX:
+        raise ReconcileError(f"threads must be from 1 to {THREADS_MAX}, not {threads}")
     theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
     fields, not_compared = compared_fields(theirs, ours, asked)
     seed = hash("core.reconcile") & 0xFFFF_FFFF_FFFF_FFFF

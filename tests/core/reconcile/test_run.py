@@ -18,7 +18,7 @@ from core.generate import generate
 from core.portfolio.portfolio import Names, Portfolio
 from core.reconcile import RULES, Issue, ReconcileError, Reconciliation, reconcile
 from core.reconcile.issues import COLUMNS
-from core.reconcile.run import SHARED_LEAST
+from core.reconcile.run import SHARED_LEAST, THREADS_MAX
 from tests.core.reconcile import oracle
 from tests.core.reconcile.oracle import portfolio_of
 
@@ -416,8 +416,9 @@ def test_refusals() -> None:
         reconcile(portfolio, portfolio, tolerances={"price": -1.0})
     with pytest.raises(ReconcileError, match="10,000,001 loans on the tape are more than 10,000,000"):
         reconcile(replace(portfolio, row_count=10_000_001), portfolio)
-    with pytest.raises(ReconcileError, match="0 threads"):
-        reconcile(portfolio, portfolio, threads=0)
+    for threads in (0, THREADS_MAX + 1):
+        with pytest.raises(ReconcileError, match=f"from 1 to 64, not {threads}"):
+            reconcile(portfolio, portfolio, threads=threads)
 
 
 def test_an_issue_is_what_the_chunk_says() -> None:
