@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -101,15 +102,32 @@ def test_hand_over_takes_each_pending_job_once(alone: Apart) -> None:
     tenant = alone.tenant()
 
     async def twice(shared: Resources, queue: ArqRedis) -> None:
-        for _ in range(3):  # each time many find that the queues were lost, and wait for a connection
-            await queue.flushdb()
-            job_id = await accept(shared, tenant, queue="parse")
-            assert sum(await asyncio.gather(*(hand_over(shared, queue) for _ in range(30)))) == 1
-            assert state(alone, job_id) == ("queued", 1, 0)
-            assert await queue.zcard("cushion:queue:parse") == 1
-            alone.sql("DELETE FROM jobs WHERE id = %s", [job_id])
+        job_id = await accept(shared, tenant, queue="parse")
+        assert sum(await asyncio.gather(*(hand_over(shared, queue) for _ in range(30)))) == 1
+        assert state(alone, job_id) == ("queued", 1, 0)
+        assert await queue.zcard("cushion:queue:parse") == 1
 
     act(alone, twice)
+
+
+def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_handed_over(alone: Apart) -> None:
+    tenant = alone.tenant()
+
+    async def second(shared: Resources, queue: ArqRedis) -> None:
+        await queue.delete(MARKER)
+        job_id = await accept(shared, tenant, queue="parse")
+        with psycopg.connect(alone.database_url) as first:
+            first.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [MARKER])
+            waiting = asyncio.create_task(hand_over(shared, queue))
+            blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
+            waits = partial(alone.sql, blocked, [first.info.backend_pid])
+            await asyncio.to_thread(wait_until, lambda: waiting.done() or waits()[0][0], what="the second one")
+            first.execute("SELECT * FROM claim_jobs(10, 60)")
+            await queue.set(MARKER, "1")
+        assert await waiting == 0
+        assert state(alone, job_id) == ("queued", 1, 0)
+
+    act(alone, second)
 
 
 def test_a_job_waits_for_its_moment(alone: Apart) -> None:
