@@ -12,12 +12,17 @@ import pytest
 from service.commands.draft import drafts
 
 INTERRUPTED = """
-import signal, sys
+import os, signal, sys
 from pathlib import Path
 from service.commands.draft import drafts
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.addaudithook(lambda event, _: signal.raise_signal(signal.SIGINT) if event == "tempfile.mkdtemp" else None)
+
+def interrupt(_, event, what):
+    if event == "c_return" and what is os.mkdir:
+        signal.raise_signal(signal.SIGINT)
+
+sys.setprofile(interrupt)
 try:
     with drafts(Path(sys.argv[1])):
         print("begun")
@@ -47,7 +52,7 @@ def test_what_goes_wrong_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_while_the_folder_is_made_waits_until_somebody_holds_it(tmp_path: Path) -> None:
-    """It comes in the midst of the making, and no later one is held back."""
+    """It comes when the folder is there and nobody knows of it yet, and no later one is held back."""
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, tmp_path],
         capture_output=True, text=True, timeout=60, check=False, cwd=Path(__file__).parents[3], env=dict(os.environ),
