@@ -12,6 +12,8 @@ class KernelError(RuntimeError):
 def warm() -> None:
     """Run the enhanced suite over three loans and a formula over three cells, and check figures told by hand.
 
+    It also builds the index that the first misspelt function would wait for.
+
     Raises:
         KernelError: a kernel cannot be loaded or miscalculates.
     """
@@ -22,6 +24,7 @@ def warm() -> None:
         import core.files.read  # noqa: F401 - loads the scanner
         from core.compliance.run import run_suite
         from core.formula.evaluate import evaluate
+        from core.formula.suggest import did_you_mean
         from core.portfolio.portfolio import Portfolio
     except ImportError as error:
         raise KernelError(f"{error}; compile the kernels: make setup") from error
@@ -38,6 +41,7 @@ def warm() -> None:
     answer = evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
     if answer != 3.0:
         raise KernelError(f"the formula engine miscalculates: {answer}")
+    did_you_mean("SUMIFFS")
     _warm = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from service.platform import application, config, openapi
 from service.platform.api import Area, Raw, Route
 from service.platform.config import Settings
 from service.platform.context import Context
+from service.platform.numbers import telling
+from service.platform.places import Places
 from service.platform.problem import NotFound
 from service.platform.process import resources
 
@@ -45,15 +48,20 @@ def routes() -> list[Route]:
 def create(settings: Settings | None = None) -> Starlette:
     """The application, for an ASGI server to run as a factory."""
     chosen = settings or config.load()
+    places = Places(chosen)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        async with resources(chosen) as shared:
+        async with resources(chosen) as shared, places.watched(), telling(shared):
             app.state.resources = shared
             warm.warm()
-            yield {}
+            watching = asyncio.create_task(shared.memory.watch())
+            try:
+                yield {}
+            finally:
+                watching.cancel()
 
-    return application.build(routes(), lifespan)
+    return application.build(routes(), lifespan, places)
 
 
 def _reference(description: bytes) -> Area:

@@ -1,13 +1,22 @@
-"""Ties a program to its parent: it gets a signal the moment the parent dies, and it may run as another user."""
+"""Ties a program to its parent: it gets a signal the moment the parent dies, and it may run as another user.
+
+Run as a script with the interpreter's own modules only, so it imports nothing of ours.
+"""
 
 import ctypes
 import os
 import signal
+import struct
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_KEEPCAPS = 8
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
+CAP_DAC_READ_SEARCH = 2  # linux/capability.h: read and pass through whatever the modes say
+CAPABILITIES_VERSION = 0x20080522
 
 
 class Account(NamedTuple):
@@ -16,6 +25,11 @@ class Account(NamedTuple):
     name: str
     uid: int
     gid: int
+    reads_all: bool = False
+    """It may read, not write, past the modes of files: where the program itself is closed to it."""
+
+    def __str__(self) -> str:
+        return f"{self.uid}:{self.gid}:{int(self.reads_all)}"
 
 
 def bound(argv: Sequence[str], *, death_signal: int, account: Account | None = None) -> list[str]:
@@ -27,7 +41,7 @@ def bound(argv: Sequence[str], *, death_signal: int, account: Account | None = N
     A small script stands between because subprocess' preexec_fn is unsafe (and warned of from Python 3.12 on) in a
     process with threads; it costs about 10 ms.
     """
-    switch = "-" if account is None or account.uid == os.geteuid() else f"{account.uid}:{account.gid}"
+    switch = "-" if account is None or account.uid == os.geteuid() else str(account)
     script = os.path.abspath(__file__)
     return [sys.executable, "-I", "-S", script, str(os.getpid()), str(int(death_signal)), switch, *argv]
 
@@ -44,14 +58,34 @@ def die_with_parent(death_signal: int, parent_pid: int) -> None:
         sys.exit(0)
 
 
+def become(uid: int, gid: int, reads_all: int) -> None:
+    """Be this user for good, in this process (of one thread) and whatever it runs; nobody else reads what it writes.
+
+    Raises OSError where the kernel refuses.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    os.umask(0o077)
+    os.setgroups([gid])
+    os.setgid(gid)
+    if reads_all:
+        library.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    os.setuid(uid)
+    if reads_all:
+        kept = 1 << CAP_DAC_READ_SEARCH
+        head = struct.pack("=Ii", CAPABILITIES_VERSION, 0)
+        if (
+            library.capset(head, struct.pack("=6I", kept, kept, kept, 0, 0, 0)) != 0
+            or library.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0) != 0
+        ):
+            raise OSError(ctypes.get_errno(), "the capability to read past the modes of files is refused")
+    library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
 def main(arguments: Sequence[str]) -> None:
     """Become the program that `bound` was asked for."""
     parent_pid, death_signal, switch, *argv = arguments
     if switch != "-":
-        uid, gid = (int(part) for part in switch.split(":"))
-        os.setgroups([gid])
-        os.setgid(gid)
-        os.setuid(uid)
+        become(*(int(part) for part in switch.split(":")))
     # A shell starts what it puts into the background with SIGINT ignored; the program is to hear what it is sent.
     signal.signal(int(death_signal), signal.SIG_DFL)
     # A change of user clears the request, so it comes after.

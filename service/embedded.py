@@ -25,6 +25,7 @@ from service.ground import (
     default_data_dir,
     drop_short_dir,
     find_programs,
+    hand_over_files,
     open_data_dir,
     own_folder,
     server_account,
@@ -96,8 +97,11 @@ class Embedded:
 
     def _start(self, account: Account) -> None:
         programs = find_programs(account)
-        for name in ("log", "access", "blobs"):
+        for name in ("log", "access"):
             own_folder(self.data_dir / name)
+        if account.uid != os.geteuid():
+            hand_over_files(self.data_dir, account)
+        own_folder(self.data_dir / "blobs", account)
         os.chmod(self.data_dir / "access", 0o755)  # noqa: S103  (PostgreSQL reads its rules there)
         postgres_dir, redis_dir = self.data_dir / "postgres", self.data_dir / "redis"
         own_folder(redis_dir, account)

@@ -11,14 +11,17 @@ import pwd
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from service.child import Account
+from service.platform.secrets import kept_secret_key
 
 LOG = logging.getLogger("cushion.embedded")
 
@@ -33,6 +36,10 @@ POSTGRES_INSTALL = f"pginstall{POSTGRES_MAJOR}"
 SOCKET_DIR_BYTES_MAX = 92
 """A socket's path holds 107 bytes (sockaddr_un), of which `/.s.PGSQL.5432` takes 14."""
 
+HOME = Path(__file__).resolve().parents[1]
+"""Where `service` and `core` are."""
+WRITTEN = ("blobs", "scratch", "mail")
+"""What the API and the workers write in a data folder."""
 LAYOUT = frozenset(
     {"lock", "postgres", "postgres.new", "redis", "run", "log", "access", "blobs", "scratch", "secret_key", "mail"}
 )
@@ -123,6 +130,55 @@ def _permits(status: os.stat_result, account: Account, *, execute: bool) -> bool
     bits = stat.S_IMODE(status.st_mode)
     shift = 6 if status.st_uid == account.uid else 3 if status.st_gid == account.gid else 0
     return bool(bits >> shift & (0o1 if execute else 0o4))
+
+
+@cache
+def app_account() -> Account | None:
+    """The user that the API and the workers run as where the service is root: the servers'; else None, the caller.
+
+    Where the program is closed to that user (an interpreter below /root), it may read past the modes of files, and its
+    children behind their walls may not.
+    """
+    if os.geteuid() != 0:
+        return None
+    account = server_account()
+    closed = [path for path in (sys.prefix, sys.base_prefix, str(HOME)) if _closed_program(Path(path), account)]
+    if not closed:
+        return account
+    LOG.warning("%s is closed to the user %s, who is given leave to read all files for it", closed[0], account.name)
+    return account._replace(reads_all=True)
+
+
+def _closed_program(path: Path, account: Account) -> bool:
+    return first_closed(Path(os.path.realpath(path)), account) is not None
+
+
+def hand_over_files(data_dir: Path, account: Account) -> None:
+    """Give the API and the workers what they write in the data folder, also where root itself did so before.
+
+    The data folder is root's, so nobody else puts links there. What has another owner already is left as it is: who
+    that is could put one inside.
+
+    Raises:
+        EmbeddedError: what is to be handed over is no folder, or stands in somebody else's.
+    """
+    check_owner(data_dir)
+    for name in WRITTEN:
+        top = data_dir / name
+        with contextlib.suppress(FileExistsError):
+            top.mkdir(mode=0o700)
+        status = os.lstat(top)
+        if not stat.S_ISDIR(status.st_mode):  # a link here would give away whatever it points to
+            raise EmbeddedError(f"{top} is not a folder")
+        if status.st_uid != os.geteuid():
+            continue
+        for parent, folders, files in os.walk(top, topdown=False):
+            for path in (*(os.path.join(parent, inner) for inner in (*folders, *files)), parent):
+                os.chown(path, account.uid, account.gid, follow_symlinks=False)  # the top comes last
+    secret = data_dir / "secret_key"
+    kept_secret_key(secret)
+    if stat.S_ISREG((status := os.lstat(secret)).st_mode) and status.st_uid == os.geteuid():
+        os.chown(secret, account.uid, account.gid, follow_symlinks=False)
 
 
 def open_data_dir(data_dir: Path, account: Account) -> None:

@@ -23,10 +23,11 @@ from typing import Any, Self
 
 import psycopg
 
-from service.child import bound
+from service.child import Account, bound
 from service.embedded import Embedded
-from service.ground import EmbeddedError
+from service.ground import HOME, EmbeddedError, app_account, hand_over_files, open_data_dir
 from service.platform import database
+from service.platform.config import ConfigError, Settings
 from service.platform.database import as_service
 
 LOG = logging.getLogger("cushion.supervisor")
@@ -50,13 +51,14 @@ API_DRAIN_SECONDS = 25
 """Granian ends the requests that are then still in flight; its own process is given 5 s more."""
 WORKER_DRAIN_SECONDS = 60.0
 BACKLOG = 2048
+"""Connections that wait until one is accepted: then they have a place, of which each process has as many as is set."""
 PORT_MAX = 65_535
 HASTENING_STOPS = 2
 """The second SIGTERM or SIGINT ends the draining: what still works is killed."""
-ROOT = Path(__file__).resolve().parents[1]
-"""Where `service` and `core` are; the children's working folder, so that no other folder shadows them."""
-
 READY_PATH = "/health/ready"
+
+OWNERS = "CUSHION_MIGRATION_URL"
+"""What no child is told: nothing that serves requests holds the owner's rights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,8 @@ class Plan:
     data_dir: Path
     host: str = "127.0.0.1"
     port: int = 8000
-    workers: int = 1
-    """Processes of the API."""
+    settings: Settings = field(default_factory=Settings)
+    """What the API's command line says of them."""
     database_url: str | None = None
     redis_url: str | None = None
 
@@ -96,22 +98,30 @@ class FailedError(Exception):
     """The service cannot start, or not go on; the message says why."""
 
 
-def standard_children(plan: Plan) -> list[Child]:
-    """The API, and on the embedded default the worker, in the order in which they are drained."""
+def api_command(settings: Settings, *, host: str, port: int) -> list[str]:
+    """What runs the API; its last item is what is served. Whoever tests or times the API runs it with these options."""
     options = {
         "--interface": "asgi",
         "--loop": "uvloop",
         "--http": "1",
-        "--host": plan.host,
-        "--port": str(plan.port),
-        "--workers": str(plan.workers),
+        "--host": host,
+        "--port": str(port),
+        "--workers": str(settings.workers),
         "--workers-kill-timeout": str(API_DRAIN_SECONDS),
         "--backlog": str(BACKLOG),
+        "--backpressure": str(settings.connections),
+        "--http1-header-read-timeout": str(settings.head_seconds * 1000),
         "--log-level": "warning",
     }
     flags = ["--no-ws", "--factory", "--no-access-log", "--respawn-failed-workers"]
     granian = [sys.executable, "-m", "granian", *(part for option in options.items() for part in option), *flags]
-    api = Child("api", [*granian, "service.app:create"], stop_seconds=API_DRAIN_SECONDS + 5.0)
+    return [*granian, "service.app:create"]
+
+
+def standard_children(plan: Plan) -> list[Child]:
+    """The API, and on the embedded default the worker, in the order in which they are drained."""
+    command = api_command(plan.settings, host=plan.host, port=plan.port)
+    api = Child("api", command, stop_seconds=API_DRAIN_SECONDS + 5.0)
     worker = Child("worker", [sys.executable, "-m", "service.worker"], stop_seconds=WORKER_DRAIN_SECONDS)
     return [api, worker] if plan.embedded else [api]
 
@@ -125,7 +135,7 @@ def child_environment(environment: Mapping[str, str], plan: Plan, database_url: 
         "CUSHION_HOST": plan.host,
         "CUSHION_PORT": str(plan.port),
     }
-    rest = {name: value for name, value in environment.items() if name != "CUSHION_EMBEDDED"}
+    rest = {name: value for name, value in environment.items() if name not in ("CUSHION_EMBEDDED", OWNERS)}
     return {**rest, **told, **({"CUSHION_EMBEDDED": "1"} if plan.embedded else {})}
 
 
@@ -138,7 +148,7 @@ def serve(
     """Run the service until a signal ends it; gives the exit code (0 drained, 1 failed, 2 refused).
 
     Call it from the main thread: it owns SIGTERM, SIGINT and SIGCHLD meanwhile, and its children die with the thread.
-    `migrate` brings the database of a URL up to date; the service's own by default.
+    `migrate` brings the database of a URL up to date: the embedded one. Another one is only looked at.
     """
     try:
         with _Signals() as signals:
@@ -152,7 +162,7 @@ def serve(
                 raise RefusedError("set both CUSHION_DATABASE_URL and CUSHION_REDIS_URL, or neither")
             else:
                 with signals.breaking():
-                    _migrate(plan.database_url, migrate)
+                    _migrate(plan.database_url, migrate or database.verify)
                 _serve(plan, None, plan.database_url, plan.redis_url, children, signals)
     except (RefusedError, FailedError, EmbeddedError) as error:
         print(f"cushion: {error}", file=sys.stderr)
@@ -171,12 +181,18 @@ def _serve(
     signals: _Signals,
 ) -> None:
     environment = child_environment(os.environ, plan, database_url, redis_url)
-    _Tree(plan, servers, [_Process(child, environment) for child in children(plan)], signals).run()
+    account = app_account()
+    if account is not None and servers is None:
+        open_data_dir(plan.data_dir, account)
+        hand_over_files(plan.data_dir, account)
+    _Tree(plan, servers, [_Process(child, environment, account) for child in children(plan)], signals).run()
 
 
 def _migrate(database_url: str, migrate: Callable[[str], object] | None) -> None:
     try:
         (migrate or database.migrate)(database_url)
+    except ConfigError as error:
+        raise RefusedError(str(error)) from error
     except (psycopg.Error, database.MigrationError) as error:
         raise FailedError(f"the database cannot be brought up to date: {error}") from error
 
@@ -243,17 +259,18 @@ class _Tree:
 class _Process:
     """One child, its restarts and its stop."""
 
-    def __init__(self, child: Child, environment: Mapping[str, str]) -> None:
+    def __init__(self, child: Child, environment: Mapping[str, str], account: Account | None) -> None:
         self._child = child
         self._environment = environment
+        self._account = account
         self._popen: subprocess.Popen[bytes] | None = None
         self._deaths = Deaths()
         self._restart_at = 0.0
 
     def start(self) -> None:
         self._popen = subprocess.Popen(  # noqa: S603  (the service's own commands)
-            bound(self._child.argv, death_signal=self._child.stop_signal),
-            cwd=ROOT,
+            bound(self._child.argv, death_signal=self._child.stop_signal, account=self._account),
+            cwd=HOME,  # so that no other folder shadows `service` and `core`
             env=dict(self._environment),
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C in a terminal must reach the supervisor only, which drains in order

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
 from typing import TypeGuard
 
 import structlog
 import uvloop
-from arq.connections import ArqRedis
 
+from service.child import become
+from service.ground import HOME, app_account, hand_over_files, open_data_dir
 from service.platform import config
 from service.platform.config import Settings
-from service.platform.jobs import JobTable, hand_over_forever, workers
+from service.platform.jobs import JobTable, hand_over_forever, queue_of, workers
 from service.platform.process import resources
 from service.platform.stream import drain_forever
+from service.platform.tidying import tidy_forever
 from service.platform.upkeep import forget_forever
 from service.platform.usage import keep_usage
 
@@ -27,10 +31,11 @@ log = structlog.get_logger()
 def jobs() -> JobTable:
     """Every area's jobs."""
     from service.platform.mail import jobs as mail
+    from service.platform.tidying import jobs as tidying
     from service.reconciliation.jobs import jobs as reconciliation
     from service.workbooks.jobs import jobs as workbooks
 
-    return JobTable({**workbooks.jobs, **reconciliation.jobs, **mail.jobs})
+    return JobTable({**workbooks.jobs, **reconciliation.jobs, **mail.jobs, **tidying.jobs})
 
 
 async def work(settings: Settings) -> None:
@@ -42,7 +47,7 @@ async def work(settings: Settings) -> None:
     async with resources(settings) as shared:
         assert settings.redis_url is not None
         assert settings.database_url is not None
-        queue = ArqRedis.from_url(settings.redis_url, socket_timeout=10)
+        queue = queue_of(settings.redis_url)
         running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
@@ -50,6 +55,7 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
             asyncio.create_task(forget_forever(shared, stopping)),
+            asyncio.create_task(tidy_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
         ]
         log.info("worker.started")
@@ -74,8 +80,17 @@ def _is_error(outcome: object) -> TypeGuard[Exception]:
 
 
 def main() -> None:
-    """Run the worker of the settings in the environment."""
-    uvloop.run(work(config.load()))
+    """Run the worker of the settings in the environment; who is root becomes another user first."""
+    settings = config.load()
+    account = app_account()
+    if account is not None:
+        if settings.data_dir is not None:
+            open_data_dir(settings.data_dir, account)
+            hand_over_files(settings.data_dir, account)
+        os.chdir(HOME)
+        become(account.uid, account.gid, account.reads_all)
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  (no shell is wanted)
+    uvloop.run(work(settings))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined",
+    "sandbox",
+    "values confined remembered",
     "grid",
     "files formula portfolio redact",
     "recalc compliance reconcile scenario generate provenance retention",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import takewhile
 from math import isfinite
 from operator import itemgetter
@@ -13,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from core.compliance.kernels import rounded
 from core.portfolio.portfolio import Tranches
+from core.remembered import remembered
 
 DEFAULT_OC_TRIGGERS: Final = {"A": 121.60, "B": 121.60, "C": 114.00, "D": 106.40, "E": 104.20, "F": 103.20}
 """Percent by class letter, shown beside a class whose sheet has no trigger (Ares 2023-68A; F an estimate)."""
@@ -151,7 +151,7 @@ def _joined(first: Group, second: Group) -> Group:
     )
 
 
-@lru_cache(maxsize=4096)
+@remembered(4_096)
 def _letter(name: str) -> str:
     """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
     found = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)

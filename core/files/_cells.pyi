@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-ColumnArrays = tuple[int, NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16]]
+ColumnArrays = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16]]
 TextArrays = tuple[NDArray[np.int64], NDArray[np.uint8]]
 FormulaArrays = tuple[
     NDArray[np.int32],

@@ -56,7 +56,8 @@ _HINTS = {
     BAD_REFERENCE: "{part} holds a cell with an address that is not one.",
     ROWS: f"{{part}} has a cell below row {ROWS_MAX:,}, the limit of rows per sheet.",
     COLUMNS: f"{{part}} has a cell past column {COLUMNS_MAX:,}, the limit of columns per sheet.",
-    SLOTS: "The workbook's sheets span more cells than the limit of {slots:,}; {part} passes it.",
+    SLOTS: "The workbook's sheets span more cells than the limit of {slots:,}, blanks between the first and the last of "
+    "each column counted; {part} passes it when {filled:,} of its cells hold something.",
     TEXT_SIZE: f"{{part}} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.",
     PIECE_SIZE: f"{{part}} holds a cell or a string longer than the limit of {PIECE_BYTES_MAX:,} bytes.",
     BAD_STRING: "{part} names a shared string by what is no number.",

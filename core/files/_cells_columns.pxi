@@ -1,11 +1,13 @@
-# The columns of a sheet while they grow: one span of rows per column, so that a sparse sheet costs its spans only.
+# The columns of a sheet while they grow: the cells of each as they come, so that what lies between them costs nothing.
 
 cdef struct Span:
-    # One column while it grows. Slots are rows origin .. origin + room - 1; cells stand in first .. last - 1.
-    int64_t origin
+    # One column while it grows: `count` cells, with room for `room`. They stand within rows first .. last - 1.
     int64_t room
+    int64_t count
     int64_t first
     int64_t last
+    bint ordered                     # each cell stands below the one before it
+    int32_t *rows
     uint8_t *kinds
     double *numbers
     int32_t *codes
@@ -44,8 +46,9 @@ cdef int columns_put(
         return COLUMNS
     span = &columns.spans[column]
     if span.last == 0:
-        span.first = span.origin = row
+        span.first = row
         span.last = row
+        span.ordered = True
     if row >= span.last:
         columns.slots += row + 1 - span.last
         span.last = row + 1
@@ -60,10 +63,16 @@ cdef int columns_put(
         return SLOTS
     if not columns.store:
         return OK
-    if row < span.origin or row >= span.origin + span.room:
-        if not span_grow(span, row):
-            return NO_MEMORY
-    slot = row - span.origin
+    slot = span.count
+    if slot and row <= span.rows[slot - 1]:
+        if row == span.rows[slot - 1]:
+            slot -= 1
+        else:
+            span.ordered = False
+    if slot == span.room and not span_grow(span):
+        return NO_MEMORY
+    span.count = slot + 1
+    span.rows[slot] = <int32_t> row
     span.kinds[slot] = kind
     span.numbers[slot] = number
     span.codes[slot] = code
@@ -71,47 +80,37 @@ cdef int columns_put(
     return OK
 
 
-cdef bint span_grow(Span *span, int64_t row) noexcept nogil:
-    """Make room for a row, half as much again on the side where it came, so that any order of rows costs linear
-    time. New slots are blank."""
-    cdef int64_t low = span.origin, high = span.origin + span.room, room, shift
-    cdef Span wider
-    if row >= high:
-        high = row + 16 + (row - low) // 2
-    else:
-        low = row - 16 - (high - row) // 2
-    if low < 0:
-        low = 0
-    if high > ROWS_LIMIT:
-        high = ROWS_LIMIT
-    room = high - low
-    shift = span.origin - low
-    wider = span[0]
-    wider.origin = low
-    wider.room = room
-    wider.kinds = <uint8_t *> calloc(room, sizeof(uint8_t))
-    wider.numbers = <double *> calloc(room, sizeof(double))
-    wider.codes = <int32_t *> malloc(room * sizeof(int32_t))
-    wider.formats = <uint16_t *> calloc(room, sizeof(uint16_t))
-    if wider.kinds == NULL or wider.numbers == NULL or wider.codes == NULL or wider.formats == NULL:
-        span_drop(&wider)
+cdef bint span_grow(Span *span) noexcept nogil:
+    """Make room for half as many cells again."""
+    cdef int64_t room = span.room + span.room // 2 + 16
+    cdef void *rows = realloc(span.rows, room * sizeof(int32_t))
+    if rows != NULL:
+        span.rows = <int32_t *> rows
+    cdef void *kinds = realloc(span.kinds, room * sizeof(uint8_t))
+    if kinds != NULL:
+        span.kinds = <uint8_t *> kinds
+    cdef void *numbers = realloc(span.numbers, room * sizeof(double))
+    if numbers != NULL:
+        span.numbers = <double *> numbers
+    cdef void *codes = realloc(span.codes, room * sizeof(int32_t))
+    if codes != NULL:
+        span.codes = <int32_t *> codes
+    cdef void *formats = realloc(span.formats, room * sizeof(uint16_t))
+    if formats != NULL:
+        span.formats = <uint16_t *> formats
+    if rows == NULL or kinds == NULL or numbers == NULL or codes == NULL or formats == NULL:
         return False
-    memset(wider.codes, 0xFF, room * sizeof(int32_t))
-    if span.room:
-        memcpy(wider.kinds + shift, span.kinds, span.room * sizeof(uint8_t))
-        memcpy(wider.numbers + shift, span.numbers, span.room * sizeof(double))
-        memcpy(wider.codes + shift, span.codes, span.room * sizeof(int32_t))
-        memcpy(wider.formats + shift, span.formats, span.room * sizeof(uint16_t))
-    span_drop(span)
-    span[0] = wider
+    span.room = room
     return True
 
 
 cdef void span_drop(Span *span) noexcept nogil:
+    free(span.rows)
     free(span.kinds)
     free(span.numbers)
     free(span.codes)
     free(span.formats)
+    span.rows = NULL
     span.kinds = NULL
     span.numbers = NULL
     span.codes = NULL
@@ -119,22 +118,32 @@ cdef void span_drop(Span *span) noexcept nogil:
 
 
 cdef object span_arrays(Span *span):
-    """None for an empty column, or (start, kinds, numbers, codes, formats); the span's own memory is given up."""
-    cdef int64_t count = span.last - span.first, skip = span.first - span.origin
+    """None for an empty column, or (rows, kinds, numbers, codes, formats) of its cells, each once, from the top; the
+    span's own memory is given up."""
+    cdef int64_t count = span.count
+    cdef int32_t[::1] rows
     cdef uint8_t[::1] kinds
     cdef double[::1] numbers
     cdef int32_t[::1] codes
     cdef uint16_t[::1] formats
-    if span.room == 0:
+    if count == 0:
         return None
+    rows = np.empty(count, np.int32)
     kinds = np.empty(count, np.uint8)
     numbers = np.empty(count, np.float64)
     codes = np.empty(count, np.int32)
     formats = np.empty(count, np.uint16)
-    memcpy(&kinds[0], span.kinds + skip, count * sizeof(uint8_t))
-    memcpy(&numbers[0], span.numbers + skip, count * sizeof(double))
-    memcpy(&codes[0], span.codes + skip, count * sizeof(int32_t))
-    memcpy(&formats[0], span.formats + skip, count * sizeof(uint16_t))
+    memcpy(&rows[0], span.rows, count * sizeof(int32_t))
+    memcpy(&kinds[0], span.kinds, count * sizeof(uint8_t))
+    memcpy(&numbers[0], span.numbers, count * sizeof(double))
+    memcpy(&codes[0], span.codes, count * sizeof(int32_t))
+    memcpy(&formats[0], span.formats, count * sizeof(uint16_t))
     span_drop(span)
-    span.room = 0
-    return span.first, kinds.base, numbers.base, codes.base, formats.base
+    span.room = span.count = 0
+    arrays = rows.base, kinds.base, numbers.base, codes.base, formats.base
+    if span.ordered:
+        return arrays
+    order = np.argsort(rows.base, kind="stable")
+    placed = rows.base[order]
+    kept = order[np.append(placed[1:] != placed[:-1], True)]  # a cell that came twice is the later one
+    return tuple([array[kept] for array in arrays])

@@ -24,6 +24,7 @@ cdef class _Scanner:
     cdef Pool pool
     cdef object part
     cdef object slots_max
+    cdef int64_t filled              # cells that hold something
 
     def __cinit__(self, *args, **keywords):
         self.tail = b""
@@ -80,7 +81,7 @@ cdef class _Scanner:
     cdef int refuse(self) except -1:
         if self.problem == NO_MEMORY:
             raise MemoryError
-        raise ParseFailed(_HINTS[self.problem].format(part=self.part, slots=self.slots_max))
+        raise ParseFailed(_HINTS[self.problem].format(part=self.part, slots=self.slots_max, filled=self.filled))
 
     cdef int64_t scan(self, const char *p, const char *end) noexcept nogil:
         return 0

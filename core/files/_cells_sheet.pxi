@@ -440,6 +440,7 @@ cdef class SheetScanner(_Scanner):
     cdef inline bint put(
         self, int64_t row, int32_t column, uint8_t kind, double number, int32_t code, uint16_t format
     ) noexcept nogil:
+        self.filled += 1
         self.problem = columns_put(&self.cells, row, column, kind, number, code, format)
         return self.problem == OK
 
@@ -505,11 +506,12 @@ cdef class SheetScanner(_Scanner):
 
     @property
     def slots_used(self):
-        """Stored slots of this sheet."""
+        """Slots that the columns of this sheet span, blanks counted."""
         return self.cells.slots
 
     def columns(self):
-        """Per column None or (start, kinds, numbers, codes, formats); each column's own memory is given up."""
+        """Per column None or (rows, kinds, numbers, codes, formats) of its cells, from the top; each column's own memory
+        is given up."""
         return [span_arrays(&self.cells.spans[column]) for column in range(self.cells.column_stop)]
 
     def text(self):

@@ -16,8 +16,10 @@ COLUMNS_MAX: Final = 16_384
 """Columns of a sheet, the file format's own limit."""
 
 SLOTS_MAX: Final = 50_000_000
-"""Stored cells of a workbook, blanks inside a column's span counted. At 15 bytes each this is 750 MB; a 92 MB
-file of dense data had 22 million."""
+"""Cells of a workbook from the first to the last of each column, blanks between them counted. Long gaps are not stored:
+a stored workbook takes at most 15 * (`core.grid.column.BLANKS_MAX` + 1) bytes for each cell that holds something, and
+750 MB dense (a 92 MB file of dense data had 22 million). But a column with gaps is walked from end to end, and made
+whole while it is, so its blanks are paid in time. Fifty columns with one stray cell each in the last row still pass."""
 
 INFLATED_BYTES_MAX: Final = 2 * 1024**3
 """All parts of an archive unpacked. Dense sheets of 100 MB unpack to about 1 GB."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import python_calamine
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed, TooManySheets
-from core.files.limits import SHEETS_MAX, SLOTS_MAX
+from core.files.limits import COLUMNS_MAX, SHEETS_MAX, SLOTS_MAX
 from core.files.parts import SheetState
 from core.grid._intern import intern
-from core.grid.column import Column, Text
+from core.grid.column import Column, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.values import Kind, to_serial
 
@@ -44,9 +44,12 @@ def read_xls(path: Path | str) -> Workbook:
         sheets = []
         for index, sheet in enumerate(found):
             sheets.append(_sheet(book.get_sheet_by_name(sheet.name), index, _state(sheet)))
-            slots += sum(len(column.kinds) for column in sheets[-1].columns if column is not None)
+            slots += sum(column.stop - column.start for column in sheets[-1].columns if column is not None)
             if slots > SLOTS_MAX:
-                raise ParseFailed(f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}.")
+                raise ParseFailed(
+                    f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, blanks between the first "
+                    f"and the last of each column counted; with sheet {sheet.name!r} it is {slots:,}."
+                )
     except python_calamine.PasswordError as error:
         raise ParseFailed("The file is password-protected; remove the password and upload it again.") from error
     except (python_calamine.CalamineError, ValueError, OverflowError) as error:
@@ -63,15 +66,20 @@ def _state(sheet: python_calamine.SheetMetadata) -> SheetState:
 
 
 def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState) -> Sheet:
+    if source.total_width > COLUMNS_MAX:  # a damaged cell may stand anywhere
+        raise ParseFailed(
+            f"Sheet {source.name!r} has a cell past column {COLUMNS_MAX:,}, the limit of columns per sheet."
+        )
     rows = source.to_python(skip_empty_area=False)
     texts: list[str | None] = []
-    spans = [_column(cells, texts) for cells in zip(*rows, strict=True)]
+    found = [_cells(cells, texts) for cells in zip(*rows, strict=True)]
     codes, offsets, data = intern(texts)
-    columns = []
+    columns: list[Column | None] = []
     at = 0
-    for span in spans:
-        columns.append(None if span is None else _with_codes(span, codes[at : at + len(span.kinds)]))
-        at += 0 if span is None else len(span.kinds)
+    for places, kinds, numbers, formats in found:
+        own = codes[at : at + len(places)].copy()
+        columns.append(column_of(places, kinds, numbers, own, formats) if len(places) else None)
+        at += len(places)
     while columns and columns[-1] is None:
         columns.pop()
     return Sheet(
@@ -80,27 +88,24 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
         state=state,
         columns=tuple(columns),
         row_count=max((column.stop for column in columns if column is not None), default=0),
-        text=Text(_frozen(offsets), _frozen(data)),
+        text=Text(frozen(offsets), frozen(data)),
         formulas=_no_formulas(),
         merged=tuple((top, left, bottom, right) for (top, left), (bottom, right) in source.merged_cell_ranges or ()),
     )
 
 
-def _column(cells: Iterable[Cell], texts: list[str | None]) -> Column | None:
-    """One column's span without its codes; its strings are appended to `texts`, one item per slot."""
-    found = [_cell(value) for value in cells]
-    filled = [row for row, (kind, *_) in enumerate(found) if kind != Kind.BLANK]
-    if not filled:
-        return None
-    start, stop = filled[0], filled[-1] + 1
-    kinds, numbers, strings, formats = zip(*found[start:stop], strict=True)
+def _cells(
+    cells: Iterable[Cell], texts: list[str | None]
+) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint16]]:
+    """Rows, kinds, numbers and formats of one column's cells; their strings are appended to `texts`, one item each."""
+    found = [(row, *_cell(value)) for row, value in enumerate(cells) if value != ""]
+    rows, kinds, numbers, strings, formats = zip(*found, strict=True) if found else ((),) * 5
     texts.extend(strings)
-    return Column(
-        start,
-        _frozen(np.array(kinds, np.uint8)),
-        _frozen(np.array(numbers, np.float64)),
-        np.empty(0, np.int32),
-        _frozen(np.array(formats, np.uint16)),
+    return (
+        np.array(rows, np.int32),
+        np.array(kinds, np.uint8),
+        np.array(numbers, np.float64),
+        np.array(formats, np.uint16),
     )
 
 
@@ -119,17 +124,6 @@ def _cell(value: Cell) -> tuple[Kind, float, str | None, int]:
     return Kind.DATE, to_serial(value), None, _MOMENT if isinstance(value, datetime) else _DATE
 
 
-def _with_codes(span: Column, codes: NDArray[np.int32]) -> Column:
-    return Column(span.start, span.kinds, span.numbers, _frozen(codes.copy()), span.formats)
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
-
-
 def _no_formulas() -> Formulas:
-    empty = _frozen(np.empty(0, np.int32))
-    return Formulas(
-        empty, empty, empty, empty, Text(_frozen(np.zeros(1, np.int64)), _frozen(np.empty(0, np.uint8))), {}
-    )
+    empty = frozen(np.empty(0, np.int32))
+    return Formulas(empty, empty, empty, empty, Text(frozen(np.zeros(1, np.int64)), frozen(np.empty(0, np.uint8))), {})

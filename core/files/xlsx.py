@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,9 @@ from core.files.parts import (
 )
 from core.files.probe import Probe, SheetProbe
 from core.grid.address import parse_range
-from core.grid.column import Column, Text
+from core.grid.column import Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import to_serial
-
-if TYPE_CHECKING:
-    from core.files._cells import ColumnArrays
 
 _OTHERS: Final = {
     "xl/workbook.bin": "The file is a binary workbook (.xlsb); save it as .xlsx.",
@@ -213,24 +210,14 @@ def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int, *, filtered: bo
         name=entry.name,
         index=index,
         state=entry.state,
-        columns=tuple(None if found is None else _column(found) for found in scanner.columns()),
+        columns=tuple(None if found is None else column_of(*found) for found in scanner.columns()),
         row_count=row_count,
-        text=Text(_frozen(offsets), _frozen(data)),
+        text=Text(frozen(offsets), frozen(data)),
         formulas=_formulas(scanner),
         merged=tuple(scanner.merged_ranges()),
-        hidden_rows=_frozen(np.unique(np.array(scanner.hidden_rows(), np.int32))),
+        hidden_rows=frozen(np.unique(np.array(scanner.hidden_rows(), np.int32))),
         filtered=filtered or scanner.filtered,
     )
-
-
-def _column(found: ColumnArrays) -> Column:
-    start, kinds, numbers, codes, formats = found
-    return Column(start, _frozen(kinds), _frozen(numbers), _frozen(codes), _frozen(formats))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
 
 
 def _formulas(scanner: SheetScanner) -> Formulas:
@@ -239,7 +226,7 @@ def _formulas(scanner: SheetScanner) -> Formulas:
     Members of a shared group whose formula stands nowhere are dropped: their values remain.
     """
     rows, columns, texts, origins, (offsets, data), arrays, dynamic, ordered = scanner.formulas()
-    text = Text(_frozen(offsets), _frozen(data))
+    text = Text(frozen(offsets), frozen(data))
     ranges = {at: name for at, name in arrays.items() if _is_range(name)}
     if not ordered or (len(origins) and origins.min() < 0):
         # A cell that came twice keeps its last formula; an origin is kept even where another formula took its cell.
@@ -258,7 +245,7 @@ def _formulas(scanner: SheetScanner) -> Formulas:
         ranges = {int(new_index[at]): name for at, name in ranges.items() if new_index[at] >= 0}
         dynamic = {int(new_index[at]) for at in dynamic}
     spilling = frozenset(dynamic & ranges.keys())
-    return Formulas(_frozen(rows), _frozen(columns), _frozen(texts), _frozen(origins), text, ranges, spilling)
+    return Formulas(frozen(rows), frozen(columns), frozen(texts), frozen(origins), text, ranges, spilling)
 
 
 def _table(told: TablePart, sheet: str) -> Table | None:

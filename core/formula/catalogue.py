@@ -55,6 +55,28 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """How much work a function's body makes at most, in nanoseconds: what `core.formula.work` adds up."""
+
+    call: float
+    """A call with single values."""
+    cell: float = 0
+    """More for each cell that it is given in ranges and arrays."""
+    column: float = 0
+    """More for each of their columns."""
+    character: float = 0
+    """More for each character of text in them all, beside copying it."""
+    reads: bool = False
+    """It reads texts as numbers and dates, where the kind of the argument does not."""
+    matches: bool = False
+    """It matches texts with a pattern, its longest single argument."""
+    grows: int = 1
+    """How many times as long as a text what it makes of it may be; 0 for no text."""
+    joins: bool = False
+    """It puts its first argument between all others."""
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A row of the catalogue."""
 
@@ -69,6 +91,8 @@ class Function:
     """The body's first parameter is the Environment."""
     body: Callable[..., Any] | None
     """None for the forms that evaluate their own arguments (IF, LET, LAMBDA, ...): they live in the machine."""
+    work: Work | None
+    """None where nothing bounds it, or nobody measured it."""
     minimum: int = field(init=False)
     maximum: int = field(init=False)
     period: int = field(init=False)
@@ -138,6 +162,7 @@ def function(
     examples: tuple[tuple[str, Any], ...],
     volatile: bool = False,
     environment: bool = False,
+    work: Work | None = None,
 ) -> Callable[[Body], Body]:
     """Enter a body into the catalogue; one body may stand under several names.
 
@@ -147,18 +172,23 @@ def function(
 
     def enter(body: Body) -> Body:
         assert name not in FUNCTIONS, f"{name} is in the catalogue already"
-        FUNCTIONS[name] = Function(name, category, description, arguments, examples, volatile, environment, body)
+        FUNCTIONS[name] = Function(name, category, description, arguments, examples, volatile, environment, body, work)
         return body
 
     return enter
 
 
 def form(
-    name: str, category: str, description: str, *arguments: Argument, examples: tuple[tuple[str, Any], ...]
+    name: str,
+    category: str,
+    description: str,
+    *arguments: Argument,
+    examples: tuple[tuple[str, Any], ...],
+    work: Work | None = None,
 ) -> None:
     """Enter a function that evaluates its own arguments."""
     assert name not in FUNCTIONS, f"{name} is in the catalogue already"
-    FUNCTIONS[name] = Function(name, category, description, arguments, examples, False, False, None)
+    FUNCTIONS[name] = Function(name, category, description, arguments, examples, False, False, None, work)
 
 
 __all__ = [
@@ -170,6 +200,7 @@ __all__ = [
     "Argument",
     "Function",
     "Kind",
+    "Work",
     "form",
     "function",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import combinations
 from typing import Final
 
 from core.formula.catalogue import FUNCTIONS
@@ -12,6 +11,7 @@ from core.formula.errors import SyntaxFault
 from core.formula.parser import CHARACTERS_MAX, NESTING_MAX, read, render
 from core.formula.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
 from core.formula.values import REF
+from core.remembered import remembered
 
 SUGGESTIONS_MAX: Final = 3
 """Suggestions of one fault: more would be guessing."""
@@ -142,7 +142,7 @@ def did_you_mean(name: str) -> tuple[str, ...]:
     return tuple(f"did you mean {near}?" for near in similar(name.upper()))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1_024)
 def similar(name: str) -> tuple[str, ...]:
     """The names in the catalogue within two edits of an upper-case one (one edit below five letters), nearest first.
 
@@ -173,10 +173,10 @@ def _by_part(count: int) -> dict[str, list[str]]:
 
 
 def _shortened(name: str, edits: int) -> set[str]:
-    parts = {name}
-    for count in range(1, edits + 1):
-        for dropped in combinations(range(len(name)), count):
-            parts.add("".join(letter for at, letter in enumerate(name) if at not in dropped))
+    parts = shorter = {name}
+    for _ in range(edits):
+        shorter = {part[:at] + part[at + 1 :] for part in shorter for at in range(len(part))}
+        parts = parts | shorter
     return parts
 
 
@@ -247,8 +247,9 @@ def complexity(tree: Node) -> int:
 def warnings(tree: Node) -> list[str]:
     """What is valid and yet likely to surprise, in the order of the text, each once."""
     found: dict[str, None] = {}
+    known: dict[int, set[str]] = {}
     for node, calls in walk(tree):
-        for warning in _warnings_of(node):
+        for warning in _warnings_of(node, known):
             found[warning] = None
         if calls == NESTING_DEEP and isinstance(node, Call):
             found[f"calls are nested more than {NESTING_DEEP} deep: LET can name the steps"] = None
@@ -261,7 +262,7 @@ _APPROXIMATE: Final = {"VLOOKUP": 4, "HLOOKUP": 4, "MATCH": 3}
 """Lookups that search sorted data unless the argument at this place says otherwise."""
 
 
-def _warnings_of(node: Node) -> Iterator[str]:
+def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
     match node:
         case Call(name=name, arguments=arguments):
             row = FUNCTIONS.get(name)
@@ -270,7 +271,7 @@ def _warnings_of(node: Node) -> Iterator[str]:
             if len(arguments) < _APPROXIMATE.get(name, 0):
                 yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
             if name == "LET":
-                yield from _unused(arguments)
+                yield from _unused(arguments, known)
         case Area(whole_columns=True):
             yield f"{render(node)[1:]} reads whole columns, down to the last used row"
         case Area(whole_rows=True):
@@ -291,16 +292,30 @@ def _is_number(text: str) -> bool:
     return text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
 
 
-def _unused(arguments: tuple[Node, ...]) -> Iterator[str]:
-    """Names of a LET that nothing behind them mentions."""
-    for index in range(0, len(arguments) - 1, 2):
+def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
+    """Names of a LET that nothing behind them mentions; each argument is walked through once."""
+    mentioned = _names_in(arguments[-1], known)
+    found = []
+    for index in range(len(arguments) - 3, -1, -2):
         name = arguments[index]
-        if isinstance(name, Name) and not any(_mentions(later, name.name.lower()) for later in arguments[index + 2 :]):
-            yield f"{name.name} is named by LET and never used"
+        if isinstance(name, Name) and name.name.lower() not in mentioned:
+            found.append(f"{name.name} is named by LET and never used")
+        mentioned |= _names_in(name, known) | _names_in(arguments[index + 1], known)
+    yield from reversed(found)
 
 
-def _mentions(tree: Node, name: str) -> bool:
-    return any(
-        (isinstance(node, Name) and node.name.lower() == name) or (isinstance(node, Call) and node.name.lower() == name)
-        for node, _ in walk(tree)
-    )
+def _names_in(tree: Node, known: dict[int, set[str]]) -> set[str]:
+    """Every name in a tree; `known` has those in a LET by its identity, so that LETs inside each other cost no more."""
+    names: set[str] = set()
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Call) and node.name == "LET":
+            if id(node) not in known:
+                known[id(node)] = {"let"}.union(*(_names_in(argument, known) for argument in node.arguments))
+            names |= known[id(node)]
+            continue
+        if isinstance(node, Name | Call):
+            names.add(node.name.lower())
+        waiting.extend(children(node))
+    return names

@@ -24,6 +24,7 @@ import ast
 import builtins
 import keyword
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -167,6 +168,8 @@ class _Writer:
         self.parameters: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         self.identifiers: dict[str, str] = {}
+        self.taken = set(_TAKEN)
+        self.alike: Counter[str] = Counter()
         self.bound: dict[str, str] = {}
 
     def note(self, text: str) -> None:
@@ -178,11 +181,12 @@ class _Writer:
         """A free identifier for a thing, near the wanted word."""
         if key not in self.identifiers:
             word = re.sub(r"[^a-z0-9]+", "_", wanted.lower()).strip("_") or "name"
-            word = f"n_{word}" if word[0].isdigit() else word
-            taken = _TAKEN | set(self.identifiers.values())
-            while word in taken:
-                word += "_"
-            self.identifiers[key] = word
+            free = word = f"n_{word}" if word[0].isdigit() else word
+            while free in self.taken:  # word, word_, word_2, ..., from where the last one alike came to
+                self.alike[word] += 1
+                free = f"{word}_{self.alike[word] if self.alike[word] > 1 else ''}"
+            self.taken.add(free)
+            self.identifiers[key] = free
         return self.identifiers[key]
 
     def parameter(self, wanted: str) -> str:

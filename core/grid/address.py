@@ -33,6 +33,7 @@ def column_name(column: int) -> str:
     return letters
 
 
+@lru_cache(maxsize=1_024)
 def column_index(name: str) -> int:
     """The 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
 

@@ -1,9 +1,9 @@
 """A sheet to a file and back without a copy, in the safetensors format; a workbook to a folder of them.
 
 One file per sheet: eight bytes of header length, a JSON header, then flat arrays (the format's description stands at
-https://github.com/huggingface/safetensors). The spans of all columns stand end to end in a few tensors, so the header
-is as long for 16,384 columns as for one. What belongs to the workbook (date system, number formats, defined names, the
-list of sheets) is the `Manifest`, a small JSON text.
+https://github.com/huggingface/safetensors). The runs of cells of all columns stand end to end in a few tensors, so the
+header is as long for 16,384 columns as for one, and blanks between two runs cost nothing. What belongs to the workbook
+(date system, number formats, defined names, the list of sheets) is the `Manifest`, a small JSON text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
-from core.grid.column import Column, Text
+from core.grid.column import Column, GappedColumn, Text
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
-VERSION: Final = "2"
-"""Of this layout of tensors; a file of another version is refused."""
+VERSION: Final = "3"
+"""Of this layout of tensors."""
+
+_WHOLE_SPANS: Final = "2"
+"""The layout before: each column in one run, so without `runs`. Files of any other version are refused."""
 
 _HEADER_BYTES_MAX: Final = 64 * 1024
 _ALIGNMENT: Final = 8
@@ -36,6 +39,7 @@ _TENSORS: Final = {
     "formula_text_offsets": ("I64", np.int64),
     "starts": ("I32", np.int32),
     "lengths": ("I32", np.int32),
+    "runs": ("I32", np.int32),
     "codes": ("I32", np.int32),
     "formula_rows": ("I32", np.int32),
     "formula_columns": ("I32", np.int32),
@@ -50,10 +54,10 @@ _TENSORS: Final = {
     "text_data": ("U8", np.uint8),
     "formula_text_data": ("U8", np.uint8),
 }
-"""Every tensor of a file in its order, wide ones first so that all are aligned. `starts` and `lengths` have one item
-per column (length 0: no cell); `numbers`, `codes`, `formats` and `kinds` hold the spans end to end; `arrays` has rows
-of (formula index, first row, first column, last row, last column), `merged` of (first row, first column, last row,
-last column), both flat; `dynamic` are the formula indices that spill."""
+"""Every tensor of a file in its order, wide ones first so that all are aligned. `runs` has one item per column: its
+number of runs (0: no cell); `starts` and `lengths` have one per run; `numbers`, `codes`, `formats` and `kinds` hold the
+runs end to end; `arrays` has rows of (formula index, first row, first column, last row, last column), `merged` of
+(first row, first column, last row, last column), both flat; `dynamic` are the formula indices that spill."""
 
 _STATES: Final = ("visible", "hidden", "veryHidden")
 
@@ -110,7 +114,7 @@ class Manifest:
         """
         try:
             found = json.loads(text)
-            _require(found["version"] == VERSION)
+            _require(found["version"] in (VERSION, _WHOLE_SPANS))
             names = found["defined_names"]
             formats = tuple(found["number_formats"])
             _require(isinstance(found["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
@@ -171,7 +175,7 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
     sheets = tuple(open_sheet(path) for path in paths)
     found = [(s.name, s.index, s.state, s.row_count, s.column_count) for s in sheets]
     told = [(r.name, r.index, r.state, r.row_count, r.column_count) for r in manifest.sheets]
-    formats = max((int(c.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
+    formats = max((int(c.held.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
     if found != told or formats >= len(manifest.number_formats):
         raise CodecError("the stored sheets are not those of the manifest")
     return Workbook(
@@ -207,17 +211,17 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
 
 def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
     """Each tensor as the contiguous arrays that it is joined from."""
-    filled = [column for column in sheet.columns if column is not None]
-    lengths = [0 if column is None else len(column.kinds) for column in sheet.columns]
-    starts = [0 if column is None else column.start for column in sheet.columns]
+    runs = [((), ()) if column is None or column.start == column.stop else column.runs for column in sheet.columns]
+    filled = [column.held for column in sheet.columns if column is not None]
     formulas = sheet.formulas
     arrays = [(at, *parse_range(name)) for at, name in formulas.arrays.items()]
     found: dict[str, list[Any]] = {
         "numbers": [column.numbers for column in filled],
         "text_offsets": [sheet.text.offsets],
         "formula_text_offsets": [formulas.text.offsets],
-        "starts": [starts],
-        "lengths": [lengths],
+        "starts": [starts for starts, _ in runs],
+        "lengths": [lengths for _, lengths in runs],
+        "runs": [[len(starts) for starts, _ in runs]],
         "codes": [column.codes for column in filled],
         "formula_rows": [formulas.rows],
         "formula_columns": [formulas.columns],
@@ -257,7 +261,8 @@ def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
 
 
 def open_sheet(path: Path) -> Sheet:
-    """Map a stored sheet. Its arrays are read-only views of the file; nothing is copied, all of it is checked.
+    """Map a stored sheet. Its arrays are read-only views of the file, but for those of a column with gaps; nothing is
+    copied, all of it is checked.
 
     Raises:
         CodecError: the file is damaged, of another version, or no stored sheet.
@@ -269,7 +274,7 @@ def open_sheet(path: Path) -> Sheet:
         raise CodecError("the stored sheet is empty") from error
     try:
         header, begin = _read_header(mapped)
-        tensors = _tensors(header, mapped[begin:])
+        tensors = _in_runs(_tensors(header, mapped[begin:]))
         return _sheet(header["__metadata__"], tensors)
     except (KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
         if isinstance(error, CodecError):
@@ -287,8 +292,9 @@ def _read_header(mapped: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
     size = int.from_bytes(mapped[:8].tobytes(), "little")
     _require(size <= _HEADER_BYTES_MAX and 8 + size <= len(mapped) and size % _ALIGNMENT == 0)
     header = json.loads(mapped[8 : 8 + size].tobytes())
-    _require(isinstance(header, dict) and header.keys() == {"__metadata__", *_TENSORS})
-    _require(header["__metadata__"]["version"] == VERSION)
+    _require(isinstance(header, dict) and header["__metadata__"]["version"] in (VERSION, _WHOLE_SPANS))
+    named = {"__metadata__", *_TENSORS} - ({"runs"} if header["__metadata__"]["version"] == _WHOLE_SPANS else set())
+    _require(header.keys() == named)
     return header, 8 + size
 
 
@@ -297,6 +303,8 @@ def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArr
     found = {}
     at = 0
     for name, (word, kind) in _TENSORS.items():
+        if name not in header:
+            continue
         entry = header[name]
         (count,) = entry["shape"]
         _require(entry["dtype"] == word and type(count) is int and 0 <= count <= len(data))
@@ -306,6 +314,16 @@ def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArr
         at = stop
     _require(at == len(data))
     return found
+
+
+def _in_runs(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The tensors as this version has them: of the one before, whose spans are runs and may be empty."""
+    if "runs" not in tensors:
+        held = tensors["lengths"] != 0
+        _require(len(tensors["starts"]) == len(held))
+        starts, lengths = tensors["starts"][held], tensors["lengths"][held]
+        tensors |= {"starts": starts, "lengths": lengths, "runs": held.astype(np.int32)}
+    return tensors
 
 
 def _sheet(metadata: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Sheet:
@@ -334,11 +352,15 @@ def _hidden_rows(rows: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _check_cells(tensors: dict[str, NDArray[Any]], text_count: int, row_count: int) -> None:
-    starts, lengths, kinds, codes = (tensors[name] for name in ("starts", "lengths", "kinds", "codes"))
-    numbers = tensors["numbers"]
-    _require(len(starts) == len(lengths) <= COLUMNS_MAX)
-    _require(starts.min(initial=0) >= 0 and lengths.min(initial=0) >= 0)
-    _require((starts.astype(np.int64) + lengths).max(initial=0) <= row_count)
+    starts, lengths, runs, kinds = (tensors[name] for name in ("starts", "lengths", "runs", "kinds"))
+    numbers, codes = tensors["numbers"], tensors["codes"]
+    _require(len(runs) <= COLUMNS_MAX and runs.min(initial=0) >= 0)
+    _require(len(starts) == len(lengths) == int(runs.sum(dtype=np.int64)))
+    _require(starts.min(initial=0) >= 0 and lengths.min(initial=1) >= 1)
+    stops = starts.astype(np.int64) + lengths
+    _require(stops.max(initial=0) <= row_count)
+    column_of_run = np.repeat(np.arange(len(runs)), runs)
+    _require((starts[1:] > stops[:-1])[column_of_run[1:] == column_of_run[:-1]].all())
     total = int(lengths.sum(dtype=np.int64))
     _require(all(len(tensors[name]) == total for name in ("kinds", "numbers", "codes", "formats")))
     _require(kinds.max(initial=0) <= _KIND_MAX)
@@ -361,12 +383,18 @@ def _text(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Text:
 
 def _columns(tensors: dict[str, NDArray[Any]]) -> tuple[Column | None, ...]:
     columns: list[Column | None] = []
-    at = 0
-    for start, length in zip(tensors["starts"].tolist(), tensors["lengths"].tolist(), strict=True):
-        cut = slice(at, at + length)
-        arrays = (tensors[name][cut] for name in ("kinds", "numbers", "codes", "formats"))
-        columns.append(Column(start, *arrays) if length else None)
-        at += length
+    starts, lengths = tensors["starts"], tensors["lengths"]
+    bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).tolist()
+    run = 0
+    for count in tensors["runs"].tolist():
+        if not count:
+            columns.append(None)
+            continue
+        own, cut = slice(run, run + count), slice(bounds[run], bounds[run + count])
+        kinds, numbers, codes, formats = (tensors[name][cut] for name in ("kinds", "numbers", "codes", "formats"))
+        held = Column(int(starts[run]), kinds, numbers, codes, formats)
+        columns.append(held if count == 1 else GappedColumn(held, starts[own], lengths[own]))
+        run += count
     return tuple(columns)
 
 
@@ -375,7 +403,7 @@ def _formulas(tensors: dict[str, NDArray[Any]], row_count: int) -> Formulas:
     text = _text(tensors["formula_text_offsets"], tensors["formula_text_data"])
     count = len(rows)
     _require(len(columns) == len(texts) == len(origins) == count)
-    limits = ((rows, row_count), (columns, len(tensors["starts"])), (texts, len(text)), (origins, count))
+    limits = ((rows, row_count), (columns, len(tensors["runs"])), (texts, len(text)), (origins, count))
     _require(all(part.min(initial=0) >= 0 and part.max(initial=-1) < limit for part, limit in limits))
     keys = rows.astype(np.int64) * COLUMNS_MAX + columns
     _require((keys[1:] > keys[:-1]).all())

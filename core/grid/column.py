@@ -1,16 +1,24 @@
-"""One column of a sheet: kinds, numbers and text codes in flat arrays."""
+"""One column of a sheet: kinds, numbers and text codes in flat arrays, without the long runs of blanks between them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+BLANKS_MAX: Final = 16
+"""Blank slots that are stored between two cells; a column is cut where more stand there. A cut costs 8 bytes, a blank
+15; but a column in one run is opened without a copy, and at 16 one of a few hundred loans with a third of its cells
+filled mostly stays one. A cell then costs 255 bytes at most, however far the next one is."""
+
+_Item = TypeVar("_Item", bound=np.generic)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The stored span of one column: rows `start` to `start + len(kinds) - 1` (0-based); every other row is blank.
+    """The span of one column: rows `start` to `stop - 1` (0-based); every other row is blank.
 
     A span instead of the whole height, so that a cell in the millionth row costs one slot.
     All arrays are one-dimensional, C-contiguous, equally long and read-only; they may be views of a mapped file.
@@ -34,10 +42,40 @@ class Column:
         """The row after the last stored one."""
         return self.start + len(self.kinds)
 
+    @property
+    def held(self) -> Column:
+        """The stored slots end to end; where each stands, `slot` and `rows` say."""
+        return self
+
+    @property
+    def runs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The first row and the length of each run of stored slots, in order."""
+        return np.array([self.start], np.int32), np.array([len(self.kinds)], np.int32)
+
+    def slot(self, row: int) -> int:
+        """Where in `held` the cell of a row is; -1 where none is stored."""
+        return row - self.start if self.start <= row < self.stop else -1
+
+    def begin(self, row: int) -> int:
+        """Where in `held` the cells from a row on begin."""
+        return min(max(0, row - self.start), len(self.kinds))
+
+    def meeting(self, rows: NDArray[np.int64]) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+        """Which of some ascending rows are stored, and where in `held` each of these is."""
+        low, high = np.searchsorted(rows, (self.start, self.stop))
+        return slice(int(low), int(high)), rows[low:high] - self.start
+
+    def rows(self) -> NDArray[np.int64]:
+        """The row of each slot in `held`."""
+        starts, lengths = self.runs
+        ends = np.cumsum(lengths, dtype=np.int64)
+        found: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        return found
+
     def span(self, first: int, last: int) -> Column:
         """Rows `first` to `last - 1` as a column of exactly `last - first` rows that starts at `first`.
 
-        A view where the stored span covers the asked one; otherwise a copy padded with blanks.
+        A view where one run of stored slots covers the asked one; otherwise a copy padded with blanks.
         """
         if first >= self.start and last <= self.stop:
             cut = slice(first - self.start, last - self.start)
@@ -53,6 +91,126 @@ class Column:
             kinds[into], numbers[into] = self.kinds[source], self.numbers[source]
             codes[into], formats[into] = self.codes[source], self.formats[source]
         return Column(first, kinds, numbers, codes, formats)
+
+
+class GappedColumn(Column):
+    """A column of several runs. Its arrays are made anew, blanks and all, whenever they are asked for: two cells may
+    stand a million rows apart in each of fifty columns, and nobody needs more than a column of that at a time."""
+
+    __slots__ = ("_held", "_lengths", "_offsets", "_starts")
+
+    def __init__(self, held: Column, starts: NDArray[np.int32], lengths: NDArray[np.int32]) -> None:
+        put = object.__setattr__
+        put(self, "start", int(starts[0]))
+        put(self, "_held", held)
+        put(self, "_starts", starts)
+        put(self, "_lengths", lengths)
+        put(self, "_offsets", np.cumsum(lengths, dtype=np.int64) - lengths)
+
+    _held: Column
+    _starts: NDArray[np.int32]
+    _lengths: NDArray[np.int32]
+    _offsets: NDArray[np.int64]
+    """Where in the held slots each run begins."""
+
+    @property
+    def stop(self) -> int:
+        return int(self._starts[-1]) + int(self._lengths[-1])
+
+    @property
+    def held(self) -> Column:
+        return self._held
+
+    @property
+    def runs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return self._starts, self._lengths
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        return self._spread(self._held.kinds)
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        return self._spread(self._held.numbers)
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        return self._spread(self._held.codes, blank=-1)
+
+    @property
+    def formats(self) -> NDArray[np.uint16]:
+        return self._spread(self._held.formats)
+
+    def slot(self, row: int) -> int:
+        run = int(np.searchsorted(self._starts, row, "right")) - 1
+        into = row - int(self._starts[run])
+        return int(self._offsets[run]) + into if run >= 0 and into < self._lengths[run] else -1
+
+    def begin(self, row: int) -> int:
+        run = int(np.searchsorted(self._starts, row, "right")) - 1
+        return int(self._offsets[run]) + min(row - int(self._starts[run]), int(self._lengths[run])) if run >= 0 else 0
+
+    def meeting(self, rows: NDArray[np.int64]) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+        low, high = np.searchsorted(rows, (self.start, self.stop))
+        stored = self.rows()
+        slots = np.searchsorted(stored, rows[low:high])
+        met = stored[slots] == rows[low:high]
+        return low + np.flatnonzero(met), slots[met]
+
+    def span(self, first: int, last: int) -> Column:
+        low = int(np.searchsorted(self._starts + self._lengths, first, "right"))
+        high = max(low, int(np.searchsorted(self._starts, last, "left")))
+        met = slice(low, high)
+        begin = int(self._offsets[low]) if low < high else 0
+        cut = slice(begin, begin + int(self._lengths[met].sum()))
+        held = self._held
+        part = Column(first, held.kinds[cut], held.numbers[cut], held.codes[cut], held.formats[cut])
+        if high - low > 1:
+            whole = GappedColumn(part, self._starts[met], self._lengths[met])
+            start, arrays = whole.start, (whole.kinds, whole.numbers, whole.codes, whole.formats)
+            return Column(start, *arrays).span(first, last)
+        start = int(self._starts[low]) if low < high else first
+        return Column(start, part.kinds, part.numbers, part.codes, part.formats).span(first, last)
+
+    def _spread(self, held: NDArray[_Item], blank: int = 0) -> NDArray[_Item]:
+        height = self.stop - self.start
+        found = (
+            np.full(height, blank, held.dtype) if blank else np.zeros(height, held.dtype)
+        )  # untouched zeros are free
+        found[self.rows() - self.start] = held
+        return frozen(found)
+
+
+def column_of(
+    rows: NDArray[np.int32] | NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    numbers: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    formats: NDArray[np.uint16],
+) -> Column:
+    """The column of one or more cells in rising order of their `rows`, cut where more than `BLANKS_MAX` rows have none.
+
+    The arrays become the column's where no blanks stand between the cells.
+    """
+    cuts = np.flatnonzero(np.diff(rows) > BLANKS_MAX + 1)
+    starts = rows[np.append(0, cuts + 1)]
+    lengths = rows[np.append(cuts, len(rows) - 1)] - starts + 1
+    size = int(lengths.sum(dtype=np.int64))
+    if size > len(rows):
+        counts = np.diff(np.concatenate(([0], cuts + 1, [len(rows)])))
+        places = rows - np.repeat(starts - (np.cumsum(lengths, dtype=np.int64) - lengths), counts)
+        cells, kinds, numbers = (kinds, numbers, codes, formats), np.zeros(size, np.uint8), np.zeros(size)
+        codes, formats = np.full(size, -1, np.int32), np.zeros(size, np.uint16)
+        for into, given in zip((kinds, numbers, codes, formats), cells, strict=True):
+            into[places] = given  # type: ignore[index]
+    held = Column(int(rows[0]), frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
+    return GappedColumn(held, starts.astype(np.int32), lengths.astype(np.int32)) if len(cuts) else held
+
+
+def frozen(array: NDArray[_Item]) -> NDArray[_Item]:
+    """The array, which nobody may write any more."""
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,9 +69,10 @@ class Sheet:
     def value(self, row: int, column: int) -> Value:
         """The value of one cell; blank outside the stored cells."""
         stored = self.columns[column] if column < len(self.columns) else None
-        if stored is None or not stored.start <= row < stored.stop:
+        at = -1 if stored is None else stored.slot(row)
+        if stored is None or at < 0:
             return None
-        at = row - stored.start
+        stored = stored.held
         kind = stored.kinds[at]
         if kind == Kind.TEXT:
             return self.text[int(stored.codes[at])]
@@ -84,9 +85,8 @@ class Sheet:
     def kind(self, row: int, column: int) -> Kind:
         """The kind of one cell."""
         stored = self.columns[column] if column < len(self.columns) else None
-        if stored is None or not stored.start <= row < stored.stop:
-            return Kind.BLANK
-        return Kind(stored.kinds[row - stored.start])
+        at = -1 if stored is None else stored.slot(row)
+        return Kind.BLANK if stored is None or at < 0 else Kind(stored.held.kinds[at])
 
     def formula(self, row: int, column: int) -> str | None:
         """The formula of one cell without its leading '='; None where there is none.

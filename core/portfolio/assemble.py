@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.parsing import Scalar, TextColumn
 from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
 
@@ -27,6 +27,9 @@ _KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _par
 
 LETTERS_MAX: Final = 10_000
 """Characters whose plain form is remembered."""
+
+SLACK_MAX: Final = 2
+"""How many times its own size a portfolio's column may keep alive in memory."""
 
 
 @dataclass
@@ -73,11 +76,11 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
     _fixed(loans, names.get("base_rate"))
     return Portfolio(
         row_count=loans.row_count,
-        numbers=loans.numbers,
-        names=names,
-        flags=loans.flags,
-        ranks=loans.ranks,
-        lien=loans.lien,
+        numbers={name: _own(values) for name, values in loans.numbers.items()},
+        names={name: Names(_own(column.codes), column.values) for name, column in names.items()},
+        flags={name: _own(flags) for name, flags in loans.flags.items()},
+        ranks={name: _own(ranks) for name, ranks in loans.ranks.items()},
+        lien=None if loans.lien is None else _own(loans.lien),
         tranches=loans.tranches,
         deal=loans.deal,
         amortization=amortization(names) if amortization is not None else None,
@@ -87,6 +90,14 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         lots=loans.lots,
         conflicting=loans.conflicting,
     )
+
+
+def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The column, copied where it is a piece of a much larger one in memory; a piece of a mapped file stays one."""
+    owner: NDArray[Any] = column
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return column.copy() if owner.base is None and owner.nbytes > SLACK_MAX * column.nbytes else column
 
 
 def _countries(texts: list[str]) -> list[str]:
@@ -298,10 +309,14 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
 
 
 def take(loans: Loans, rows: NDArray[np.intp]) -> None:
-    """Replace every column by these rows of it."""
+    """Replace every column by these rows of it; the texts of the others go where these are many."""
+    few = len(rows) * SLACK_MAX < loans.row_count
     loans.row_count = len(rows)
     loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}
-    loans.texts = {name: TextColumn(column.codes[rows], column.text) for name, column in loans.texts.items()}
+    loans.texts = {
+        name: parsing.subset(column, rows) if few else TextColumn(column.codes[rows], column.text)
+        for name, column in loans.texts.items()
+    }
     loans.categories = {name: (codes[rows], values) for name, (codes, values) in loans.categories.items()}
     loans.flags = {name: flags[rows] for name, flags in loans.flags.items()}
     loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}

@@ -25,6 +25,7 @@ from core.portfolio.fields import (
     Mapping,
 )
 from core.portfolio.layout import header
+from core.portfolio.layout.below import Below
 from core.portfolio.portfolio import Amortization, Deal, Names, Tranches
 
 TRANCHES_MAX: Final = 500
@@ -68,18 +69,19 @@ class _Table:
         self.sheet, self.found = sheet, found
         self.first = found.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
-        self._pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._below = Below(sheet, pool, self.first, self.last)
 
     def cells(self, label: str) -> Cells | None:
         places = self.found.columns.get(label)
         if not places:
             return None
-        return Cells.of(self.sheet.columns[places[0]], self.first, self.last, self._pool)
+        return self._below.cells(places[0])
 
     def numbers(self, label: str) -> Numbers:
         cells = self.cells(label)
         if cells is None:
-            return Numbers(np.full(self.last - self.first, np.nan), None)
+            return Numbers(np.full(self._below.height, np.nan), None)
         return parsing.read_numbers(cells, is_spread=label == "spread")
 
     def texts(self, label: str) -> list[str]:
@@ -249,9 +251,9 @@ def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
     for column, stored in enumerate(sheet.columns[:DEAL_COLUMNS_MAX]):
         if stored is None or stored.start >= DEAL_ROWS_MAX:
             continue
-        height = DEAL_ROWS_MAX - stored.start
-        for at in np.flatnonzero(stored.kinds[:height] == parsing.TEXT).tolist():
-            code = int(stored.codes[at])
+        first = stored.span(stored.start, min(stored.stop, DEAL_ROWS_MAX))
+        for at in np.flatnonzero(first.kinds == parsing.TEXT).tolist():
+            code = int(first.codes[at])
             if sheet.text.offsets[code + 1] - sheet.text.offsets[code] > header.HEADER_BYTES_MAX:
                 continue
             words = parsing.key(sheet.text[code])

@@ -17,6 +17,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Scale, key
 from core.portfolio.fields import PROFILES, Field, FieldType, Lien, Mapping
 from core.portfolio.layout import header
+from core.portfolio.layout.below import Below
 from core.portfolio.mapping import Candidate, Holdings, Reader, candidates, chosen, header_words
 
 SAMPLES_MAX: Final = 3
@@ -250,11 +251,7 @@ def _explained(
     holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans, sheets: tuple[DetectedSheet, ...]
 ) -> Detection:
     sheet, found = holdings.sheet, holdings.found
-    below = found.row + 1
-    kept = reader.rows.rows
-    offsets = (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
-    first, last = (below + int(offset) + 1 for offset in offsets)
-    is_empty = loans.row_count == 0
+    rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
     columns = tuple(_column(one, reader, loans, mapping) for one in every if one.target in reader.columns)
     claimed = {*reader.columns.values(), *chain.from_iterable(found.columns.values())}
@@ -264,10 +261,10 @@ def _explained(
         sheet=sheet.name,
         sheets=sheets,
         header=_header(found),
-        first_row=None if is_empty else first,
-        last_row=None if is_empty else last,
+        first_row=int(rows[0]) if len(rows) else None,
+        last_row=int(rows[-1]) if len(rows) else None,
         loan_count=loans.row_count,
-        left_out=tuple(_left_out(sheet, below, reader.rows.left_out)),
+        left_out=tuple(_left_out(reader.below, reader.rows.left_out)),
         filled_borrowers=reader.rows.counts.get("filled_borrowers", 0),
         columns=columns,
         unmapped=tuple(
@@ -292,12 +289,12 @@ def _header(found: header.Found) -> DetectedHeader:
     return DetectedHeader(rows, kinds[found.named_row - found.top], places.get("units"), places.get("numbers"))
 
 
-def _left_out(sheet: Sheet, below: int, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
+def _left_out(below: Below, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
     """The reasons in the order of their first rows."""
-    for reason, offsets in sorted(left_out.items(), key=lambda one: int(one[1][0])):
-        rows = [below + int(offset) for offset in offsets[:PLACES_MAX]]
-        texts = tuple(_first_text(sheet, row) for row in rows)
-        yield LeftOut(reason, len(offsets), tuple(row + 1 for row in rows), texts)
+    for reason, places in sorted(left_out.items(), key=lambda one: int(one[1][0])):
+        rows = below.rows(places[:PLACES_MAX]).tolist()
+        texts = tuple(_first_text(below.sheet, row) for row in rows)
+        yield LeftOut(reason, len(places), tuple(row + 1 for row in rows), texts)
 
 
 def _first_text(sheet: Sheet, row: int) -> str:

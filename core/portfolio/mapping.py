@@ -27,6 +27,7 @@ from core.portfolio.fields import (
     Mapping,
 )
 from core.portfolio.layout import header, table
+from core.portfolio.layout.below import Below
 from core.portfolio.portfolio import Deal, Portfolio
 from core.portfolio.profile import pipeline
 
@@ -124,7 +125,7 @@ def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
     """Whether a column that makes the header one of loans has a cell below it."""
     for target in found.columns.keys() & set(mapping.anchors):
         stored = sheet.columns[found.columns[target][0]]
-        if stored is not None and stored.kinds[max(0, found.row + 1 - stored.start) :].any():
+        if stored is not None and stored.held.kinds[stored.begin(found.row + 1) :].any():
             return True
     return False
 
@@ -185,13 +186,11 @@ class Reader:
 
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
-        self._pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
+        pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
+        self.below = Below(self._sheet, pool, self.found.row + 1, self._sheet.row_count)
         self.mapping = mapping
         self._works = pipeline.works(mapping)
         self._required = [one.target for one in mapping.fields if one.required]
-        self._first = self.found.row + 1
-        self._last = max(self._first, self._sheet.row_count)
-        self._cells: dict[int, Cells] = {}
         self._loan_cells: dict[int, Cells] = {}
         self._rows: NDArray[np.int64] | slice = slice(0, 0)
         self._counts: dict[str, int] = {}
@@ -205,13 +204,13 @@ class Reader:
         self.scales: dict[str, parsing.Scale] = {}
         """Target -> the unit its column was found to be in."""
         self.rows = table.Loans(slice(0, 0), 0, None, {})
-        """Which rows below the header are loans."""
+        """Which of the rows below the header are loans."""
 
     def loans(self) -> Loans:
         """All mapped columns of the rows that are loans, in their units."""
         columns = self.columns
         par = self._par(columns)
-        rows = self.rows = table.pick(self._sheet, self._pool, self.found, self.mapping, self._at, par)
+        rows = self.rows = table.pick(self.below, self.found, self.mapping, par)
         self._rows, self._counts = rows.rows, rows.counts
         self.unreadable.pop("par_value", None)  # such a row is no loan, and counted as one without a par
         kept = self._rows
@@ -229,19 +228,11 @@ class Reader:
         self._note(loans, columns)
         return loans
 
-    def _at(self, column: int) -> Cells:
-        """A column's cells over the whole height below the header."""
-        cells = self._cells.get(column)
-        if cells is None:
-            stored = self._sheet.columns[column]
-            cells = self._cells[column] = Cells.of(stored, self._first, self._last, self._pool)
-        return cells
-
     def cells(self, column: int) -> Cells:
         """A column's cells of the rows that are loans."""
         cells = self._loan_cells.get(column)
         if cells is None:
-            cells = self._at(column)
+            cells = self.below.cells(column)
             if not isinstance(self._rows, slice) or self._rows != slice(0, len(cells.kinds)):
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
@@ -251,7 +242,7 @@ class Reader:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
         if "par_value" not in columns:
             return None
-        cells, field = self._at(columns["par_value"]), self._works["par_value"].field
+        cells, field = self.below.cells(columns["par_value"]), self._works["par_value"].field
         if field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
             return self._in_unit("par_value", cells, None)
         values = self._in_unit("par_value", self._prepared("par_value", cells), None)
@@ -259,7 +250,7 @@ class Reader:
             return values
         rows = np.isnan(values)
         for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
-            said = [self._at(columns[target]).present() for target in targets if target in columns]
+            said = [self.below.cells(columns[target]).present() for target in targets if target in columns]
             rows &= np.any(said, axis=0) if said else True
         return np.where(rows, float(field.default), values)
 
@@ -364,7 +355,7 @@ class Reader:
             )
 
     def _read_borrower(self, loans: Loans, column: int, source: NDArray[np.int64] | None) -> None:
-        cells = self.cells(column) if source is None else self._at(column).take(source)
+        cells = self.cells(column) if source is None else self.below.cells(column).take(source)
         loans.texts["borrower_name"] = parsing.read_text(self._prepared("borrower_name", cells))
 
     def _commitments(self, loans: Loans) -> None:
@@ -427,8 +418,8 @@ class Reader:
         places = (
             (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
         )
-        low, high = (self._first + int(place) for place in places)
-        if high >= low:
+        if places[1] >= places[0]:
+            low, high = (self.below.row(int(place)) for place in places)
             loans.source_cells = {
                 target: f"'{name}'!{range_name(low, column, high, column)}" for target, column in columns.items()
             }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.fields import Lien
+from core.remembered import remembered
 
 Agency = Literal["a", "b", "c"]
 
@@ -107,7 +107,7 @@ LENGTH_MAX: Final = 64
 """Characters of a rating's text; a longer one is not read."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4_096)
 def rank(text: str, agency: Agency | None = None) -> int:
     """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.isolate import read_isolated
+from core.files.read import file_kind
 from core.files.read import read as read_file
 from core.grid.address import ROWS_MAX, column_index, parse_cell
 from core.grid.column import Text
@@ -32,15 +34,16 @@ CellValue = float | str | bool | date | datetime | None
 
 
 def read(path: Path | str) -> Book:
-    """Read a spreadsheet file (.xlsx, .xlsm, .xls) whole, in this process, as a book that calculates.
+    """Read a spreadsheet file (.xlsx, .xlsm, .xls) whole as a book that calculates.
 
-    A file from a stranger belongs in `core.files.isolate.parse_isolated`. An .xls file brings its values, no formulas.
+    A file from a stranger belongs in `core.files.isolate.parse_isolated`. An .xls file brings its values, no formulas;
+    it is always read in a child process, since a damaged one may end the process that reads it.
 
     Raises:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
         OSError: the file cannot be opened.
     """
-    return Book(read_file(path))
+    return Book(read_isolated(path) if file_kind(path) == "xls" else read_file(path))
 
 
 class Book(Workbook):

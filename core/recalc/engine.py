@@ -385,9 +385,8 @@ class Engine:
         """The number format of a cell, as the file has it."""
         sheet = None if cells is None else self.workbook.sheets[cells.index]
         stored = sheet.columns[column] if sheet is not None and column < sheet.column_count else None
-        if stored is None or not stored.start <= row < stored.stop:
-            return "General"
-        return self.workbook.number_formats[int(stored.formats[row - stored.start])]
+        at = -1 if stored is None else stored.slot(row)
+        return "General" if stored is None or at < 0 else self.workbook.number_formats[int(stored.held.formats[at])]
 
 
 class _Placed:

@@ -83,7 +83,9 @@ cdef class BookEnvironment(Environment):
             return None
         found = <CellColumn> cells.columns[column]
         if found is None:
-            return None
+            found = cells.column(column)
+            if found is None:
+                return None
         if found.pending and self.calculating:
             owner = found.owner(row)
             if owner >= 0:

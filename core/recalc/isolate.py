@@ -54,20 +54,21 @@ def recalculate_isolated(
 
     Raises:
         RecalculationFailed: it crashed, or passed a limit; the folder is then as it was before.
-        OSError: the machine's fault.
+        OSError: the machine's fault; `core.confined.ChildKilled` where the child was ended from outside.
         InterruptedError: `stop` was set.
     """
     workplace = folder / ".recalculating"
     workplace.mkdir()
     try:
         order = workplace / "order.json"
-        told = {
+        told: dict[str, Any] = {
             "manifest": json.loads(manifest.to_json()),
             "paths": [str(path.resolve()) for path in paths],
             "now": now.isoformat(),
         }
         order.write_text(json.dumps(told), encoding="utf-8")
-        made = _run(order, workplace, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop)
+        limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
+        made = _run(order, workplace, reads=told["paths"], **limits, stop=stop)
         for path in made.paths:
             path.replace(folder / path.name)
         return Recalculated(
@@ -84,11 +85,18 @@ def recalculate_isolated(
 
 
 def _run(
-    order: Path, workplace: Path, *, memory_bytes_max: int, seconds_max: float, stop: threading.Event | None
+    order: Path,
+    workplace: Path,
+    *,
+    reads: Sequence[str],
+    memory_bytes_max: int,
+    seconds_max: float,
+    stop: threading.Event | None,
 ) -> Recalculated:
+    folder = str(workplace.resolve())
     limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
     try:
-        answer = run_confined(_CHILD, [str(order.resolve()), str(workplace.resolve())], **limits, stop=stop)
+        answer = run_confined(_CHILD, [str(order.resolve()), folder], reads=reads, writes=[folder], **limits, stop=stop)
         manifest = Manifest.from_json(json.dumps(answer["manifest"]))
         return Recalculated(
             manifest,

@@ -135,8 +135,10 @@ class Recalculation:
         bottom, right = region.bottom, region.right
         formula = region.formula(region.first, region.left)
         if not edited:
+            # What a range has beyond every cell that the file stores is blank on both sides, and may be a whole sheet.
             low, end = engine.carried_range(region)
-            bottom, right = max(bottom, low), max(right, end)
+            bottom = max(bottom, min(low, sheet.row_count - 1))
+            right = max(right, min(end, len(sheet.columns) - 1))
         for row in range(region.first, bottom + 1):
             for column in range(region.left, right + 1):
                 key = (cells.index, row, column)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import range_name
-from core.grid.column import Column, Text
+from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet
 from core.recalc.arrays import lifts, may_be_array
 from core.recalc.regions import Region
@@ -49,20 +50,27 @@ def _text(strings: list[str]) -> Text:
     encoded = [string.encode(errors="replace") for string in strings]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(part) for part in encoded], out=offsets[1:])
-    return Text(_frozen(offsets), _frozen(np.frombuffer(b"".join(encoded), np.uint8)))
+    return Text(frozen(offsets), frozen(np.frombuffer(b"".join(encoded), np.uint8)))
 
 
 def _columns(cells: SheetCells, sheet: Sheet) -> tuple[Column | None, ...]:
-    return tuple(
-        None if column is None else _column(column, sheet.columns[at] if at < sheet.column_count else None)
-        for at, column in enumerate(cells.columns)
-    )
+    found: list[Column | None] = []
+    for at, column in enumerate(cells.columns):
+        if at in cells.unread:
+            stored, codes = cells.unread[at]
+            found.append(GappedColumn(replace(stored.held, codes=frozen(codes)), *stored.runs))
+        else:
+            carried = sheet.columns[at] if at < sheet.column_count else None
+            found.append(None if column is None else _column(column, carried))
+    return tuple(found)
 
 
 def _column(column: CellColumn, carried: Column | None) -> Column | None:
-    """The span from the first cell that is not blank, or has a format, to the last one."""
-    filled = np.flatnonzero(column.kinds)
-    spans = [(column.base + int(filled[0]), column.base + int(filled[-1]) + 1)] if len(filled) else []
+    """The span from the first cell that is not blank, or has a format, to the last one; without its long gaps."""
+    filled = np.flatnonzero(column.kinds) + column.base
+    if _has_gap(filled, carried):
+        return _cut(column, filled, carried)
+    spans = [(int(filled[0]), int(filled[-1]) + 1)] if len(filled) else []
     spans += [(carried.start, carried.stop)] if carried is not None else []
     if not spans:
         return None
@@ -75,7 +83,33 @@ def _column(column: CellColumn, carried: Column | None) -> Column | None:
         formats[cut] = carried.formats
         # A number under a date format is a date, as the file's reader says.
         kinds[cut][(carried.kinds == Kind.DATE) & (kinds[cut] == Kind.NUMBER)] = Kind.DATE
-    return Column(first, _frozen(kinds), _frozen(numbers), _frozen(codes), _frozen(formats))
+    return Column(first, frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
+
+
+def _has_gap(filled: NDArray[np.intp], carried: Column | None) -> bool:
+    """Whether a column of these rows, and of those that the file stored, is one with gaps."""
+    if isinstance(carried, GappedColumn) or np.diff(filled).max(initial=0) > BLANKS_MAX + 1:
+        return True
+    if carried is None or not len(filled):
+        return False
+    return max(int(filled[0]), carried.start) - min(int(filled[-1]) + 1, carried.stop) > BLANKS_MAX
+
+
+def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None) -> Column | None:
+    """The cells of these rows, and those that have a format in the file, in runs."""
+    places = np.zeros(0, np.int64) if carried is None else carried.rows()
+    if carried is not None:
+        rows = np.union1d(rows, places[carried.held.formats != 0])
+    if not len(rows):
+        return None
+    at = rows - column.base
+    kinds, formats = column.kinds[at], np.zeros(len(rows), np.uint16)
+    if carried is not None:
+        _, ours, theirs = np.intersect1d(rows, places, assume_unique=True, return_indices=True)
+        formats[ours] = carried.held.formats[theirs]
+        dates = (carried.held.kinds[theirs] == Kind.DATE) & (kinds[ours] == Kind.NUMBER)
+        kinds[ours[dates]] = Kind.DATE
+    return column_of(rows, kinds, column.numbers[at], column.codes[at], formats)
 
 
 def _formulas(regions: list[Region]) -> Formulas:
@@ -105,10 +139,10 @@ def _formulas(regions: list[Region]) -> Formulas:
     text_of = np.zeros(count, np.int32)
     text_of[np.unique(all_heads)] = np.arange(len(texts), dtype=np.int32)
     return Formulas(
-        _frozen(all_rows[order]),
-        _frozen(all_columns[order]),
-        _frozen(text_of[all_heads][order]),
-        _frozen(place[all_heads][order]),
+        frozen(all_rows[order]),
+        frozen(all_columns[order]),
+        frozen(text_of[all_heads][order]),
+        frozen(place[all_heads][order]),
         _text(texts),
         {int(place[at]): area for at, area, _ in areas},
         frozenset(int(place[at]) for at, _, spills in areas if spills),
@@ -133,8 +167,3 @@ def _parts(region: Region) -> Iterator[tuple[NDArray[np.int32], str, str | None]
         for row in rows.tolist():
             area = range_name(row, region.left, row, region.left)
             yield np.array([row], np.int32), region.formula(row, region.left), area
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array

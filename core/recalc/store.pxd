@@ -17,6 +17,7 @@ cdef class CellColumn:
     cdef int32_t[::1] codes_view
     cdef int32_t[::1] owners_view
     cdef bint has_owners
+    cdef bint gapped
     cdef dict spans
     cdef Py_ssize_t pending          # regions with formulas in this column that wait to be calculated
     cdef int _hold(self, object kinds, object numbers, object codes, object owners) except -1
@@ -32,6 +33,7 @@ cdef class SheetCells:
     cdef readonly str name
     cdef readonly int index
     cdef readonly list columns
+    cdef readonly dict unread        # by position the stored columns that nobody asked for, with their codes
     cdef readonly Py_ssize_t rows_used
     cdef readonly Py_ssize_t columns_used
     cpdef CellColumn column(self, Py_ssize_t column)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula.values import Pool, Span
+from core.grid.column import Column, GappedColumn
 from core.grid.sheet import Sheet
 
 TEXT_CHARACTERS_MAX: int
@@ -22,11 +23,13 @@ class CellColumn:
     def fill(
         self, first: int, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], codes: NDArray[np.int32] | np.int32
     ) -> None: ...
+    def spread(self, stored: Column, codes: NDArray[np.int32]) -> None: ...
 
 class SheetCells:
     name: str
     index: int
     columns: list[CellColumn | None]
+    unread: dict[int, tuple[GappedColumn, NDArray[np.int32]]]
     rows_used: int
     columns_used: int
     def __init__(self, name: str, index: int) -> None: ...

@@ -1,12 +1,18 @@
 """The cells of a book in columns that can change: kinds, numbers, text codes, and which region a formula belongs to."""
 
 from libc.stdint cimport int32_t, uint8_t
+from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
+
+import os
 
 import numpy as np
+
+from cpython.buffer cimport PyBuffer_FillInfo
 
 from core.formula.values cimport Error, Pool, Span, cell_of
 from core.formula.values import NUM, VALUE, Array, Date
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
+from core.grid.column import GappedColumn
 
 cdef enum:
     BLANK = 0
@@ -16,6 +22,7 @@ cdef enum:
     ERROR = 4
     DATE = 5
     SPANS_KEPT = 4096
+    GAP_MIN = 65_536  # rows without a cell from which a column's memory is taken by the page
 
 cdef Py_ssize_t _ROWS_MAX = ROWS_MAX
 cdef Py_ssize_t _COLUMNS_MAX = COLUMNS_MAX
@@ -27,16 +34,58 @@ TEXT_CHARACTERS_MAX = 32_767
 """Longest text that a cell holds."""
 
 
+cdef int _minus_ones = -1
+
+
+cdef class _Pages:
+    """Memory of which only the pages that are written take room: zeros, or the bytes of a file of -1."""
+
+    cdef void *data
+    cdef size_t size
+
+    def __cinit__(self, Py_ssize_t size, int file=-1):
+        self.size = size
+        self.data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | (MAP_ANONYMOUS if file < 0 else 0), file, 0)
+        if self.data == MAP_FAILED:
+            raise MemoryError
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if PyBuffer_FillInfo(buffer, self, self.data, self.size, 0, flags):
+            raise MemoryError
+
+    def __dealloc__(self):
+        if self.data != MAP_FAILED:
+            munmap(self.data, self.size)
+
+
+cdef object _blank(Py_ssize_t size, kind, bint gapped):
+    """An array of zeros."""
+    return np.frombuffer(_Pages(size * np.dtype(kind).itemsize), kind) if gapped and size else np.zeros(size, kind)
+
+
+cdef object _none(Py_ssize_t size, bint gapped):
+    """An array of -1."""
+    global _minus_ones
+    if not gapped or not size:
+        return np.full(size, -1, np.int32)
+    if _minus_ones < 0:
+        file = os.memfd_create("minus ones")
+        os.write(file, b"\xff" * 4 * _ROWS_MAX)
+        _minus_ones = file
+    return np.frombuffer(_Pages(size * 4, _minus_ones), np.int32)
+
+
 cdef class CellColumn:
     """Rows `base` to `base + size - 1` of one column, as `core.grid.column.Column` holds them but growing.
 
     `owners` names the region that each formula cell belongs to, -1 elsewhere; None in a column without formulas.
-    Invariant: codes is -1 wherever the kind is not text, numbers 0 for text and blank.
+    Where many rows have no cell (`gapped`), these take no memory. Invariant: codes is -1 wherever the kind is not text, numbers 0 for text and blank.
     """
 
     def __init__(self, Py_ssize_t base, Py_ssize_t size):
         self.base = base
         self.size = size
+        self.gapped = False
         self._hold(np.zeros(size, np.uint8), np.zeros(size), np.full(size, -1, np.int32), None)
 
     cdef int _hold(self, object kinds, object numbers, object codes, object owners) except -1:
@@ -62,15 +111,20 @@ cdef class CellColumn:
             high = min(_ROWS_MAX, max(last + 1, low + self.size + self.size // 2 + 8))
         size = high - low
         at = self.base - low
-        kinds, numbers, codes, owners = np.zeros(size, np.uint8), np.zeros(size), np.full(size, -1, np.int32), None
+        self.gapped = self.gapped or (self.size > 0 and (first - stop > GAP_MIN or self.base - last > GAP_MIN))
+        kinds, numbers = _blank(size, np.uint8, self.gapped), _blank(size, np.float64, self.gapped)
+        codes, owners = _none(size, self.gapped), _none(size, self.gapped) if self.has_owners else None
         if self.size:
             cut = slice(at, at + self.size)
-            kinds[cut], numbers[cut], codes[cut] = self.kinds, self.numbers, self.codes
+            if self.gapped:
+                held = np.flatnonzero(self.kinds)
+                kinds[cut][held], numbers[cut][held], codes[cut][held] = (
+                    self.kinds[held], self.numbers[held], self.codes[held])
+            else:
+                kinds[cut], numbers[cut], codes[cut] = self.kinds, self.numbers, self.codes
             if self.has_owners:
-                owners = np.full(size, -1, np.int32)
-                owners[cut] = self.owners
-        elif self.has_owners:
-            owners = np.full(size, -1, np.int32)
+                held = np.flatnonzero(self.owners >= 0) if self.gapped else slice(None)
+                owners[cut][held] = self.owners[held]
         self.base, self.size = low, size
         return self._hold(kinds, numbers, codes, owners)
 
@@ -121,7 +175,7 @@ cdef class CellColumn:
         if not self.has_owners:
             if region < 0:
                 return 0
-            self.owners = np.full(self.size, -1, np.int32)
+            self.owners = _none(self.size, self.gapped)
             self.owners_view = self.owners
             self.has_owners = True
         self.owners_view[first - self.base : last + 1 - self.base] = region
@@ -133,6 +187,13 @@ cdef class CellColumn:
         cut = slice(first - self.base, first - self.base + len(kinds))
         self.kinds[cut], self.numbers[cut], self.codes[cut] = kinds, numbers, codes
 
+    def spread(self, stored, codes):
+        """Write the cells of a stored column, its codes by their place in it; the column is empty."""
+        self.gapped = stored.stop - stored.start - len(codes) > GAP_MIN
+        self.reserve(stored.start, stored.stop - 1)
+        at = stored.rows() - self.base
+        self.kinds[at], self.numbers[at], self.codes[at] = stored.held.kinds, stored.held.numbers, codes
+
 
 cdef class SheetCells:
     """One sheet of a book: its columns by position (None: never touched) and how far its cells reach."""
@@ -141,12 +202,18 @@ cdef class SheetCells:
         self.name = name
         self.index = index
         self.columns = []
+        self.unread = {}
         self.rows_used = 0
         self.columns_used = 0
 
     cpdef CellColumn column(self, Py_ssize_t column):
         """The column at a position; None where it has no cell."""
-        return <CellColumn> self.columns[column] if 0 <= column < len(self.columns) else None
+        cdef CellColumn found = <CellColumn> self.columns[column] if 0 <= column < len(self.columns) else None
+        if found is None and column in self.unread:
+            stored, codes = self.unread.pop(column)
+            found = self.columns[column] = CellColumn(stored.start, 0)
+            found.spread(stored, codes)
+        return found
 
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last):
         """The column at a position with rows `first` to `last` in it."""
@@ -154,7 +221,7 @@ cdef class SheetCells:
         assert 0 <= column < _COLUMNS_MAX and 0 <= first <= last < _ROWS_MAX
         while len(self.columns) <= column:
             self.columns.append(None)
-        found = <CellColumn> self.columns[column]
+        found = self.column(column)
         if found is None:
             low = 0 if first < 1024 else first
             found = self.columns[column] = CellColumn(low, last + 1 - low)
@@ -175,11 +242,14 @@ cdef class SheetCells:
         self.grown(column, row, row).put(row, form[0], form[1], form[2])
 
     def load(self, sheet, Pool pool):
-        """Copy the columns of a `core.grid.sheet.Sheet`, its text entered into the book's pool."""
+        """Copy the columns of a `core.grid.sheet.Sheet`, its text entered into the book's pool; those with gaps, which
+        may be long, once they are asked for."""
         codes_of = np.array([pool.intern(text) for text in sheet.text.strings()] + [-1], np.int32)
         self.columns = [None] * sheet.column_count
         for at, stored in enumerate(sheet.columns):
-            if stored is not None:
+            if isinstance(stored, GappedColumn):
+                self.unread[at] = stored, codes_of[stored.held.codes]
+            elif stored is not None:
                 column = CellColumn(stored.start, 0)
                 column.fill(stored.start, stored.kinds, stored.numbers, codes_of[stored.codes])
                 self.columns[at] = column

@@ -1,7 +1,7 @@
 """Reading a stranger's tape, and comparing it with a stranger's workbook, in a child with limits of memory and time.
 
 The child is `core.reconcile.child`, run as a program. Whatever happens to it but an answer reads as a refusal to the
-caller, and leaves nothing in the folder.
+caller, and leaves nothing in the folder; that somebody else ended it is told as it is (`core.confined.ChildKilled`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_tape_isolated(
     """
     order = {"work": "read_tape", "path": str(path.resolve()), "trustee": trustee}
     limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max, "stop": stop}
-    answer = _run("Reading the tape", order, folder, TapeRefused, **limits)
+    answer = _run("Reading the tape", order, folder, TapeRefused, reads=[order["path"]], **limits)
     return StoredTape(**{**answer, "path": folder / LOANS_FILE, "warnings": tuple(answer["warnings"])})
 
 
@@ -132,7 +132,8 @@ def compare_isolated(
     """
     order = {"work": "compare", **asdict(comparison)}
     limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max, "stop": stop}
-    answer = _run("Comparing", order, folder, ComparisonFailed, **limits)
+    reads = [comparison.loans, *comparison.paths]
+    answer = _run("Comparing", order, folder, ComparisonFailed, reads=reads, **limits)
     return Compared(**{**answer, "path": folder / ISSUES_FILE, "warnings": tuple(answer["warnings"])})
 
 
@@ -151,6 +152,7 @@ def _run(
     folder: Path,
     refusal: type[Exception],
     *,
+    reads: Sequence[str],
     memory_bytes_max: int,
     seconds_max: float,
     stop: threading.Event | None,
@@ -163,7 +165,9 @@ def _run(
         made.mkdir()
         told.write_text(json.dumps(order), encoding="utf-8")
         arguments = [str(told.resolve()), str(made.resolve())]
-        answer = run_confined(_CHILD, arguments, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop)
+        places: dict[str, Any] = {"reads": [arguments[0], *reads], "writes": arguments[1:2]}
+        limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
+        answer = run_confined(_CHILD, arguments, **places, **limits, stop=stop)
         if "refused" in answer:
             raise refusal(answer["refused"])
         for path in made.iterdir():

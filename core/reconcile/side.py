@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.column import Text
 from core.portfolio import ratings
-from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.portfolio import Names, Portfolio, Strings
 from core.reconcile.rules import ReconcileError
@@ -102,11 +101,7 @@ class Side:
     def subset(self, field: str, rows: NDArray[np.int32]) -> TextColumn | None:
         """A text column's rows with a pool of their own, of just the strings that they use."""
         column = self.column(field)
-        if column is None:
-            return None
-        local, used = _parse.distinct(column.codes[rows], len(column.text))
-        _, offsets, data = _parse.clean(column.text.offsets, column.text.data, used, False, True)
-        return TextColumn(local, Text(offsets, data))
+        return None if column is None else parsing.subset(column, rows)
 
 
 def _text_column(names: Names) -> TextColumn:

@@ -67,6 +67,7 @@ class Occurrence(Struct, frozen=True, kw_only=True):
 
 
 SENTENCES = {
+    "audit.events_missing": "Events were lost on their way to the audit log",
     "calculation.completed": "A calculation{name} was completed{by}",
     "compliance.run_completed": "A compliance run{name} was completed{by}",
     "reconciliation.started": "A reconciliation{name} was started{by}",
@@ -74,6 +75,8 @@ SENTENCES = {
     "calculation.failed": "A calculation of workbook{name} failed",
     "reconciliation.failed": "A reconciliation{name} failed",
     "tape.reading_failed": "The reading of tape{name} failed",
+    "tape.check_failed": "The stored loans of tape{name} were found damaged",
+    "workbook.check_failed": "The stored columns of workbook{name} were found damaged",
     "workbook.parsing_failed": "The parsing of workbook{name} failed",
     "workbook.recalculation_started": "A recalculation of workbook{name} was started{by}",
     "user.registered": "{who} registered",

@@ -30,12 +30,11 @@ from service.admin.schema import (
     Usage,
     User,
     UserDetail,
-    UserExists,
     UserLimitExceeded,
     UserPatch,
 )
 from service.auth import store as identity
-from service.auth.schema import EmailTaken, check_email
+from service.auth.schema import check_email
 from service.platform import mail
 from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.context import Context
@@ -179,10 +178,10 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     status = user.status if patch.status is UNSET else patch.status
     full_name = user.full_name if patch.full_name is UNSET else patch.full_name
     changes_rights = (role, status) != (user.role, user.status)
-    may_touch_owners = _is_owner(ctx) and (ctx.caller.system or ctx.caller.user_id in owners)  # still one, that is
+    may_touch_owners = ctx.caller.owns and (ctx.caller.system or ctx.caller.user_id in owners)  # still one, that is
     if changes_rights and "owner" in (role, user.role) and not may_touch_owners:
         raise PermissionDenied
-    if role != user.role:
+    if role != user.role or (status == "active" and changes_rights):  # who comes back is given the role again
         _check_grant(ctx, role)
     if user.status == "invited" and status != "invited":
         raise NotYetJoined
@@ -197,11 +196,6 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
         await ctx.forget(partial(ctx.resources.copies.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
-
-
-def _is_owner(ctx: Context) -> bool:
-    """Whether the caller has an owner's rights over owners: a key has not, or a lost one would cost the tenant."""
-    return ctx.caller.role == "owner" and ctx.caller.kind != "key"
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
@@ -221,7 +215,11 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 
 
 async def invite(ctx: Context, body: Invite) -> Invitation:
-    """A user who joins by the token of the answer, which a mail brings too where that is wanted."""
+    """A user who joins by the token of the answer, which a mail brings too where that is wanted.
+
+    Whether the e-mail has an account in another tenant shows in nothing that the caller is told: the invitation leads
+    nowhere then, and the letter says so to whoever reads the mailbox.
+    """
     role = _granted_role(ctx, body.role)
     email = check_email(body.email)
     await ctx.limit([Window(f"invitations:{ctx.tenant}", ctx.settings.invitations_per_hour, 3600)])
@@ -241,14 +239,15 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
         expires_at=expires_at,
         created_at=made,
     )
+    is_elsewhere = await identity.find_account(ctx, email) is not None
     if body.send_email:
-        await _send(ctx, invitation, tenant.name, creator)
+        await _send(ctx, invitation, tenant.name, creator, is_elsewhere=is_elsewhere)
     ctx.concerns("user", user_id, email, role=role)
     return invitation
 
 
-async def _send(ctx: Context, invitation: Invitation, organization: str, inviter: str) -> None:
-    """Have the letter sent that brings an invitation's token.
+async def _send(ctx: Context, invitation: Invitation, organization: str, inviter: str, *, is_elsewhere: bool) -> None:
+    """Have the letter sent that brings an invitation's token, or says why it would be of no use.
 
     Raises:
         ValidationFailed: no mail can go to the address.
@@ -259,7 +258,7 @@ async def _send(ctx: Context, invitation: Invitation, organization: str, inviter
         full_name=invitation.full_name,
         organization=organization,
         inviter=inviter,
-        token=invitation.invitation_token,
+        token=None if is_elsewhere else invitation.invitation_token,
         expires_at=invitation.expires_at,
     )
     try:
@@ -272,19 +271,16 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
     """A place for an invited user; one whose invitation ran out keeps theirs.
 
     Raises:
-        UserExists: somebody has the e-mail, or an open invitation to it.
+        UserExists: somebody of the tenant has the e-mail, or an open invitation to it.
         UserLimitExceeded: there is no place.
         PermissionDenied: it would take an owner's role from somebody, which only an owner may.
     """
     late = await store.withdraw_expired(ctx, email)
-    if late is not None and late.role == "owner" and not _is_owner(ctx):
+    if late is not None and late.role == "owner" and not ctx.caller.owns:
         raise PermissionDenied
     user_id = new_id() if late is None else late.id
     if late is None:
-        try:
-            await store.create_invited_user(ctx, user_id, email, full_name, role)
-        except EmailTaken as taken:
-            raise UserExists from taken
+        await store.create_invited_user(ctx, user_id, email, full_name, role)
     else:
         await store.renew_invited_user(ctx, user_id, email, full_name, role)
     if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):  # who is there already needs no place
@@ -301,13 +297,12 @@ def _granted_role(ctx: Context, role: str) -> Role:
 
 
 def _check_grant(ctx: Context, role: Role) -> None:
-    """Nobody gives what they lack: an owner is made by an owner, an admin by who has all that an admin has.
+    """See that the caller may give this role.
 
     Raises:
-        PermissionDenied: the caller may not give this role.
+        PermissionDenied: the role has what the caller lacks: they hold a key that has users alone, say.
     """
-    lacks = role == "admin" and not SCOPES["admin"] <= ctx.caller.scopes  # a key that has users alone, say
-    if lacks or (role == "owner" and not _is_owner(ctx)):
+    if not ctx.caller.may_make(role):
         raise PermissionDenied
 
 

@@ -63,7 +63,7 @@ def _grants(ctx: Context, permissions: list[str]) -> None:
     Raises:
         PermissionDenied: they lack one, or are no user of the tenant, whose present role bounds a key at all times.
     """
-    if not ctx.caller.member or not set(permissions) <= ctx.caller.scopes:
+    if not ctx.caller.member or not ctx.caller.may_grant(permissions):
         raise PermissionDenied
 
 

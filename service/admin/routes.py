@@ -34,7 +34,7 @@ from service.admin.schema import (
 from service.platform.api import Area, Page
 from service.platform.context import Context
 
-area = Area("/api/v1/admin", tag="admin")
+area = Area("/api/v1/admin", tag="admin", essential=True)
 
 
 @area.get("/tenant", access="role:admin", versioned=True)

@@ -285,7 +285,7 @@ class InvalidRole(Problem, status=400):
     """Invalid role"""
 
 
-class UserExists(Problem, status=409):
+class UserExists(Problem, status=409, constraint="users_tenant_email_key"):
     """User already exists"""
 
 

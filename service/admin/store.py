@@ -154,7 +154,8 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     await ctx.execute(
         """
         WITH codes AS (DELETE FROM recovery_codes WHERE user_id = %(id)s),
-             resets AS (DELETE FROM password_resets WHERE user_id = %(id)s)
+             resets AS (DELETE FROM password_resets WHERE user_id = %(id)s),
+             origins AS (DELETE FROM known_origins WHERE user_id = %(id)s)
         UPDATE users
         SET status = 'inactive', removed_at = now(), updated_at = now(), password_hash = NULL,
             two_factor_enabled = false, two_factor_secret = NULL, two_factor_pending = NULL

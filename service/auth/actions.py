@@ -16,6 +16,7 @@ from service.auth.schema import (
     AllTokensRevoked,
     CodeRequired,
     Deactivated,
+    EmailTaken,
     InvalidCode,
     InvalidInvitation,
     InvalidRefreshToken,
@@ -31,7 +32,7 @@ from service.auth.schema import (
 )
 from service.platform.access import Role
 from service.platform.context import Context, Subject
-from service.platform.problem import AddressNotAllowed, TenantSuspended
+from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
 from service.platform.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
 from service.platform.standing import Window
 from service.platform.stream import Event, publish
@@ -43,7 +44,7 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
     """A tenant, its owner, and the owner's first session."""
     email = check_email(registration.email)
     check_password(registration.password)
-    password_hash = await ctx.compute(hash_password, registration.password)
+    password_hash = await ctx.hash(hash_password, registration.password)
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
     slug = slug_of(registration.organization_name)
@@ -59,14 +60,20 @@ async def register(ctx: Context, registration: Registration) -> TokenResponse:
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """A session for an e-mail and its password, and the second factor where it is on.
 
-    An e-mail that nobody has takes the same steps, and the same time, as a wrong password.
+    An e-mail that nobody has takes the same steps, and the same time, as a wrong password. Where strangers have used up
+    an account's tries, its user still gets in from an address that they are known at, or with a right code.
     """
     email = await store.folded(ctx, form.username.strip())
-    account = await store.find_account(ctx, email)
+    account = await store.find_account(ctx, email, _origin(ctx))
     await ctx.commit()  # no connection is held while the password is hashed
-    tries = _password_tries(ctx, email)
-    await ctx.limit([tries])
-    good = await ctx.compute(verify_password, form.password, account.password_hash if account else None)
+    tries = _password_tries(ctx, email, account)
+    try:
+        await ctx.limit([tries])
+    except RateLimited as refusal:
+        if form.otp_code is None:
+            raise
+        return await _admit_by_code(ctx, email, account, form.password, form.otp_code, refusal)
+    good = await ctx.hash(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
         if account is not None:
             ctx.afterwards(partial(_note_failure, ctx, account, "password", ctx.now()))
@@ -132,11 +139,14 @@ async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
         raise InvalidInvitation
     await ctx.commit()  # no connection is held while the password is hashed
     await check_address(ctx, invited.tenant_id)
-    password_hash = await ctx.compute(hash_password, body.password)
+    password_hash = await ctx.hash(hash_password, body.password)
     await ctx.enter_tenant(invited.tenant_id)
     if not await store.accept_invitation(ctx, invited.invitation_id):
         raise InvalidInvitation
-    account = await store.activate_user(ctx, invited.user_id, password_hash)
+    try:
+        account = await store.activate_user(ctx, invited.user_id, password_hash)
+    except EmailTaken:  # as the letter has told whoever reads it
+        account = None
     if account is None:
         raise InvalidInvitation
     if account.tenant_status != "active":
@@ -164,18 +174,54 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARACTERS].strip("-") or "tenant"
 
 
-def _password_tries(ctx: Context, email: str) -> Window:
-    """Wrong passwords for one e-mail (folded), whoever has it, from wherever they come."""
-    account = ctx.resources.vault.fingerprint("login", email).hex()
-    return Window(f"login:{account}", ctx.settings.failed_logins_per_hour, 3600)
+def _password_tries(ctx: Context, email: str, account: Account | None) -> Window:
+    """Wrong passwords for one e-mail (folded), whoever has it, from wherever they come.
+
+    Those from an address that its user is known at are counted apart, so that a stranger's count for a stranger only.
+    """
+    name = f"login:{_name_of(ctx, email)}"
+    if account is not None and account.is_known:
+        name = f"{name}:{ctx.origin}"
+    return Window(name, ctx.settings.failed_logins_per_hour, 3600)
+
+
+def _name_of(ctx: Context, email: str) -> str:
+    """What limits call an e-mail (folded), so that no address stands in Redis."""
+    return ctx.resources.vault.fingerprint("login", email).hex()
+
+
+def _origin(ctx: Context) -> bytes:
+    """What is remembered of the caller's address."""
+    return ctx.resources.vault.fingerprint("login origin", ctx.origin)
+
+
+async def _admit_by_code(
+    ctx: Context, email: str, account: Account | None, password: str, code: str, refusal: RateLimited
+) -> TokenResponse:
+    """A session for who has password and code, where the tries without a code are used up.
+
+    Anybody else is told just that they are, and learns neither whether the password was right nor whether somebody has
+    the e-mail: all take the same steps. Only who has the password uses up the user's tries of codes.
+    """
+    good = await ctx.hash(verify_password, password, account.password_hash if account else None)
+    user = str(account.user_id) if account is not None and good else _name_of(ctx, email)
+    try:
+        await ctx.limit([two_factor.tries(ctx.settings, user)])
+    except RateLimited:
+        raise refusal from None
+    proven = await two_factor.has_code(ctx, account, code)
+    await ctx.commit()  # a right code is used up, whatever the password was
+    if account is None or not (good and proven):
+        if account is not None:
+            wrong = "two_factor_code" if good else "password"
+            ctx.afterwards(partial(_note_failure, ctx, account, wrong, ctx.now()))
+        raise refusal
+    await _check_open(ctx, account)
+    return await _enter(ctx, account)
 
 
 async def _admit(ctx: Context, account: Account, code: str | None) -> TokenResponse:
-    if account.status != "active":
-        raise Deactivated
-    if account.tenant_status != "active":
-        raise TenantSuspended
-    await check_address(ctx, account.tenant_id)
+    await _check_open(ctx, account)
     if account.two_factor_enabled:
         if code is None:
             raise CodeRequired
@@ -184,6 +230,19 @@ async def _admit(ctx: Context, account: Account, code: str | None) -> TokenRespo
     if account.two_factor_enabled and not await two_factor.prove(ctx, account.user_id, code or ""):
         ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
         raise InvalidCode
+    return await _enter(ctx, account)
+
+
+async def _check_open(ctx: Context, account: Account) -> None:
+    """See that the user may come in at all, and from here; no transaction is open."""
+    if account.status != "active":
+        raise Deactivated
+    if account.tenant_status != "active":
+        raise TenantSuspended
+    await check_address(ctx, account.tenant_id)
+
+
+async def _enter(ctx: Context, account: Account) -> TokenResponse:
     ctx.concerns("user", account.user_id, account.email)
     assert account.password_hash is not None
     return await _begin_session(ctx, account.user_id, account.password_hash)
@@ -228,6 +287,7 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> Tok
     session_id, jti = new_id(), new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.create_session(ctx, session_id, user_id, jti, standing.generation, expires_at)
+    await store.note_origin(ctx, user_id, _origin(ctx))
     return _tokens(ctx, user_id, standing.role, session_id, standing.generation, jti)
 
 

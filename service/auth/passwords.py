@@ -33,9 +33,9 @@ async def change(ctx: Context, body: PasswordChange) -> None:
     assert session_id is not None
     old_hash = await store.password_hash(ctx, user_id)
     await ctx.commit()  # no connection is held while the passwords are hashed
-    if old_hash is None or not await ctx.compute(verify_password, body.current_password, old_hash):
+    if old_hash is None or not await ctx.hash(verify_password, body.current_password, old_hash):
         raise IncorrectPassword
-    new_hash = await ctx.compute(hash_password, body.new_password)
+    new_hash = await ctx.hash(hash_password, body.new_password)
     if not await store.replace_password(ctx, user_id, old_hash, new_hash):
         raise IncorrectPassword
     await store.end_other_sessions(ctx, user_id, session_id)
@@ -62,13 +62,14 @@ async def reset(ctx: Context, body: PasswordReset) -> None:
         raise InvalidResetToken
     await ctx.commit()  # no connection is held while the password is hashed
     await check_address(ctx, found.tenant_id)
-    new_hash = await ctx.compute(hash_password, body.new_password)
+    new_hash = await ctx.hash(hash_password, body.new_password)
     await ctx.enter_tenant(found.tenant_id)
     email = await store.set_password(ctx, found.user_id, new_hash)
     if email is None or not await store.use_reset(ctx, found.id):
         raise InvalidResetToken
     await store.end_resets(ctx, found.user_id)
     await store.revoke_tokens(ctx, found.user_id)
+    await store.forget_origins(ctx, found.user_id)  # a thief may have logged in, too
     ctx.concerns("user", found.user_id, email)
 
 

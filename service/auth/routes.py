@@ -40,7 +40,7 @@ from service.platform.context import Context
 from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
 from service.platform.standing import Window
 
-area = Area("/api/v1/auth", tag="auth")
+area = Area("/api/v1/auth", tag="auth", essential=True)
 
 FORM_BYTES = 16_384
 

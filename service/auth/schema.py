@@ -131,6 +131,8 @@ class Account(Struct, frozen=True):
     password_hash: str | None
     two_factor_enabled: bool
     tenant_status: str
+    is_known: bool = False
+    """Whether the user logged in from the caller's address before."""
 
 
 class Invited(Struct, frozen=True):

@@ -36,9 +36,31 @@ async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, 
     )
 
 
-async def find_account(unit: Unit, email: str) -> Account | None:
-    """The account of an e-mail, whichever its tenant."""
-    return await unit.one_or_none(Account, "SELECT * FROM find_login(%s)", [email])
+async def find_account(unit: Unit, email: str, origin: bytes | None = None) -> Account | None:
+    """The account of an e-mail, whichever its tenant, and whether it is known at that origin. Who is only invited has
+    none yet."""
+    return await unit.one_or_none(Account, "SELECT * FROM find_login(%s, %s)", [email, origin])
+
+
+async def note_origin(ctx: Context, user_id: UUID, origin: bytes) -> None:
+    """Remember where a user logged in from; of the earlier places those that were seen last."""
+    await ctx.execute(
+        """
+        WITH seen AS (
+            INSERT INTO known_origins (tenant_id, user_id, origin) VALUES (%(tenant)s, %(user)s, %(origin)s)
+            ON CONFLICT (tenant_id, user_id, origin) DO UPDATE SET seen_at = now()
+        )
+        DELETE FROM known_origins WHERE user_id = %(user)s AND origin IN (
+            SELECT origin FROM known_origins WHERE user_id = %(user)s AND origin <> %(origin)s
+            ORDER BY seen_at DESC OFFSET %(others)s)
+        """,
+        {"tenant": ctx.tenant, "user": user_id, "origin": origin, "others": ctx.settings.known_origins - 1},
+    )
+
+
+async def forget_origins(ctx: Context, user_id: UUID) -> None:
+    """No place that a user logged in from counts any more."""
+    await ctx.execute("DELETE FROM known_origins WHERE user_id = %s", [user_id])
 
 
 async def folded(ctx: Context, email: str) -> str:

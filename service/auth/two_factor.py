@@ -13,6 +13,7 @@ import structlog
 from service.auth import store
 from service.auth.schema import (
     RECOVERY_CODES,
+    Account,
     AlreadyEnrolled,
     Enrolment,
     EnrolmentNotBegun,
@@ -21,8 +22,10 @@ from service.auth.schema import (
     RecoveryCodes,
     SecondFactor,
 )
+from service.platform.access import NOBODY
 from service.platform.config import Settings
 from service.platform.context import Context
+from service.platform.problem import Unauthenticated
 from service.platform.secrets import BadSeal
 from service.platform.standing import Window
 
@@ -82,6 +85,20 @@ async def disable(ctx: Context, code: str) -> None:
 async def prove(ctx: Context, user_id: UUID, code: str) -> bool:
     """Whether the code is the user's; it is used up then, as soon as this transaction is safe."""
     return await _fits(ctx, user_id, await store.lock_second_factor(ctx, user_id), code)
+
+
+async def has_code(ctx: Context, account: Account | None, code: str) -> bool:
+    """Whether the code is that of an account whose second factor is on; used up as `prove` says.
+
+    Of nobody, and of who has none, the same is asked.
+    """
+    enrolled = account if account is not None and account.two_factor_enabled else None
+    await ctx.enter_tenant(NOBODY if enrolled is None else enrolled.tenant_id)
+    try:
+        factor = await store.lock_second_factor(ctx, NOBODY if enrolled is None else enrolled.user_id)
+    except Unauthenticated:
+        return False
+    return enrolled is not None and factor.two_factor_enabled and await _fits(ctx, enrolled.user_id, factor, code)
 
 
 async def _fits(ctx: Context, user_id: UUID, factor: SecondFactor, code: str) -> bool:

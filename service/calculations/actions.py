@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import cast, get_args
 from uuid import UUID
@@ -13,14 +13,10 @@ import msgspec
 from msgspec import UNSET, Raw, convert
 
 from core.confined import ChildFailed, ChildOutOfTime
-from core.formula import suggest
 from core.formula.catalogue import FUNCTIONS, Function
 from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
-from core.formula.parser import functions as functions_of
-from core.formula.parser import references as references_of
-from core.formula.translate import translate as to_source
-from core.formula.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Unary
+from core.formula.work import work_of
 from core.recalc.book import Book
 from service.calculations import work
 from service.calculations.evaluators import evaluators_of
@@ -47,11 +43,21 @@ from service.calculations.schema import (
     ValidateRequest,
     Validation,
 )
-from service.calculations.work import BatchDone, BatchOrder, Evaluated, EvaluateOrder, Refused, Stored
+from service.calculations.work import (
+    BatchDone,
+    BatchOrder,
+    Evaluated,
+    EvaluateOrder,
+    Refused,
+    Stored,
+    Told,
+    TranslateOrder,
+    ValidateOrder,
+)
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.problem import Fault, Problem, ValidationFailed
-from service.platform.shelf import Shelf
+from service.platform.kept import Lru
+from service.platform.problem import Fault, Problem, Unavailable, ValidationFailed
 from service.platform.standing import Meter
 from service.workbooks import library
 from service.workbooks import store as workbooks
@@ -60,34 +66,24 @@ METER = "calculations"
 INLINE_CELLS = 200
 INLINE_CHARACTERS = 500
 INLINE_TEXT = 2_000
-"""A formula that short over so few given cells and characters is evaluated on the event loop, if it is made of QUICK
-functions only and nothing in it can have more cells: the way to an evaluator takes many times what it takes."""
-QUICK = frozenset(
-    {
-        *("AND", "FALSE", "IF", "IFERROR", "IFNA", "IFS", "LET", "NOT", "OR", "SWITCH", "TRUE", "XOR"),
-        *("ABS", "CEILING", "EXP", "FLOOR", "INT", "LN", "LOG", "LOG10", "MOD", "PI", "POWER", "PRODUCT", "ROUND"),
-        *("ROUNDDOWN", "ROUNDUP", "SIGN", "SQRT", "SUM", "SUMIF", "SUMIFS", "SUMPRODUCT", "SUMSQ", "TRUNC"),
-        *("AVERAGE", "AVERAGEIF", "AVERAGEIFS", "COUNT", "COUNTA", "COUNTBLANK", "COUNTIF", "COUNTIFS", "LARGE", "MAX"),
-        *("MAXIFS", "MEDIAN", "MIN", "MINIFS", "SMALL", "STDEV", "STDEV.S", "VAR", "VAR.S"),
-        *("CHOOSE", "HLOOKUP", "INDEX", "MATCH", "VLOOKUP"),
-        *("CONCAT", "CONCATENATE", "EXACT", "FIND", "LEFT", "LEN", "LOWER", "MID", "PROPER", "RIGHT", "TEXTJOIN"),
-        *("TRIM", "UPPER", "VALUE"),
-        *("DATE", "DATEDIF", "DAY", "DAYS", "EDATE", "EOMONTH", "HOUR", "MINUTE", "MONTH", "NOW", "SECOND", "TIME"),
-        *("TODAY", "WEEKDAY", "YEAR"),
-        *("FV", "NPER", "NPV", "PMT", "PV"),
-        *("ISBLANK", "ISERROR", "ISNA", "ISNUMBER", "ISTEXT", "N", "NA"),
-    }
-)
-"""Functions that make no more cells than they are given, and look at each a few times."""
+INLINE_KEYS = 4_000
+"""Only a formula that short over so few given cells, characters in them and in their keys is weighed at all."""
+INLINE_NANOSECONDS = 2_000_000
+"""A formula that can make no more work is evaluated on the event loop: the way to an evaluator takes many times what
+such a one commonly takes."""
+VALIDATED_INLINE_CHARACTERS = 150
+TRANSLATED_INLINE_CHARACTERS = 60
+"""A formula that is no longer is taken apart, or written as source code, on the event loop: the worst known takes a
+millisecond."""
 OPENING_SECONDS = 30.0
 """In which an evaluator must have opened a workbook."""
 SLACK_SECONDS = 2.0
 """An evaluator that is silent for so much longer than it may take is ended."""
 BROKEN_OFF = "the evaluation was broken off"
 FORMULA = ["body", "formula"]
-NO_BOOKS: Shelf[Book] = Shelf(1)
+NO_BOOKS: Lru[str, Book] = Lru(most=0, bytes_most=0)
 
-_answer_of = msgspec.msgpack.Decoder(Evaluated | BatchDone | Refused).decode
+_answer_of: Callable[[bytes], work.Answer] = msgspec.msgpack.Decoder(work.Answer).decode
 
 
 def one_calculation(settings: Settings) -> Meter:
@@ -126,41 +122,33 @@ async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
 
 
 def _is_small(order: EvaluateOrder) -> bool:
-    if order.workbook is not None or len(order.context) > INLINE_CELLS or not _is_quick(order.formula):
+    if order.workbook is not None or order.debug or len(order.context) > INLINE_CELLS:
         return False
-    characters = 0
-    for value in order.context.values():
+    characters = keys = 0
+    for key, value in order.context.items():
+        keys += len(key)
         if type(value) is str:
             characters += len(value)
         elif type(value) is list:
             return False
-    return characters <= INLINE_TEXT
+    if characters > INLINE_TEXT or keys > INLINE_KEYS or len(order.formula) > INLINE_CHARACTERS:
+        return False
+    runs = 2 if order.options.error_handling == "throw" else 1  # the place of an error is found by a second run
+    return runs * _work(order.formula, _rounded_up(len(order.context)), _rounded_up(characters)) <= INLINE_NANOSECONDS
+
+
+def _rounded_up(count: int) -> int:
+    """To a power of two, so that few kinds of contexts are told apart."""
+    return 1 << (count - 1).bit_length() if count else 0
 
 
 @lru_cache(maxsize=8_192)
-def _is_quick(formula: str) -> bool:
-    """Whether nothing in a formula can take long over a few cells; one that is none is quick to refuse."""
-    if len(formula) > INLINE_CHARACTERS:
-        return False
+def _work(formula: str, cells: int, characters: int) -> float:
+    """The nanoseconds that a formula can take; none for what is no formula, which is quick to refuse."""
     try:
-        tree = compile_formula(formula).tree
+        return work_of(compile_formula(formula), cells, characters)
     except FormulaError:
-        return True
-    rows = columns = 1  # of the largest array that can come of those in the formula
-    for node, _ in suggest.walk(tree):
-        if isinstance(node, Area):
-            rows = max(rows, abs(node.last.row - node.first.row) + 1)
-            columns = max(columns, abs(node.last.column - node.first.column) + 1)
-        elif isinstance(node, ArrayLiteral):
-            rows, columns = max(rows, len(node.rows)), max(columns, len(node.rows[0]))
-        elif isinstance(node, Call):
-            if node.name not in QUICK:
-                return False
-        elif not isinstance(node, Literal | Empty | Cell | Name | Unary | Binary) or (
-            isinstance(node, Binary) and node.operator == ":"
-        ):
-            return False
-    return rows * columns <= INLINE_CELLS
+        return 0.0
 
 
 def _at_once(order: EvaluateOrder) -> Evaluated:
@@ -170,7 +158,7 @@ def _at_once(order: EvaluateOrder) -> Evaluated:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(pickle.dumps(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)
     except ChildOutOfTime:
         raise EvaluationError(Fault(FORMULA, work.TOO_LONG)) from None
     except ChildFailed:
@@ -186,7 +174,7 @@ def _accepted(answer: work.Answer) -> Evaluated:
 
 
 async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> Stored:
-    """A ready workbook as an evaluator opens it; the transaction has ended."""
+    """A workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
     stored = await library.stored_book(ctx, row)
@@ -209,7 +197,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
     seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(pickle.dumps(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)))
     except ChildOutOfTime:
         done = work.all_failed(body.formulas, work.TOO_LONG)
     except ChildFailed:
@@ -264,31 +252,36 @@ def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
 # What formulas are made of --------------------------------------------------------------------------------------------
 
 
-def validate(body: ValidateRequest) -> Validation:
+async def validate(ctx: Context, body: ValidateRequest) -> Validation:
     """A formula's parts, or its fault."""
+    order = ValidateOrder(body.formula, body.strict)
+    small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
+    told = work.validated(order) if small else await _told(ctx, order)
+    if isinstance(told, Refused):  # for want of memory, which says nothing of the formula
+        raise Unavailable
+    return cast(Validation, Raw(told.answer))
+
+
+async def translate(ctx: Context, query: TranslateQuery) -> Translated:
+    """A formula as source code."""
+    order = TranslateOrder(query.formula, query.target, query.include_imports)
+    small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
+    told = work.translated(order) if small else await _told(ctx, order)
+    if isinstance(told, Refused):
+        refusal = _refusal(told, ["query", "formula"])
+        raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors)
+    return cast(Translated, Raw(told.answer))
+
+
+async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | Refused:
+    """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
+    seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        tree = compile_formula(body.formula).tree
-    except FormulaError as fault:
-        return Validation(
-            valid=False,
-            formula=body.formula,
-            error=fault.message,
-            error_position=fault.position or 0,
-            suggestions=list(fault.suggestions),
-        )
-    warnings = suggest.warnings(tree)
-    if body.strict and warnings:
-        return Validation(
-            valid=False, formula=body.formula, error=warnings[0], error_position=0, suggestions=warnings[1:]
-        )
-    return Validation(
-        valid=True,
-        formula=body.formula,
-        functions_used=functions_of(tree),
-        cell_references=references_of(tree),
-        complexity_score=suggest.complexity(tree),
-        warnings=warnings,
-    )
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds))
+    except (ChildOutOfTime, ChildFailed):
+        raise Unavailable from None
+    assert isinstance(answer, Told | Refused)
+    return answer
 
 
 def functions(query: FunctionQuery) -> FunctionList:
@@ -321,21 +314,4 @@ def _help(row: Function) -> FunctionHelp:
             for argument in row.arguments
         ],
         examples=[formula for formula, _ in row.examples],
-    )
-
-
-def translate(query: TranslateQuery) -> Translated:
-    """A formula as source code."""
-    try:
-        found = to_source(query.formula, query.target, include_imports=query.include_imports)
-    except FormulaError as fault:
-        refusal = _refusal(Refused.of(fault), ["query", "formula"])
-        raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors) from None
-    return Translated(
-        formula=query.formula,
-        target=query.target,
-        code=str(found.code),
-        imports=list(found.imports),
-        full_code=str(found.full_code),
-        notes=list(found.notes),
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import resource
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,8 +14,8 @@ from core.confined import serve
 from core.formula import errors
 from core.recalc.book import Book
 from service.calculations import work
-from service.calculations.work import BatchOrder, EvaluateOrder
-from service.platform.shelf import Shelf
+from service.calculations.work import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder
+from service.platform.kept import Lru, anonymous_bytes
 
 T = TypeVar("T")
 
@@ -35,8 +33,8 @@ class Evaluating:
     """What the child keeps between two orders."""
 
     def __init__(self, workbooks: int, memory_bytes_max: int) -> None:
-        self.books: Shelf[Book] = Shelf(workbooks)
-        self._memory_bytes_kept = _memory_bytes() + memory_bytes_max // 2
+        self.books: Lru[str, Book] = Lru(most=workbooks, bytes_most=memory_bytes_max // 2)
+        self._memory_bytes_kept = anonymous_bytes() + memory_bytes_max // 2
         self._armed = False
         self.spoilt = False
         """Something was broken off in its midst, or memory ran out: this process answers, and ends."""
@@ -48,13 +46,17 @@ class Evaluating:
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
             told = msgspec.msgpack.encode(work.Refused(kind="LimitExceeded", message=NO_MEMORY))
-        return told, not self.spoilt and _memory_bytes() <= self._memory_bytes_kept
+        return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> work.Answer:
         # Orders come from the service that started us; answers go back as plain data, which cannot run anything there.
         asked: Any = pickle.loads(order)  # noqa: S301
         if isinstance(asked, BatchOrder):
             return work.batch(asked, self.limit)
+        if isinstance(asked, ValidateOrder):
+            return work.validated(asked)
+        if isinstance(asked, TranslateOrder):
+            return work.translated(asked)
         assert isinstance(asked, EvaluateOrder)
         return work.answer(asked, self.books, self.limit)
 
@@ -89,20 +91,11 @@ class Evaluating:
 NO_MEMORY = "the evaluation needed more memory than it may have"
 
 
-def _memory_bytes() -> int:
-    """What this process holds and shares with no other; 0 where the system does not tell."""
-    try:
-        _, resident, shared, *_ = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    except FileNotFoundError:
-        return 0
-    return (int(resident) - int(shared)) * resource.getpagesize()
-
-
-def main(workbooks: str, memory_bytes_max: str, parent: str) -> None:
+def main(workbooks: str, memory_bytes_max: str, *rest: str) -> None:
     """Evaluate until no more orders come."""
     evaluating = Evaluating(int(workbooks), int(memory_bytes_max))
     signal.signal(signal.SIGALRM, evaluating.ring)
-    serve(evaluating, memory_bytes_max, parent)
+    serve(evaluating, memory_bytes_max, *rest)
 
 
 if __name__ == "__main__":

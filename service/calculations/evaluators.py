@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Hashable
+from pathlib import Path
 from threading import Lock
 
 import structlog
 
-from core.confined import ChildFailed, StandingChild
+from core.confined import ChildFailed, ChildKilled, StandingChild
 from service.platform.compute import Compute
 from service.platform.context import Resources
+from service.platform.problem import Unavailable
 
 PROGRAM = "service.calculations.child"
 
@@ -18,34 +22,49 @@ log = structlog.get_logger()
 class Evaluators:
     """A few children, each with a thread that waits for its answers; started when they are first needed.
 
-    One that dies or runs out of time is replaced by the next call. Bounded: past the queue's length load is shed.
+    One that dies or runs out of time is replaced by the next call, and an order whose child was ended from outside is
+    given to another one, once. Shared fairly between tenants, and bounded: past the queue's length load is shed.
     """
 
-    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int) -> None:
+    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int, blobs: Path) -> None:
         self._memory_bytes_max = memory_bytes_max
         self._workbooks = workbooks
+        self._blobs = blobs
         self._compute = Compute(threads=processes, queue=queue)
         self._lock = Lock()
         self._idle: list[StandingChild] = []
         self._busy: set[StandingChild] = set()
         self._closed = False
 
-    async def __call__(self, order: bytes, seconds_max: float) -> bytes:
-        """What a child answers to an order.
+    async def __call__(self, whose: Hashable, order: bytes, seconds_max: float) -> bytes:
+        """What a child answers to a tenant's order.
 
         Raises:
-            Unavailable: too many orders wait already.
+            Unavailable: too many orders wait already, or children are ended from outside.
             ChildOutOfTime: it took longer.
             ChildFailed: the child ended without an answer.
         """
-        return await self._compute(self._ask, order, seconds_max)
+        return await self._compute(whose, self._ask_twice, order, seconds_max)
+
+    def _ask_twice(self, order: bytes, seconds_max: float) -> bytes:
+        end = time.monotonic() + seconds_max
+        try:
+            return self._ask(order, seconds_max)
+        except ChildKilled as killed:  # nothing that the formula did
+            left = end - time.monotonic()
+            if left <= 0:
+                raise Unavailable from killed
+        try:
+            return self._ask(order, left)
+        except ChildKilled as killed:
+            raise Unavailable from killed
 
     def _ask(self, order: bytes, seconds_max: float) -> bytes:
         child = self._take()
         try:
             return child.ask(order, seconds_max)
-        except ChildFailed as error:
-            log.warning("evaluator.ended", error=type(error).__name__)
+        except (ChildFailed, ChildKilled) as error:
+            log.warning("evaluator.ended", error=type(error).__name__, detail=str(error))
             raise
         finally:
             self._give_back(child)
@@ -68,7 +87,9 @@ class Evaluators:
         return None
 
     def _started(self) -> StandingChild:
-        return StandingChild(PROGRAM, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max)
+        # An order names its workbook's files, so a child may read those of all, and nothing else that we keep.
+        reads = [str(self._blobs.resolve())]
+        return StandingChild(PROGRAM, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max, reads=reads)
 
     def _give_back(self, child: StandingChild) -> None:
         with self._lock:
@@ -100,6 +121,7 @@ def evaluators_of(resources: Resources) -> Evaluators:
             queue=settings.compute_queue,
             memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
             workbooks=settings.calculating_workbooks,
+            blobs=resources.blobs.folder,
         )
         resources.closing.callback(found.close)
     return found

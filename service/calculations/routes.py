@@ -21,6 +21,7 @@ from service.calculations.schema import (
     Validation,
 )
 from service.platform.api import Area
+from service.platform.blobs import Damaged
 from service.platform.context import Context
 from service.workbooks.schema import SheetNotFound, WorkbookNotFound, WorkbookNotReady
 
@@ -39,6 +40,7 @@ area = Area("/api/v1/calculations", tag="calculations")
         WorkbookNotFound,
         SheetNotFound,
         WorkbookNotReady,
+        Damaged,
     ),
     metered=(actions.one_calculation, CalculationQuotaExceeded),
     event="calculation.completed",
@@ -65,7 +67,7 @@ async def evaluate_batch(ctx: Context, body: BatchRequest) -> BatchResult:
 @area.post("/validate", access=SCOPE)
 async def validate_formula(ctx: Context, body: ValidateRequest) -> Validation:
     """Check a formula without evaluating it."""
-    return actions.validate(body)
+    return await actions.validate(ctx, body)
 
 
 @area.get("/functions", access=SCOPE)
@@ -77,4 +79,4 @@ async def list_functions(ctx: Context, query: FunctionQuery) -> FunctionList:
 @area.get("/translate", access=SCOPE, errors=(InvalidFormula, UnsupportedFunction))
 async def translate_formula(ctx: Context, query: TranslateQuery) -> Translated:
     """A formula as Python, NumPy or pandas source; `notes` says how names are chosen and where meanings differ."""
-    return actions.translate(query)
+    return await actions.translate(ctx, query)

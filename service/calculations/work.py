@@ -14,16 +14,28 @@ import msgspec
 from msgspec import UNSET, Struct
 
 import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula import errors
+from core.formula import errors, suggest
 from core.formula.context import ContextEnvironment
 from core.formula.environment import Environment
 from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
+from core.formula.parser import functions as functions_of
+from core.formula.parser import references as references_of
 from core.formula.program import Evaluation
+from core.formula.translate import Target, translate
 from core.grid.codec import Manifest, open_workbook
 from core.recalc.book import Book
-from service.calculations.schema import BatchFormula, BatchItem, Cells, ItemError, Options, ValueType
-from service.platform.shelf import Shelf
+from service.calculations.schema import (
+    BatchFormula,
+    BatchItem,
+    Cells,
+    ItemError,
+    Options,
+    Translated,
+    Validation,
+    ValueType,
+)
+from service.platform.kept import Lru, bytes_of
 
 BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
@@ -77,6 +89,21 @@ class BatchOrder(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class ValidateOrder(Struct, frozen=True):
+    """A formula to be taken apart."""
+
+    formula: str
+    strict: bool
+
+
+class TranslateOrder(Struct, frozen=True):
+    """A formula to be written as source code."""
+
+    formula: str
+    target: Target
+    include_imports: bool
+
+
 class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
     """What a formula came to; `value` and `trace` are JSON."""
 
@@ -92,6 +119,12 @@ class BatchDone(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
 
     results: bytes
     succeeded: int
+
+
+class Told(Struct, frozen=True, kw_only=True, tag_field="of", tag="told"):
+    """What a formula is made of, or its source code, as JSON."""
+
+    answer: bytes
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
@@ -112,7 +145,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
         )
 
 
-Answer = Evaluated | BatchDone | Refused
+Answer = Evaluated | BatchDone | Told | Refused
 
 encode = msgspec.json.Encoder().encode
 
@@ -138,7 +171,7 @@ def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: st
     return _with_options(program, environment, order.options, debug=order.debug)
 
 
-def answer(order: EvaluateOrder, books: Shelf[Book], limit: Limit) -> Evaluated | Refused:
+def answer(order: EvaluateOrder, books: Lru[str, Book], limit: Limit) -> Evaluated | Refused:
     """The same as it is handed on, within the time."""
     try:
         behind = sheet = None
@@ -166,11 +199,11 @@ def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -
     )
 
 
-def _opened(stored: Stored, books: Shelf[Book]) -> Book:
+def _opened(stored: Stored, books: Lru[str, Book]) -> Book:
     book = books.get(stored.key)
     if book is None:
         book = Book(open_workbook(Manifest.from_json(stored.manifest), [Path(path) for path in stored.paths]))
-        books.keep(stored.key, book)
+        books.keep(stored.key, book, bytes_of(book))
     return book
 
 
@@ -250,6 +283,57 @@ def all_failed(formulas: Sequence[BatchFormula], message: str) -> BatchDone:
 def _folded(context: Cells) -> Cells:
     """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
     return {key.replace("$", "").upper(): value for key, value in context.items()}
+
+
+# What formulas are made of --------------------------------------------------------------------------------------------
+
+
+def validated(order: ValidateOrder) -> Told:
+    """A formula's parts, or its fault."""
+    return Told(answer=encode(_validation(order)))
+
+
+def _validation(order: ValidateOrder) -> Validation:
+    try:
+        tree = compile_formula(order.formula).tree
+    except FormulaError as fault:
+        return Validation(
+            valid=False,
+            formula=order.formula,
+            error=fault.message,
+            error_position=fault.position or 0,
+            suggestions=list(fault.suggestions),
+        )
+    warnings = suggest.warnings(tree)
+    if order.strict and warnings:
+        return Validation(
+            valid=False, formula=order.formula, error=warnings[0], error_position=0, suggestions=warnings[1:]
+        )
+    return Validation(
+        valid=True,
+        formula=order.formula,
+        functions_used=functions_of(tree),
+        cell_references=references_of(tree),
+        complexity_score=suggest.complexity(tree),
+        warnings=warnings,
+    )
+
+
+def translated(order: TranslateOrder) -> Told | Refused:
+    """A formula as source code."""
+    try:
+        found = translate(order.formula, order.target, include_imports=order.include_imports)
+    except FormulaError as fault:
+        return Refused.of(fault)
+    made = Translated(
+        formula=order.formula,
+        target=order.target,
+        code=str(found.code),
+        imports=list(found.imports),
+        full_code=str(found.full_code),
+        notes=list(found.notes),
+    )
+    return Told(answer=encode(made))
 
 
 # Both -----------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
+from service.commands.limits import limited
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, escaped
@@ -51,8 +52,9 @@ def compliance(
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
         # Where the workbook names no date, the day of the file stands in, as the day of upload does in the service.
-        portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY)
-        results = run_suite(portfolio, suite)
+        with limited(file):
+            portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY)
+            results = run_suite(portfolio, suite)
     if json:
         import msgspec
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 
+from service.commands.limits import limited
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, escaped, one_line
@@ -105,11 +106,12 @@ def map_columns(
 
         chosen = PROFILES["standard_clo"] if mapping is None else _document(mapping)
         book = read_workbook(file)
-        try:
-            detection = detect_columns(book, chosen, sheet=sheet)
-        except KeyError as error:
-            raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
-        result = _validated(book, chosen, detection)
+        with limited(file):
+            try:
+                detection = detect_columns(book, chosen, sheet=sheet)
+            except KeyError as error:
+                raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
+            result = _validated(book, chosen, detection)
     if json:
         _print_json(file, chosen, detection, result)
     else:

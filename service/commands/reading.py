@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 def read_workbook(file: Path) -> Workbook:
-    """The workbook in a file.
+    """The workbook in a file, which is parsed in a confined child: whatever it holds, this process goes on.
 
     Raises:
         Refused: it cannot be opened, or is no spreadsheet within the limits.
     """
     from core.files.errors import FileRefused
-    from core.files.read import read
+    from core.files.isolate import read_isolated
 
     try:
-        return read(file)
+        return read_isolated(file)
     except FileRefused as refused:
         raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
     except OSError as error:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
 from service.commands.draft import drafts
+from service.commands.limits import limited
 from service.commands.progress import busy, counted
+from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ def recalc(
 ) -> int:
     """Recompute every formula cell of a workbook from scratch.
 
-    The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read.
+    The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read, or
+    takes more time or memory than the service gives a recalculation.
     Functions that Cushion does not have give #NAME?, references to other workbooks keep the carried value; both are
     listed.
 
@@ -53,35 +56,37 @@ def recalc(
         Write a JSON array with a row for every formula cell, array-formula member and spilled cell:
         {sheet, cell, formula, value, cached, match}.
     """
-    book, result = _calculated(file)
     different: list[Row] = []
     count = 0
-    if check or json is not None:
-        with counted("Comparing", result.cell_count) as advance:
-            rows = _watched(result, different, advance)
-            count = sum(not row.match for row in rows) if json is None else _write(rows, json)
+    book = _read(file)
+    with limited(file):
+        result = _calculated(file, book)
+        if check or json is not None:
+            with counted("Comparing", result.cell_count) as advance:
+                rows = _watched(result, different, advance)
+                count = sum(not row.match for row in rows) if json is None else _write(rows, json)
     _report(file, book, result, different, count, check=check, compared=check or json is not None)
     return EXIT_DIFFERENT if check and count else 0
 
 
-def _calculated(file: Path) -> tuple[Book, Recalculation]:
+def _read(file: Path) -> Book:
+    with busy(f"Reading {file.name}"):
+        from core.files.errors import FileRefused
+        from core.files.read import file_kind
+        from core.recalc.book import Book
+
+        with suppress(FileRefused, OSError):  # which reading says
+            if file_kind(file) == "xls":
+                raise Refused(f"{file}: formulas of an .xls file are not read; save it as .xlsx")
+        return Book(read_workbook(file))
+
+
+def _calculated(file: Path, book: Book) -> Recalculation:
     from datetime import datetime
     from random import random
 
     with busy(f"Recalculating {file.name}"):
-        from core.files.errors import FileRefused
-        from core.files.read import file_kind
-        from core.recalc.book import read
-
-        try:
-            if file_kind(file) == "xls":
-                raise Refused(f"{file}: formulas of an .xls file are not read; save it as .xlsx")
-            book = read(file)
-        except FileRefused as refused:
-            raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
-        except OSError as error:
-            raise Refused(f"{file}: {error.strerror or error}") from error
-        return book, book.recalculate(now=datetime.now(), random=random)  # noqa: DTZ005 - a spreadsheet has no zone
+        return book.recalculate(now=datetime.now(), random=random)  # noqa: DTZ005 - a spreadsheet has no zone
 
 
 def _watched(rows: Iterable[Row], different: list[Row], advance: Any) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 
+from service.commands.limits import limited
 from service.commands.progress import busy
 from service.commands.reading import read_workbook, words
 from service.commands.refusal import Refused, escaped, one_line
@@ -121,7 +122,7 @@ def _compared(
         theirs = _loans(tape, None if trustee is None else TRUSTEES[trustee])
     with busy(f"Reading {holdings.name}"):
         ours = _loans(holdings, None)
-    with busy("Matching"):
+    with busy("Matching"), limited(f"{tape} and {holdings}"):
         try:
             result = compare(theirs, ours, rules, tolerances=tolerances)
         except ReconcileError as error:
@@ -142,7 +143,8 @@ def _loans(file: Path, mapping: Any) -> Portfolio:
     from core.portfolio.portfolio import Portfolio
 
     book = read_workbook(file)
-    portfolio = Portfolio.from_workbook(book, mapping)
+    with limited(file):
+        portfolio = Portfolio.from_workbook(book, mapping)
     if portfolio.row_count:
         return portfolio
     if not portfolio.notes.get("holdings_found"):

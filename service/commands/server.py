@@ -43,7 +43,7 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
             data_dir=settings.data_dir or default_data_dir(),
             host=host or settings.host,
             port=settings.port if port is None else port,
-            workers=settings.workers,
+            settings=settings,
             database_url=settings.database_url,
             redis_url=settings.redis_url,
         )
@@ -62,16 +62,22 @@ def worker() -> None:
 
 
 def migrate() -> None:
-    """Bring the database of CUSHION_DATABASE_URL up to date, as its owner; print what was applied."""
-    url = _settings().database_url
+    """Bring the database of CUSHION_MIGRATION_URL up to date, as its owner; print what was applied.
+
+    The role of CUSHION_DATABASE_URL, which the service logs in as, is given the password that stands there.
+    """
+    settings = _settings()
+    url = settings.migration_url
     if url is None:
-        raise Refused("CUSHION_DATABASE_URL is not set; the embedded database is migrated by `cushion serve` itself")
+        raise Refused("CUSHION_MIGRATION_URL is not set; the embedded database is migrated by `cushion serve` itself")
     import psycopg
 
     from service.platform import database
 
     try:
         applied = database.migrate(url, report=print)
+        if settings.database_url is not None:
+            database.give_password(url, settings.database_url)
     except (psycopg.Error, database.MigrationError) as error:
         raise Refused(f"the database cannot be brought up to date: {error}") from error
     print(f"{applied} applied" if applied else "up to date")

@@ -39,12 +39,12 @@ from service.compliance.schema import (
 from service.mappings.library import DEFAULT_MAPPING, Made, get_mapping, patience
 from service.platform.api import Listing, Page
 from service.platform.context import Context
+from service.platform.kept import bytes_of
 from service.platform.moments import moment
 from service.platform.problem import Fault, ValidationFailed
 from service.platform.secrets import new_id
-from service.workbooks import store as workbooks
-from service.workbooks.library import open_book
-from service.workbooks.schema import WorkbookNotReady
+from service.workbooks.library import open_book, stored_book
+from service.workbooks.schema import WorkbookNotReady, served
 
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
@@ -64,7 +64,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
     _check(body)
     subject = await store.begin_run(ctx, body.workbook_id)
-    if subject.status != "ready":
+    if served(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
     if not subject.is_alone:
         raise AlreadyRunning
@@ -128,22 +128,23 @@ def _limits(stored: list[store.Limit], *, of_workbook: bool) -> dict[str, engine
 
 
 async def _portfolio(ctx: Context, subject: store.Subject, made: Made, as_of: date) -> Portfolio:
-    assert subject.book_key is not None, "a workbook that is ready has columns"
-    kept, key = recent(ctx.resources), Key(subject.book_key, made.json, as_of)
-    portfolio = kept.get(key)
-    if portfolio is None:
-        row = await workbooks.get(ctx, subject.id)
-        if row.book_key != subject.book_key:  # it was changed since the run began
-            raise WorkbookNotReady
-        book = await open_book(ctx, row)
-        portfolio = await ctx.compute(_read, book, made, as_of, WORKBOOK_PATIENCE * ctx.settings.mapping_seconds)
-        kept.keep(key, portfolio)
+    stored = await stored_book(ctx, subject)
+    kept, key = recent(ctx.resources), Key(stored.key, made.json, as_of)
+    found = kept.get(key)
+    if found is not None:
+        return found
+    book = await open_book(ctx, subject)
+    seconds_max = WORKBOOK_PATIENCE * ctx.settings.mapping_seconds
+    portfolio, size_bytes = await ctx.compute(_read, book, made, as_of, seconds_max)
+    kept.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
 
 
-def _read(book: Workbook, made: Made, as_of: date, seconds_max: float) -> Portfolio:
+def _read(book: Workbook, made: Made, as_of: date, seconds_max: float) -> tuple[Portfolio, int]:
+    """The loans of a workbook, and the bytes that they keep."""
     with patience(seconds_max):
-        return Portfolio.from_workbook(book, made.mapping, as_of=float((as_of - EPOCH).days))
+        portfolio = Portfolio.from_workbook(book, made.mapping, as_of=float((as_of - EPOCH).days))
+    return portfolio, bytes_of(portfolio)
 
 
 async def _results(

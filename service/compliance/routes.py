@@ -23,6 +23,7 @@ from service.compliance.schema import (
 )
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.api import Area, Listing, Page
+from service.platform.blobs import Damaged
 from service.platform.context import Context
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
@@ -38,6 +39,7 @@ area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
         MappingNotFound,
         MappingTooSlow,
         WorkbookNotReady,
+        Damaged,
         AlreadyRunning,
     ),
     event="compliance.run_completed",

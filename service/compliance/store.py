@@ -78,7 +78,8 @@ async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
         Subject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, w.mapping_id, w.stream_key, w.created_at,
-               CASE WHEN w.status = 'ready' THEN pg_try_advisory_xact_lock(%(lock)s::bigint) ELSE false END AS is_alone,
+               CASE WHEN w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
+                    ELSE false END AS is_alone,
                (SELECT coalesce(json_agg(l), '[]') FROM (
                     SELECT t.workbook_id IS NOT NULL AS of_workbook, t.test_id, t.threshold_value, t.threshold_type,
                            t.warning_threshold, t.enabled

@@ -36,6 +36,8 @@ class Readiness(Struct, frozen=True):
     version: str
     timestamp: datetime
     checks: dict[str, Check]
+    degraded: bool
+    """Something that requests can be served without is not there."""
 
 
 class QueueDepths(Struct, frozen=True):

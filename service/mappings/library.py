@@ -15,13 +15,14 @@ from core.portfolio.profile.configure import configured
 from service.mappings import store
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.platform.context import Unit
-from service.platform.shelf import Shelf
+from service.platform.kept import Lru, bytes_of
 
 DEFAULT_MAPPING: Final = "standard_clo"
 """Of a workbook that names none."""
 
 MADE_MAX: Final = 64
 """Stored mappings that a process keeps made; one takes some kilobytes, at worst a megabyte, and up to 50 ms to make."""
+MADE_BYTES_MAX: Final = 32 * 1024 * 1024
 
 
 TEXT_GROWTH_BYTES_MAX: Final = 256 * 1024 * 1024
@@ -53,12 +54,12 @@ async def get_mapping(unit: Unit, mapping_id: str) -> Made:
     if built_in is not None:
         return built_in
     version = await store.version(unit, mapping_id)
-    shelf: Shelf[Made] = vars(unit.resources).setdefault("mapping_shelf", Shelf(MADE_MAX))
-    found = shelf.get(f"{mapping_id} {version}")
+    kept: Lru[str, Made] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
+    found = kept.get(f"{mapping_id} {version}")
     if found is None:
         row = await store.get(unit, mapping_id)
-        found = await unit.resources.compute(_make, row)
-        shelf.keep(f"{mapping_id} {row.version}", found)
+        found = await unit.compute(_make, row)
+        kept.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
     return found
 
 

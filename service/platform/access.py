@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, get_args
 from uuid import UUID
 
@@ -80,6 +81,22 @@ class Caller(Struct, frozen=True, kw_only=True):
     def member(self) -> bool:
         """Whether the caller, or the key's creator, is a user of the tenant that the work is for."""
         return self.kind in ("user", "key")
+
+    def may_grant(self, scopes: Iterable[str]) -> bool:
+        """Whether the caller may give somebody these scopes, whichever the way: nobody gives what they lack."""
+        return self.scopes.issuperset(scopes)
+
+    def may_make(self, role: Role) -> bool:
+        """Whether the caller may give somebody this role: its scopes are given with it.
+
+        An owner is made by an owner in person; a lost key would else cost the tenant.
+        """
+        return (role != "owner" or self.owns) and self.may_grant(SCOPES[role])
+
+    @property
+    def owns(self) -> bool:
+        """Whether the caller has an owner's rights over owners: a key has not."""
+        return self.role == "owner" and self.kind != "key"
 
     def may(self, access: Access) -> bool:
         """Whether this caller may call a route that asks `access`."""

@@ -125,6 +125,8 @@ class Route:
     """Other media types that a query may ask it in."""
     limited: bool
     """False for the views that no limit concerns."""
+    essential: bool
+    """Answered while memory is short, too."""
     enrolling: bool
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
     versioned: bool
@@ -164,6 +166,8 @@ class Area:
     prefix: str
     tag: str
     scope: str | None = None
+    essential: bool = False
+    """Its requests are answered while memory is short, too."""
     routes: list[Route] = field(default_factory=list)
 
     def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
@@ -233,6 +237,7 @@ class Area:
                     media_type=media_type,
                     also_media=tuple(also_media),
                     limited=limited,
+                    essential=self.essential or not limited,
                     enrolling=enrolling,
                     versioned=versioned,
                     parameters=parameters,

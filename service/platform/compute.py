@@ -1,43 +1,41 @@
-"""The threads of a process that calculate beside its event loop."""
+"""The threads of a process that work beside its event loop."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from service.platform.problem import Unavailable
+from service.platform.fair import Places
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 class Compute:
-    """The threads that run kernels, which release the GIL. Bounded: past the queue's length load is shed."""
+    """Threads for one kind of work that releases the GIL or waits for a child, shared fairly between those it is for.
+
+    Bounded: past the queue's length load is shed.
+    """
 
     def __init__(self, *, threads: int, queue: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
-        self._free = threads + queue
-        self._lock = threading.Lock()
+        self._places = Places(threads, waiting=queue)
 
-    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function in a thread.
+    async def __call__(self, whose: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function in a thread, for the sake of a tenant or an address.
 
         Raises:
-            Unavailable: too many calculations wait already.
+            Unavailable: too much waits already.
         """
-        if self._free <= 0:
-            raise Unavailable
-        self._take(1)
+        await self._places.take(whose)
+        loop = asyncio.get_running_loop()
         running = self._pool.submit(function, *args, **kwargs)
-        running.add_done_callback(lambda _: self._take(-1))  # not before it ends, though the caller may long be gone
+        running.add_done_callback(  # not before it ends, though the caller may long be gone
+            lambda _: loop.call_soon_threadsafe(self._places.give_back, whose)
+        )
         return await asyncio.wrap_future(running)
-
-    def _take(self, places: int) -> None:
-        with self._lock:
-            self._free -= places
 
     def close(self) -> None:
         """Finish what runs, take nothing more."""

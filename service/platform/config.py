@@ -47,7 +47,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Every setting. The environment variable of a field is its name in capitals behind CUSHION_."""
 
     database_url: Annotated[
-        str | None, Meta(description="PostgreSQL to use, as its owner; unset: the service runs its own")
+        str | None, Meta(description="PostgreSQL to use, as its role cushion_service; unset: the service runs its own")
+    ] = None
+    migration_url: Annotated[
+        str | None, Meta(description="the same database as its owner, for `cushion migrate` and nothing else")
     ] = None
     redis_url: Annotated[str | None, Meta(description="Redis to use; unset: the service runs its own")] = None
     blob_url: Annotated[
@@ -87,6 +90,28 @@ class Settings(Struct, frozen=True, kw_only=True):
     default_tier: Annotated[
         Tier | None, Meta(description="tier of a new tenant; unset: free, on the embedded default enterprise")
     ] = None
+    connections: Annotated[
+        int, Meta(ge=1, le=100_000, description="connections that one API process has at a time; others wait")
+    ] = 2048
+    connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="most of one address, of IPv6 a /64; behind a trusted proxy its requests at a time",
+        ),
+    ] = 512
+    head_seconds: Annotated[
+        int,
+        Meta(ge=1, le=60, description="time in which a connection must bring the whole head of its next request"),
+    ] = 30
+    body_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="time in which a body must end, or bring what the next setting asks",
+        ),
+    ] = 30
+    body_bytes_per_second: Annotated[int, Meta(ge=1, description="least rate of a body over any such time")] = 4_096
     trusted_proxies: Annotated[
         tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
@@ -130,8 +155,17 @@ class Settings(Struct, frozen=True, kw_only=True):
     refresh_per_minute: Annotated[int, Meta(ge=1, description="token refreshes a minute by one user")] = 30
     logout_per_minute: Annotated[int, Meta(ge=1, description="logouts a minute by one user")] = 10
     failed_logins_per_hour: Annotated[
-        int, Meta(ge=1, description="wrong passwords an hour for one account, from wherever they come")
+        int,
+        Meta(ge=1, description="wrong passwords an hour for one account from all addresses that it is not known at"),
     ] = 100
+    known_origins: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="addresses that a user is known at: the last ones of a login, each with tries of its own",
+        ),
+    ] = 10
     two_factor_codes_per_hour: Annotated[
         int, Meta(ge=1, description="two-factor codes an hour that one user may try")
     ] = 20
@@ -202,9 +236,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     evaluators: Annotated[
         int,
         Meta(
-            ge=1, le=64, description="processes for formulas that could take long, of each API process; made on demand"
+            ge=1,
+            le=64,
+            description="processes for formulas that could take long, of each API process; made on demand, half of"
+            " them at most for one tenant",
         ),
-    ] = 2
+    ] = 4
     mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
     calculating_workbooks: Annotated[
         int,
@@ -227,23 +264,63 @@ class Settings(Struct, frozen=True, kw_only=True):
         float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of all-in rates that is none, in basis points")
     ] = 5.0
 
+    event_gap_seconds: Annotated[
+        int, Meta(ge=1, description="how long an event may be on its way before the audit log tells that it is missing")
+    ] = 60
     database_connections: Annotated[
-        int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL")
+        int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL; half at most for one tenant")
     ] = 10
     statement_seconds: Annotated[int, Meta(ge=1, description="time in which one statement must answer")] = 30
-    compute_threads: Annotated[int, Meta(ge=1, le=256, description="threads of one API process that run kernels")] = 4
+    compute_threads: Annotated[
+        int,
+        Meta(ge=1, le=256, description="threads of one API process that run kernels; half at most for one tenant"),
+    ] = 4
+    password_threads: Annotated[
+        int,
+        Meta(ge=1, le=256, description="threads of one API process that hash passwords; half at most for one address"),
+    ] = 4
+    probes: Annotated[
+        int,
+        Meta(ge=1, le=64, description="uploads that one API process looks at at a time; half at most of one tenant"),
+    ] = 4
+    probe_queue: Annotated[
+        int, Meta(ge=1, description="uploads that may wait to be looked at before load is shed (503)")
+    ] = 32
+    probe_seconds: Annotated[int, Meta(ge=1, description="time in which an upload must be looked at")] = 30
     compute_queue: Annotated[
         int,
         Meta(
             ge=1, description="calculations that may wait for a thread, or for an evaluator, before load is shed (503)"
         ),
     ] = 64
+    api_memory_mb: Annotated[
+        int,
+        Meta(
+            ge=128,
+            description="memory of one API process, mapped files apart; above it what it keeps goes, then load is "
+            "shed (503)",
+        ),
+    ] = 4_096
+    storage_pause_seconds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="time after which stored bytes that nothing names, and what killed processes left, are removed",
+        ),
+    ] = 300
+    blob_check_seconds: Annotated[
+        int, Meta(ge=1, description="time after which the hash of a stored file is checked again")
+    ] = 604_800
     job_lease_seconds: Annotated[int, Meta(ge=1, description="silence after which a running job counts as lost")] = 30
     job_attempts: Annotated[int, Meta(ge=1, le=100, description="runs of a job before it becomes a dead letter")] = 3
     job_backoff_seconds: Annotated[
         int, Meta(ge=0, description="pause before the second run of a job; doubles with each run")
     ] = 2
     worker_jobs: Annotated[int, Meta(ge=1, le=256, description="jobs that one worker runs at a time in each queue")] = 4
+    tenant_jobs: Annotated[
+        int,
+        Meta(ge=1, description="jobs of one tenant that are at the workers at a time in each queue, of all workers"),
+    ] = 2
 
     @property
     def tier_of_new_tenant(self) -> Tier:

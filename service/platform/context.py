@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from service.platform.copies import Copies
 from service.platform.database import Database, Parameters, Transaction
 from service.platform.gate import Gate
 from service.platform.lane import Lane
+from service.platform.memory import Memory
 from service.platform.presence import Presence
 from service.platform.problem import ConcurrentModification, Problem, RateLimited
 from service.platform.revocations import Revocations
@@ -57,6 +58,14 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     gate: Gate
     blobs: Blobs
     compute: Compute
+    memory: Memory
+    """Its caches, whatever area they are of."""
+    passwords: Compute
+    """Threads of their own, for hashing alone: a login stands behind nobody's kernels."""
+    probes: Compute
+    """Threads that look at uploads: long work is a child's there."""
+    bodies: Compute
+    """Threads that read large bodies."""
     tokens: Tokens
     vault: Vault
     clock: Clock
@@ -109,6 +118,15 @@ class Unit:
         """The tenant that the work is for."""
         assert self.tenant_id is not None, "no tenant is known yet"
         return self.tenant_id
+
+    @property
+    def payer(self) -> Hashable:
+        """Whose work this is where places are shared."""
+        return self.tenant_id
+
+    async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a kernel in a thread."""
+        return await self.resources.compute(self.payer, function, *args, **kwargs)
 
     def now(self) -> datetime:
         """The present moment, in UTC."""
@@ -280,6 +298,11 @@ class Context(Unit):
         return origin_of(self.ip_address)
 
     @property
+    def payer(self) -> Hashable:
+        """The tenant; before one is known the caller's address."""
+        return self.tenant_id or self.origin
+
+    @property
     def known_caller(self) -> Caller | None:
         """Who calls, where anybody is known to."""
         return self._caller
@@ -305,9 +328,9 @@ class Context(Unit):
         """The caller's e-mail came along with another query, so `email` need not ask for it."""
         self._caller = msgspec.structs.replace(self.caller, email=email)
 
-    async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a kernel in a thread."""
-        return await self.resources.compute(function, *args, **kwargs)
+    async def hash(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Hash a password in a thread: for the sake of an address, whoever it says that it is."""
+        return await self.resources.passwords(self.origin, function, *args, **kwargs)
 
     async def limit(self, windows: Sequence[Window], problem: type[RateLimited] = RateLimited) -> None:
         """Count this call in limits of its own.

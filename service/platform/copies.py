@@ -2,23 +2,29 @@
 
 A copy is loaded when it is missing and dropped when the truth changes. A drop must reach Redis and is refused while it
 is away; of all else the caller says what happens then.
+
+Redis is not trusted with who may do what: the records of tenants and keys are signed, each for its place and for as
+long as a copy lives. One that is not ours is loaded anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any
+import hmac
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import msgspec
+import structlog
 from redis.asyncio import Redis
 
 from service.platform.config import Settings
 from service.platform.database import Database
 from service.platform.presence import Presence
 from service.platform.problem import Unavailable
-from service.platform.secrets import new_id
+from service.platform.secrets import CLOCKS_APART_SECONDS, Vault, new_id
 from service.platform.standing import (
     CALLS,
     KeyRecord,
@@ -36,6 +42,9 @@ TWO_FACTOR_SECONDS = 300  # likewise, when the user does
 UNKNOWN_KEY_SECONDS = 30
 TICKET_SECONDS = 60
 TOTALS_SECONDS = 40 * 86_400  # a month's totals outlive the month
+SIGNATURE_BYTES: Final = 32
+UNTIL_BYTES: Final = 8
+"""In front of a record: its signature, and the second until which it holds; gate.lua reads what follows."""
 MOST_LOADS = 10
 """At most one load of each kind, and a flush in between."""
 
@@ -72,16 +81,22 @@ redis.call('SADD', KEYS[2], ARGV[1])
 return 1
 """
 
-# The same bytes come with every request of a tenant or key.
-decode_tenant = lru_cache(maxsize=4096)(msgspec.json.Decoder(TenantRecord).decode)
-decode_key = lru_cache(maxsize=4096)(msgspec.json.Decoder(KeyRecord).decode)
+log = structlog.get_logger()
+_decode_tenant = msgspec.json.Decoder(TenantRecord).decode
+_decode_key = msgspec.json.Decoder(KeyRecord).decode
+
+T = TypeVar("T")
 
 
 class Copies:
     """The copies of callers' standing, in one Redis."""
 
-    def __init__(self, redis: Redis, database: Database, settings: Settings, presence: Presence) -> None:
+    def __init__(self, redis: Redis, database: Database, settings: Settings, presence: Presence, vault: Vault) -> None:
         self._redis = redis
+        self._vault = vault
+        # The same bytes come with every request of a tenant or key.
+        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._opened, _decode_tenant))
+        self._opened_key = lru_cache(maxsize=4096)(partial(self._opened, _decode_key))
         self._database = database
         self._settings = settings
         self._presence = presence
@@ -98,8 +113,9 @@ class Copies:
         """
         for _ in range(MOST_LOADS):
             raw = await self._redis.hget(_tenant_name(tenant_id), "record")  # type: ignore[misc]
-            if raw:
-                return decode_tenant(raw)
+            record = self.open_tenant(tenant_id, raw) if raw else None
+            if record is not None:
+                return record
             await self.load_tenant(tenant_id)
         raise Unavailable
 
@@ -115,6 +131,32 @@ class Copies:
                 return {name.decode(): int(amount) for name, amount in totals.items()}
             await self.load_usage(tenant_id, month)
         raise Unavailable
+
+    # Signed -----------------------------------------------------------------------------------------------------------
+
+    def open_tenant(self, tenant_id: UUID, raw: bytes) -> TenantRecord | None:
+        """A tenant's record as Redis had it; None where it is not ours, or has had its time."""
+        until, record = self._opened_tenant(_tenant_name(tenant_id), raw)
+        return record if until > time.time() else None
+
+    def open_key(self, key_hash: bytes, raw: bytes) -> KeyRecord | None:
+        """A key's record as Redis had it; None where it is not ours, or has had its time."""
+        until, record = self._opened_key(_key_name(key_hash), raw)
+        return record if until > time.time() else None
+
+    def _signed(self, name: str, seconds: int, content: bytes) -> bytes:
+        until = (int(time.time()) + seconds + CLOCKS_APART_SECONDS).to_bytes(UNTIL_BYTES)
+        return self._signature(name, until + content) + until + content
+
+    def _opened(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
+        signature, told = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._signature(name, told)):
+            log.error("copy.refused", name=name)
+            return 0, None
+        return int.from_bytes(told[:UNTIL_BYTES]), decode(told[UNTIL_BYTES:])
+
+    def _signature(self, name: str, told: bytes) -> bytes:
+        return self._vault.sign("copies", b"%s %s" % (name.encode(), told))
 
     # Loaded -----------------------------------------------------------------------------------------------------------
 
@@ -133,7 +175,7 @@ class Copies:
             "per_day": per_day,
             "two_factor": int(record.two_factor_required),
             "timeout_minutes": record.session_timeout_minutes or 0,
-            "record": msgspec.json.encode(record),
+            "record": self._signed(name, TENANT_SECONDS, msgspec.json.encode(record)),
         }
         await self._put(name, ticket, TENANT_SECONDS, *(part for field in copy.items() for part in field))
 
@@ -148,7 +190,7 @@ class Copies:
             return
         at = row.last_used_at.timestamp() if row.last_used_at else 0.0
         await self._put_totals(_key_usage_name(row.id), name, ticket, {"count": row.usage_count, "at": at})
-        await self._put(name, ticket, KEY_SECONDS, msgspec.json.encode(row.record()))
+        await self._put(name, ticket, KEY_SECONDS, self._signed(name, KEY_SECONDS, msgspec.json.encode(row.record())))
 
     async def load_two_factor(self, user_id: UUID) -> None:
         """Copy whether a user has enabled two-factor."""
@@ -191,8 +233,8 @@ class Copies:
             raw = await self._redis.get(_key_name(key_hash))
             if raw == b"":
                 return
-            if raw is not None:
-                key = decode_key(raw)
+            key = self.open_key(key_hash, raw) if raw is not None else None
+            if key is not None:
                 keys = [_key_usage_name(key.id), KEY_USAGE_CHANGED]
                 if await self._evaluate(_ADD_TOTALS, keys, f"{key.tenant_id}:{key.id}", at, "count", times):
                     return

@@ -12,20 +12,28 @@ from uuid import UUID
 import msgspec
 import psycopg
 import structlog
-from psycopg import AsyncConnection, AsyncPipeline, Connection
-from psycopg.conninfo import make_conninfo
+from psycopg import AsyncConnection, AsyncPipeline, Connection, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from service.platform.config import ConfigError
+from service.platform.fair import Places
 from service.platform.problem import ConcurrentModification, Problem, Unavailable
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 SERVICE_ROLE = "cushion_service"
-"""Owns no table, so row security binds it."""
+"""Owns no table, so row security binds it. The service logs in as it, so that there is no other role to go back to."""
+
+CONNECTION_SECONDS = 10
+"""The longest wait for a connection."""
+
+WAITING = 1_000
+"""Units of work that may wait for one of their tenant's share: what is done within those seconds."""
 
 MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
 
@@ -78,7 +86,7 @@ def named_refusals() -> Iterator[None]:
         psycopg.errors.LockNotAvailable,
     ) as error:
         raise ConcurrentModification from error
-    except (PoolTimeout, psycopg.OperationalError) as error:
+    except (PoolTimeout, psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
         log.warning("database.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
         raise Unavailable from error
 
@@ -100,7 +108,8 @@ class Transaction:
 
     async def post(self, sql: str, parameters: Parameters | None = None) -> None:
         """Send a statement without waiting for its outcome; a failure surfaces at the next fetch or at the commit."""
-        await self._connection.execute(cast(Any, sql), parameters)
+        with named_refusals():
+            await self._connection.execute(cast(Any, sql), parameters)
 
     async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
         """All rows, as `kind`."""
@@ -151,20 +160,22 @@ class BulkTransaction(Transaction):
 
 
 class Database:
-    """The connections of one process."""
+    """The connections of one process, half at most for one tenant: what is locked may be waited for at many at once."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int) -> None:
+        # Two at least for each tenant: a job's heart beats beside its work.
+        self._places = Places(max(3, connections), waiting=WAITING)
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             url,
             min_size=min(2, connections),
             max_size=connections,
-            timeout=10,
+            timeout=CONNECTION_SECONDS,
             open=False,
             kwargs={
                 "autocommit": True,  # BEGIN and COMMIT are sent by the transaction itself, with its statements
                 "prepare_threshold": 1,
                 "row_factory": tuple_row,
-                "options": f"-c role={SERVICE_ROLE} -c statement_timeout={statement_seconds}s"
+                "options": f"-c statement_timeout={statement_seconds}s"
                 " -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
                 "application_name": "cushion",
             },
@@ -175,9 +186,12 @@ class Database:
 
         Raises:
             Unavailable: the server does not answer.
+            ConfigError: the URL logs in as somebody who could do more than the service may.
         """
         try:
             await self._pool.open(wait=True, timeout=30)
+            async with self.transaction() as tx:
+                _check_login(await tx.value(LOGIN))
         except PoolTimeout as error:
             raise Unavailable from error
 
@@ -195,7 +209,7 @@ class Database:
             Problem: as `named_refusals` says.
         """
         with named_refusals():
-            async with self._pool.connection() as connection:
+            async with self._connection(tenant_id) as connection:
                 try:
                     async with connection.pipeline() as pipeline:
                         await connection.execute("BEGIN")
@@ -221,14 +235,29 @@ class Database:
             Problem: as `named_refusals` says.
         """
         with named_refusals():
-            async with self._pool.connection() as connection, connection.transaction():
+            async with self._connection(tenant_id) as connection, connection.transaction():
                 await connection.execute(
                     "SELECT set_config('cushion.tenant', %s, true), set_config('statement_timeout', %s, true)",
                     [str(tenant_id), f"{seconds_max}s"],
                 )
                 yield BulkTransaction(connection, None)
+                if connection.closed:  # psycopg would leave the transaction without a word
+                    raise psycopg.OperationalError("the connection was lost in the transaction")
                 if connection.info.transaction_status is TransactionStatus.INERROR:  # its COMMIT would roll back
                     raise psycopg.errors.InFailedSqlTransaction("a statement failed, and somebody caught that")
+
+    @asynccontextmanager
+    async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
+        if tenant_id is None:  # a few look-ups, each of them short
+            async with self._pool.connection() as connection:
+                yield connection
+            return
+        await self._places.take(tenant_id, seconds=CONNECTION_SECONDS)
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        finally:
+            self._places.give_back(tenant_id)
 
     async def check(self) -> None:
         """Ask the server for a sign of life.
@@ -241,6 +270,22 @@ class Database:
                 await connection.execute("SELECT 1")
         except (PoolTimeout, psycopg.Error) as error:
             raise Unavailable from error
+
+
+LOGIN = "SELECT session_user"
+
+
+def _check_login(login: str) -> None:
+    """See that the service is logged in as its role, and has not only taken it: SET ROLE NONE would lead back.
+
+    Raises:
+        ConfigError: it is somebody else.
+    """
+    if login != SERVICE_ROLE:
+        raise ConfigError(
+            f"CUSHION_DATABASE_URL logs in as {login!r}, whom row security may not bind: give it a URL of the role "
+            f"{SERVICE_ROLE}, and the owner's to `cushion migrate` as CUSHION_MIGRATION_URL"
+        )
 
 
 class MigrationError(RuntimeError):
@@ -277,6 +322,40 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
                 )
             report(name)
         return len(missing)
+
+
+def verify(database_url: str) -> None:
+    """See that the service may work on a database of somebody's own: by its role, and with no migration missing.
+
+    Raises:
+        ConfigError: the URL logs in as somebody who could do more than the service may.
+        MigrationError: as `migrate`, or the owner has yet to run it.
+    """
+    with psycopg.connect(database_url) as connection:
+        for (login,) in connection.execute(LOGIN):
+            _check_login(login)
+    try:
+        migrate(database_url)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise MigrationError("run `cushion migrate`, which is the owner's") from error
+
+
+def give_password(owner_url: str, service_url: str) -> bool:
+    """Have the service's role log in by the password of its URL; False where the URL names no password of the role.
+
+    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    """
+    told = conninfo_to_dict(service_url)
+    password = told.get("password")
+    if told.get("user") != SERVICE_ROLE or not password:
+        return False
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        verifier = connection.pgconn.encrypt_password(
+            str(password).encode(), SERVICE_ROLE.encode(), b"scram-sha-256"
+        ).decode()
+        role = sql.Identifier(SERVICE_ROLE)
+        connection.execute(sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(role, sql.Literal(verifier)))
+    return True
 
 
 def as_service(owner_url: str) -> str:

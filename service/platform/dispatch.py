@@ -17,13 +17,16 @@ from service.platform import problem as problems
 from service.platform.admission import admit
 from service.platform.api import Raw, Route, Streamed
 from service.platform.binding import Binding
+from service.platform.blobs import Damaged
 from service.platform.context import Context, Resources
 from service.platform.idempotency import Claim, claim_of
 from service.platform.intake import Receive, Scope, Send
 from service.platform.log import log_request
+from service.platform.memory import RETRY_SECONDS
 from service.platform.problem import Problem
 from service.platform.secrets import new_id
 from service.platform.standing import Verdict, is_within, read_address
+from service.platform.storage import report
 from service.platform.stream import event_of, publish
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
@@ -43,6 +46,7 @@ class Endpoint:
         self.route = route
         self._binding = Binding(route)
         self._known = refusals | set(route.errors)
+        self._headers = [(b"cache-control", b"no-store")] if route.tells_secrets else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         resources: Resources = scope["app"].state.resources
@@ -53,13 +57,15 @@ class Endpoint:
         ctx = Context(
             resources,
             request_id=request_id,
-            ip_address=address_of(scope, resources.settings.trusted_proxies),
+            ip_address=scope["address"],
             headers=headers,
         )
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
         claim: Claim | None = None
         try:
+            if resources.memory.is_short and not self.route.essential:
+                raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
             verdict = await admit(ctx, self.route)
@@ -71,6 +77,8 @@ class Endpoint:
             await ctx.rollback(error)
             if claim is not None:
                 await claim.release()
+            if isinstance(error, Damaged):
+                await report(resources, error.key, request_id)
             refusal = self._refusal(error, strict=resources.settings.strict)
             body = encode(refusal.body(request_id))
             answer = _Answer(refusal.status, "application/json", body, _headers(list(refusal.headers.items())))
@@ -83,6 +91,7 @@ class Endpoint:
                 await closing()
         if self.route.event and self.route.streamed and answer.status < 300 and claim is None:
             await publish(resources, event_of(ctx, self.route.event))  # first: whoever has the answer has the event
+        answer.headers.extend(self._headers)
         await _send(send, receive, answer, request_id, verdict, resources)
         log_request(
             method=self.route.method,

@@ -32,7 +32,8 @@ elseif mode == 'key' then
     key_record = redis.call('GET', 'cushion:key:' .. ARGV[7])
     if not key_record then return {'load_key'} end
     if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', 0} end  -- no such key
-    local key = cjson.decode(key_record)
+    local known, key = pcall(cjson.decode, key_record:sub(41))  -- behind its signature, which the caller checks
+    if not known or type(key) ~= 'table' then return {'load_key'} end
     local over = key.expires_at ~= cjson.null and key.expires_at <= now
     if over or not key.active then return {'ok', 0, 0, 0, 0, '', key_record, 0} end
     tenant_id, key_id = key.tenant_id, key.id

@@ -20,7 +20,7 @@ from redis.exceptions import NoScriptError
 
 from service.platform.clock import Clock
 from service.platform.config import ByTier, Settings
-from service.platform.copies import MOST_LOADS, Copies, decode_key, decode_tenant
+from service.platform.copies import MOST_LOADS, Copies
 from service.platform.fallback import Fallback, Owed
 from service.platform.lane import Lane
 from service.platform.presence import Presence
@@ -165,6 +165,18 @@ class Gate:
                 case b"revoked":
                     return Verdict("revoked")
                 case outcome:
+                    record = key = None
+                    if answer[6]:
+                        key = self._copies.open_key(bytes.fromhex(key_hash), answer[6])
+                        if key is None:
+                            await self._copies.load_key(bytes.fromhex(key_hash))
+                            continue
+                    if answer[5]:
+                        whose = key.tenant_id if key else UUID(tenant)
+                        record = self._copies.open_tenant(whose, answer[5])
+                        if record is None:
+                            await self._copies.load_tenant(whose)
+                            continue
                     limit, remaining, reset, retry_after = answer[1:5]
                     return Verdict(
                         outcome.decode(),
@@ -172,8 +184,8 @@ class Gate:
                         remaining,
                         reset,
                         retry_after,
-                        decode_tenant(answer[5]) if answer[5] else None,
-                        decode_key(answer[6]) if answer[6] else None,
+                        record,
+                        key,
                         answer[7] == 1,
                     )
         raise Unavailable

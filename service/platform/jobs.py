@@ -5,37 +5,48 @@
        └──── lease over, Redis flushed, run raised ─┘
 
 PostgreSQL has the truth; arq and Redis only carry `(tenant, job, attempt)` to a worker. A hand-over that arrives twice,
-or late, finds another attempt in the row and does nothing.
+or late, finds another attempt in the row and does nothing. So whoever writes to Redis can have no code run, and no job
+but the one that is due; what is no hand-over of ours is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Annotated, Any, Final, Literal, cast
 from uuid import UUID
 
 import msgspec
 import psycopg
 import structlog
 from arq.connections import ArqRedis
+from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_prefix
 from arq.worker import Worker, func
-from msgspec import Struct
-from redis.exceptions import RedisError
+from msgspec import Meta, Struct
+from redis.exceptions import RedisError, ResponseError
 
+from service.platform.blobs import Damaged
 from service.platform.context import Actor, Resources, Unit
-from service.platform.database import SERVICE_ROLE
 from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
+from service.platform.storage import report
 
 QUEUES = ("default", "calculate", "parse", "priority", "export")
 CLAIM_BATCH = 100
 WAITING_LEASES = 10
 """A job may wait in Redis for this many leases before it counts as lost there; a flush is noticed at once."""
 MARKER = "cushion:queues"
+RUN: Final = "run"
+"""The one function that a queue may ask for."""
+MOST_ATTEMPT = 2**31 - 1  # the column's
+MOST_MILLISECONDS = 10**13  # the year 2286, since 1970
+_ARQ_NAME = re.compile(rb"task_[0-9a-f]{32}:[0-9]{1,10}")
+_ARQ_PREFIXES = (job_key_prefix, in_progress_key_prefix, retry_key_prefix)
+"""Of the keys that arq has of a job."""
 POLL_SECONDS = 1.0
 MOST_BACKOFF_SECONDS = 3600
 MESSAGE_CHARACTERS = 2_000
@@ -146,6 +157,8 @@ class Runner:
         except Exception as error:
             await unit.rollback(error)
             await self._failed_run(tenant_id, taken, job_id, attempt, error)
+            if isinstance(error, Damaged):
+                await report(self._resources, error.key, unit.request_id)
         finally:
             beat.cancel()
             structlog.contextvars.clear_contextvars()
@@ -220,7 +233,7 @@ class Runner:
     ) -> None:
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = taken.failures + (0 if counted else 1)
-        final = isinstance(error, Hopeless) or failures >= self._resources.settings.job_attempts
+        final = isinstance(error, Hopeless | Damaged) or failures >= self._resources.settings.job_attempts
         log.warning("job.failed", error=message, failures=failures, final=final)
         pause = min(self._resources.settings.job_backoff_seconds * 2 ** (failures - 1), MOST_BACKOFF_SECONDS)
         try:
@@ -301,7 +314,11 @@ def _storable(text: str) -> str:
 
 
 async def hand_over(resources: Resources, queue: ArqRedis) -> int:
-    """Return what was lost to pending, then hand every pending job to its queue; how many were handed over."""
+    """Return what was lost to pending, then hand pending jobs to their queues; how many were handed over.
+
+    Of each tenant and queue only a few are there at a time, queued or running: in Redis they stand in the order in
+    which they came, so one tenant's hundred would hold up the others'.
+    """
     lost = not await queue.exists(MARKER)
     settings = resources.settings
     async with resources.database.transaction() as tx:
@@ -315,12 +332,14 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
         log.warning("job.lost", job_id=lost_job.id, queue=lost_job.queue, attempt=lost_job.attempt, queues_lost=lost)
     async with resources.database.transaction() as tx:
         claimed = await tx.all(
-            _Claimed, "SELECT * FROM claim_jobs(%s, %s)", [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES]
+            _Claimed,
+            "SELECT * FROM claim_jobs(%s, %s, %s)",
+            [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES, settings.tenant_jobs],
         )
     for done, job in enumerate(claimed):
         name, arq_id = _arq_name(job.queue), f"{job.id}:{job.attempt}"
         try:
-            await queue.enqueue_job("run", str(job.tenant_id), job.id, job.attempt, _queue_name=name, _job_id=arq_id)
+            await queue.enqueue_job(RUN, str(job.tenant_id), job.id, job.attempt, _queue_name=name, _job_id=arq_id)
         except RedisError:
             await _take_back(resources, claimed[done:])
             raise
@@ -340,7 +359,7 @@ async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
 
 
 async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
-    """Hand over whenever a job is announced, and every second in case an announcement was missed.
+    """Hand over whenever a job is announced or has ended, and every second in case an announcement was missed.
 
     First of all what waits in Redis is handed over anew: a worker that was killed had fetched some of it, and arq keeps
     that for the dead. A hand-over that comes twice does nothing.
@@ -351,9 +370,7 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
             if not begun:
                 await queue.delete(MARKER)
                 begun = True
-            connection = await psycopg.AsyncConnection.connect(
-                database_url, autocommit=True, options=f"-c role={SERVICE_ROLE}"
-            )
+            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)
             async with connection:
                 await connection.execute("LISTEN cushion_jobs")
                 while not stopping.is_set():
@@ -366,6 +383,69 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
             await asyncio.sleep(POLL_SECONDS)
 
 
+class _Carried(Struct, forbid_unknown_fields=True):
+    """A hand-over as arq carries it."""
+
+    f: Literal["run"]
+    a: tuple[UUID, Annotated[str, Meta(max_length=100)], Annotated[int, Meta(ge=0, le=MOST_ATTEMPT)]]
+    et: Annotated[int, Meta(ge=0, le=MOST_MILLISECONDS)]
+    k: dict[str, str] = {}
+    t: None = None
+
+
+# arq's own way is to pickle, which would run whatever somebody wrote into Redis. What is no plain data is an error that
+# arq would keep, and that nobody reads.
+_encode = msgspec.msgpack.Encoder(enc_hook=repr).encode
+_decode = msgspec.msgpack.Decoder(_Carried).decode
+
+
+def _carried(raw: bytes) -> dict[str, Any]:
+    found = _decode(raw)
+    tenant_id, job_id, attempt = found.a
+    return {"f": found.f, "a": (str(tenant_id), job_id, attempt), "k": {}, "t": None, "et": found.et}
+
+
+def queue_of(redis_url: str) -> ArqRedis:
+    """The queues in a Redis."""
+    queue: ArqRedis = ArqRedis.from_url(redis_url, socket_timeout=10)
+    queue.job_serializer, queue.job_deserializer = _encode, _carried
+    return queue
+
+
+class _Worker(Worker):
+    """arq's worker; what somebody else wrote into its queue does not end it."""
+
+    async def start_jobs(self, job_ids: list[bytes]) -> None:
+        """Start what is ours; the rest leaves the queue."""
+        strange = [job_id for job_id in job_ids if not _ARQ_NAME.fullmatch(job_id)]
+        if strange:
+            log.warning("queue.strange", queue=self.queue_name, entries=len(strange))
+            await self.pool.zrem(self.queue_name, *strange)
+        if job_ids:
+            await self.pool.zremrangebyscore(self.queue_name, "-inf", "-inf")  # no moment, and arq counts from it
+        await super().start_jobs([job_id for job_id in job_ids if _ARQ_NAME.fullmatch(job_id)])
+
+    async def run_job(self, job_id: str, score: int) -> None:
+        """Run a job; where Redis refuses what arq asks of its keys, they are of another kind, and go."""
+        try:
+            await super().run_job(job_id, score)
+        except ResponseError as error:
+            log.warning("queue.strange", queue=self.queue_name, entries=1, error=str(error))
+            await self.pool.delete(*(prefix + job_id for prefix in _ARQ_PREFIXES))
+            await self.pool.zrem(self.queue_name, job_id)
+
+    async def _poll_iteration(self) -> None:
+        try:
+            await super()._poll_iteration()
+        except ResponseError as error:
+            if "WRONGTYPE" not in str(error):
+                raise
+            log.warning("queue.strange", queue=self.queue_name, error=str(error))
+            await self.pool.delete(
+                self.queue_name, MARKER
+            )  # lost, as after a flush: all that waits is handed over again
+
+
 def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worker]:
     """One arq worker for each queue, all in this event loop.
 
@@ -374,16 +454,19 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worke
     settings = resources.settings
     run = func(
         cast(Any, Runner(resources, table).__call__),  # its hints want keywords that it does not pass
-        name="run",
+        name=RUN,
         timeout=settings.run_seconds + 60,  # the runner's own limit comes first
         max_tries=1,  # retries are ours: the row counts them
         keep_result=0,
     )
     return [
-        Worker(
+        _Worker(
             functions=[run],
             queue_name=_arq_name(name),
-            redis_pool=ArqRedis.from_url(redis_url, socket_timeout=10),
+            redis_pool=queue_of(redis_url),
+            job_serializer=_encode,
+            job_deserializer=_carried,
+            keep_result=0,
             handle_signals=False,
             max_jobs=settings.worker_jobs,
             poll_delay=0.1,

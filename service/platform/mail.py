@@ -99,16 +99,30 @@ class _Sealed(Struct, frozen=True):
 
 
 def invitation(
-    settings: Settings, *, to: str, full_name: str, organization: str, inviter: str, token: str, expires_at: datetime
+    settings: Settings,
+    *,
+    to: str,
+    full_name: str,
+    organization: str,
+    inviter: str,
+    token: str | None,
+    expires_at: datetime,
 ) -> Mail:
-    """The letter that brings an invitation's token. `inviter` is an e-mail, or how records name who called."""
+    """The letter that brings an invitation's token: None where whoever reads it has an account already, and so cannot
+    join another organization. `inviter` is an e-mail, or how records name who called."""
     organization = _plain(organization)
+    way = (
+        "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
+        "with it. Ask to be invited under another address."
+        if token is None
+        else _way(settings, "accept-invitation", "Choose a password here", token)
+    )
     return Mail(
         to,
         f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
         f"Hello {_plain(full_name)},\n\n"
         f"{_plain(inviter)} invites you to join {organization} on Cushion.\n\n"
-        f"{_way(settings, 'accept-invitation', 'Choose a password here', token)}\n\n"
+        f"{way}\n\n"
         f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
     )
 

@@ -122,6 +122,10 @@ class HeaderTwice(Problem, status=400):
     """Header given twice"""
 
 
+class BodyTooSlow(Problem, status=400):
+    """Request body too slow"""
+
+
 class PayloadTooLarge(Problem, status=413):
     """Request body too large"""
 
@@ -192,6 +196,10 @@ class StillProcessing(Problem, status=409):
 
 class Unavailable(Problem, status=503):
     """Service temporarily unavailable"""
+
+
+class TooManyConnections(Problem, status=503):
+    """Too many connections from this address"""
 
 
 class InternalError(Problem, status=500):

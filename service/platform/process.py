@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-import shutil
 import tempfile
-import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -25,14 +24,14 @@ from service.platform.fallback import Fallback
 from service.platform.gate import Gate
 from service.platform.lane import Lane
 from service.platform.mail import sender_of, server_of
+from service.platform.memory import Memory
 from service.platform.presence import Presence
 from service.platform.revocations import Revocations
 from service.platform.secrets import Tokens, Vault, kept_secret_key
+from service.platform.tidying import sweep_scratch_forever
 
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
-LEFT_SECONDS = 3600
-"""Nothing of an upload or a run is on its way for so long: whoever made it is gone."""
 
 
 @asynccontextmanager
@@ -54,10 +53,15 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
     lane, events = Lane(redis), Lane(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
+    passwords = Compute(threads=settings.password_threads, queue=settings.compute_queue)
+    probes = Compute(threads=settings.probes, queue=settings.probe_queue)
+    bodies = Compute(threads=2, queue=settings.compute_queue)  # a tenant has one of them
     closing = ExitStack()
     clock = SystemClock()
     presence = Presence(redis)
-    copies = Copies(redis, database, settings, presence)
+    secret = secret_key(settings)
+    vault = Vault(secret)
+    copies = Copies(redis, database, settings, presence, vault)
     revocations = Revocations(redis, database, settings, presence)
     gate = Gate(
         redis,
@@ -69,12 +73,11 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         revocations=revocations,
         fallback=Fallback(database, settings, clock),
     )
-    secret = secret_key(settings)
     check_mail(settings)
     await database.open()
     scratch = scratch_folder(settings)
     try:
-        yield Resources(
+        shared = Resources(
             settings=settings,
             database=database,
             redis=redis,
@@ -86,15 +89,28 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             gate=gate,
             blobs=blobs(settings, scratch),
             compute=compute,
+            memory=Memory(settings.api_memory_mb * 1024 * 1024),
+            passwords=passwords,
+            probes=probes,
+            bodies=bodies,
             tokens=Tokens(secret),
-            vault=Vault(secret),
+            vault=vault,
             clock=clock,
             scratch=scratch,
             closing=closing,
         )
+        closing.callback(shared.blobs.close)
+        sweeping = asyncio.create_task(sweep_scratch_forever(shared))
+        try:
+            yield shared
+        finally:
+            sweeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await sweeping
     finally:
         closing.close()
-        compute.close()
+        for pool in (compute, passwords, probes, bodies):
+            pool.close()
         await lane.close()
         await events.close()
         await redis.aclose()
@@ -168,22 +184,12 @@ def check(settings: Settings) -> None:
 
 
 def scratch_folder(settings: Settings) -> Path:
-    """A local folder for files on their way, on the disk of the data folder where there is one.
-
-    What a process that was killed left in it goes.
-    """
+    """A local folder for files on their way, on the disk of the data folder where there is one."""
     folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if (
-        folder.stat().st_uid != os.geteuid()
-    ):  # in a shared folder anybody may have been first, and could change what we read back
+    # In a shared folder anybody may have been first, and could change what we read back; root's data folder is the
+    # service's.
+    trusted = settings.data_dir is not None and os.geteuid() == 0
+    if folder.stat().st_uid != os.geteuid() and not trusted:
         raise ConfigError(f"{folder} belongs to another user; set CUSHION_DATA_DIR")
-    _clear(folder, older_than_seconds=max(LEFT_SECONDS, 2 * settings.run_seconds))
     return folder
-
-
-def _clear(folder: Path, *, older_than_seconds: float) -> None:
-    for left in folder.iterdir():
-        with suppress(FileNotFoundError):  # it was its owner's, who has just finished
-            if left.name != COPIES and left.stat().st_mtime < time.time() - older_than_seconds:
-                shutil.rmtree(left, ignore_errors=True)

@@ -1,26 +1,80 @@
-"""Scratch folders of jobs: one a run, and nothing left of a run that was killed."""
+"""Files on their way: folders that are their owner's while it lives, and nothing left of one that was killed."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 
+def hold(handle: int) -> None:
+    """Say that the open file or folder is in use until it is closed: the system closes a dead process's."""
+    with suppress(OSError):  # a file system without locks: then nobody takes it for abandoned either
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def remove_if_abandoned(path: Path, *, older_than_seconds: float = 0) -> bool:
+    """Remove a file or folder that nobody holds; whether it was so.
+
+    The age is only for the moment between its making and its owner's hold on it.
+    """
+    try:
+        if path.lstat().st_mtime > time.time() - older_than_seconds:
+            return False
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # its owner has just finished with it
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError:  # held
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+@contextmanager
+def folder_for(scratch: Path, work: str) -> Iterator[Path]:
+    """A folder of this work alone, removed at its end."""
+    with TemporaryDirectory(prefix=_prefix(work), dir=scratch, ignore_cleanup_errors=True) as folder:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            hold(handle)
+            yield Path(folder)
+        finally:
+            os.close(handle)
+
+
 @contextmanager
 def folder_of(scratch: Path, work: str) -> Iterator[Path]:
-    """A folder of this run alone, removed at its end; what a killed run of the same work left behind goes first."""
+    """The same for a run of a job: what a killed run of the same work left behind goes first."""
     clear(scratch, work)
-    with TemporaryDirectory(prefix=_prefix(work), dir=scratch, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with folder_for(scratch, work) as folder:
+        yield folder
 
 
 def clear(scratch: Path, work: str) -> None:
     """Remove what killed runs of this work left behind: for work that is given up."""
     for left in scratch.glob(_prefix(work) + "*"):
-        shutil.rmtree(left, ignore_errors=True)
+        remove_if_abandoned(left)
+
+
+def sweep(scratch: Path, *, older_than_seconds: float, keep: Path) -> list[str]:
+    """Remove what killed processes left behind; the names. `keep` is no such thing."""
+    return [
+        left.name
+        for left in scratch.iterdir()
+        if left != keep and remove_if_abandoned(left, older_than_seconds=older_than_seconds)
+    ]
 
 
 def _prefix(work: str) -> str:

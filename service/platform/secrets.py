@@ -77,6 +77,7 @@ class Vault:
     def __init__(self, secret_key: str) -> None:
         self._secret = secret_key.encode()
         self._boxes: dict[str, Fernet] = {}
+        self._keys: dict[str, bytes] = {}
 
     def seal(self, purpose: str, plain: bytes) -> str:
         """The sealed form, as text."""
@@ -95,7 +96,11 @@ class Vault:
 
     def fingerprint(self, purpose: str, text: str) -> bytes:
         """32 bytes that tell two texts apart and, without the deployment's secret, nothing of a short one."""
-        return hmac.digest(self._key(purpose), text.encode(), "sha256")
+        return self.sign(purpose, text.encode())
+
+    def sign(self, purpose: str, content: bytes) -> bytes:
+        """32 bytes that nobody can tell of this content without the deployment's secret."""
+        return hmac.digest(self._key(purpose), content, "sha256")
 
     def _box(self, purpose: str) -> Fernet:
         box = self._boxes.get(purpose)
@@ -104,7 +109,11 @@ class Vault:
         return box
 
     def _key(self, purpose: str) -> bytes:
-        return HKDF(algorithm=SHA256(), length=32, salt=None, info=f"cushion {purpose}".encode()).derive(self._secret)
+        key = self._keys.get(purpose)
+        if key is None:
+            info = f"cushion {purpose}".encode()
+            key = self._keys[purpose] = HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(self._secret)
+        return key
 
 
 class BadSeal(Exception):

@@ -20,6 +20,8 @@ CALLS = "calls"
 HOUSEHOLD_BITS = 64
 MAPPED_BITS = 96
 """An IPv4 address as IPv6 is ::ffff:0:0/96 and the four octets."""
+ADDRESS_CHARACTERS_MAX = 45
+"""Of an IPv6 address with an IPv4 one at its end."""
 
 
 class Window(NamedTuple):
@@ -140,9 +142,13 @@ class Verdict(NamedTuple):
         ]
 
 
-@lru_cache(maxsize=4096)
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
     """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
+    return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # what is not kept costs no memory
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address("" if "%" in text else text)  # a scope means something on its own host only
     except ValueError:
@@ -150,6 +156,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
     return (address.version == 6 and address.ipv4_mapped) or address
 
 
+@lru_cache(maxsize=4096)
 def origin_of(address: str) -> str:
     """What limits count as one caller: an IPv4 address, or the /64 of an IPv6 one, which is a single household's."""
     parsed = read_address(address)

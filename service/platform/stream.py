@@ -1,9 +1,14 @@
-"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches."""
+"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches.
+
+Redis is not trusted: an entry is signed, and one that is not becomes no audit row. Nor does it keep what it is given:
+entries are numbered (`numbers`), and what is missing is told.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+import hmac
+from datetime import UTC, datetime
 from uuid import UUID
 
 import msgspec
@@ -17,11 +22,13 @@ from service.platform.access import NOBODY
 from service.platform.audit import APPEND, Entry, encoded
 from service.platform.context import Context, Resources, Subject
 from service.platform.database import Transaction
+from service.platform.numbers import TIMES_A_GAP, Place, note_arrived, numbers_of, tell_missing
 from service.platform.problem import Unavailable
 from service.platform.secrets import new_id
 
 STREAM = "cushion:events"
 GROUP = "audit"
+SIGNED = "events"  # the purpose of the key that signs them
 MOST_WAITING = 1_000_000  # entries; older ones fall off a stream that nobody drains
 BATCH = 500
 PAUSE_SECONDS = 0.2  # after a batch that was not full: the next one is worth its round trips and its commit
@@ -50,6 +57,13 @@ class Event(Struct, frozen=True, kw_only=True):
     subject: Subject | None = None
 
 
+class Sent(Struct, frozen=True):
+    """An event with its place among those of its process, as the stream carries it."""
+
+    event: Event
+    place: Place
+
+
 def event_of(ctx: Context, action: str) -> Event:
     """The event of a request, with who called from where about which record."""
     caller = ctx.caller
@@ -72,14 +86,19 @@ async def publish(resources: Resources, event: Event) -> None:
 
     Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
     """
+    sent = Sent(event, numbers_of(resources).next(event.tenant_id))
     try:
         if not resources.presence.away:  # else every caller would wait for Redis to be silent again
-            await resources.events("XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", _encode(event))
+            raw = _encode(sent)
+            signature = resources.vault.sign(SIGNED, raw)
+            await resources.events(
+                "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", raw, "signature", signature
+            )
             return
     except Exception as error:
         log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
     try:
-        await _write(resources, event.tenant_id, [event])
+        await _write(resources, event.tenant_id, [sent])
     except Exception as error:
         log.error("event.lost", lost=msgspec.to_builtins(event), error=repr(error))
 
@@ -104,18 +123,20 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
             raise
         await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
         return 0
-    by_tenant: dict[UUID, list[tuple[bytes, Event]]] = {}
+    by_tenant: dict[UUID, list[tuple[bytes, Sent]]] = {}
+    refused: list[bytes] = []
     for entry_id, fields in entries:
-        try:
-            event = msgspec.json.decode(fields[b"event"], type=Event)
-        except (KeyError, msgspec.DecodeError) as error:  # must not stand in the way of all that follow
-            log.error("event.unreadable", entry=entry_id.decode(), error=type(error).__name__)
-            await _done(redis, [entry_id])
-            continue
-        by_tenant.setdefault(event.tenant_id, []).append((entry_id, event))
+        sent = _believed(resources, fields)
+        if sent is None:
+            refused.append(entry_id)
+        else:
+            by_tenant.setdefault(sent.event.tenant_id, []).append((entry_id, sent))
+    if refused:  # must not stand in the way of all that follow
+        log.error("events.refused", entries=len(refused), first=refused[0].decode())
+        await _done(redis, refused)
     for tenant_id, events in by_tenant.items():
         try:
-            await _write_all(resources, tenant_id, [event for _, event in events])
+            await _write_all(resources, tenant_id, [sent for _, sent in events])
         except Unavailable:
             raise
         except Exception as error:  # one tenant's fault keeps no other back; these are handed out again later
@@ -125,6 +146,23 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
     return len(entries)
 
 
+async def _waiting_since(resources: Resources) -> datetime | None:
+    """When the oldest event came that no worker is done with; an entry's identifier begins with its milliseconds."""
+    oldest = await resources.redis.xrange(STREAM, count=1)
+    return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
+
+
+def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
+    """What an entry says; None where this deployment has not signed it."""
+    raw = fields.get(b"event", b"")
+    if not hmac.compare_digest(fields.get(b"signature", b""), resources.vault.sign(SIGNED, raw)):
+        return None
+    try:
+        return msgspec.json.decode(raw, type=Sent)
+    except msgspec.DecodeError:  # another version's
+        return None
+
+
 async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
     async with redis.pipeline() as pipe:
         pipe.xack(STREAM, GROUP, *entry_ids)
@@ -132,22 +170,23 @@ async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
         await pipe.execute()
 
 
-async def _write_all(resources: Resources, tenant_id: UUID, events: list[Event]) -> None:
+async def _write_all(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
     """Write a batch; one that the database cannot hold must not keep back the others for ever."""
     try:
         await _write(resources, tenant_id, events)
     except psycopg.DataError as error:
         if len(events) == 1:
-            log.error("event.lost", lost=msgspec.to_builtins(events[0]), error=repr(error))
+            log.error("event.lost", lost=msgspec.to_builtins(events[0].event), error=repr(error))
             return
         for event in events:
             await _write_all(resources, tenant_id, [event])
 
 
-async def _write(resources: Resources, tenant_id: UUID, events: list[Event]) -> None:
+async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
     async with resources.database.transaction(tenant_id) as tx:
-        emails = await _emails(tx, events)
-        await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in events])])
+        emails = await _emails(tx, [sent.event for sent in events])
+        await note_arrived(tx, tenant_id, [sent.place for sent in events])
+        await tx.execute(APPEND, [tenant_id, encoded([_entry(sent.event, emails) for sent in events])])
 
 
 async def _emails(tx: Transaction, events: list[Event]) -> dict[UUID, str]:
@@ -187,10 +226,16 @@ class _Email(Struct):
 
 
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
-    """Drain until told to stop, through failures."""
+    """Drain until told to stop, through failures; in between tell what is missing."""
+    loop = asyncio.get_running_loop()
+    look_at = 0.0
     while not stopping.is_set():
         try:
-            if 0 < await drain(resources, consumer) < BATCH:
+            drained = await drain(resources, consumer)
+            if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
+                await tell_missing(resources, await _waiting_since(resources))
+                look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP
+            if 0 < drained < BATCH:
                 await asyncio.sleep(PAUSE_SECONDS)
         except Exception as error:
             log.warning("events.drain_failed", error=repr(error))

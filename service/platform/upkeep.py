@@ -15,6 +15,7 @@ PAUSE_SECONDS = 30
 MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
+    "SELECT forget_event_numbers(%s)",
     "SELECT forget_idempotency_keys(%s)",
     "SELECT forget_jobs(%s)",
     "SELECT forget_password_resets(%s)",

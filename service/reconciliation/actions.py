@@ -38,7 +38,7 @@ from service.reconciliation.schema import (
 )
 from service.workbooks import store as workbooks
 from service.workbooks.receiving import receive
-from service.workbooks.schema import WorkbookNotReady
+from service.workbooks.schema import WorkbookNotReady, served
 
 TRUSTEES: Final[tuple[str, ...]] = get_args(Trustee)
 STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
@@ -106,7 +106,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
     tape = await store.lock_tape(ctx, body.tape_id)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
     library.loans_key(tape, ["body", "tape_id"])
-    if book.status != "ready" or book.book_key is None:
+    if served(book.status, book.book_key) is None:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.mapping_id or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})

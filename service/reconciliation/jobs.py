@@ -18,6 +18,7 @@ from core.reconcile.isolate import (
 from core.reconcile.issues import COLUMNS
 from core.reconcile.rules import ALWAYS
 from core.reconcile.tape import TapeRefused
+from service.platform.blobs import Damaged
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
 from service.platform.log import log_cause
@@ -26,15 +27,17 @@ from service.reconciliation import library, merge_store, store
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
+TAPE_DAMAGED = "The stored bytes of the tape are damaged; upload the file again."
+COMPARISON_DAMAGED = "The stored bytes of the tape or the workbook are damaged; upload the file again."
 COMPARISON_FAILED = "The comparison could not be made because of a fault in the service; ask for it again."
 
 jobs = JobTable()
 
 
-async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
     clear(unit.resources.scratch, arguments["tape_id"])
-    await _fail_tape(unit, arguments["tape_id"], TAPE_FAILED)
+    await _fail_tape(unit, arguments["tape_id"], TAPE_DAMAGED if error.startswith(Damaged.detail) else TAPE_FAILED)
 
 
 @jobs.job("reconciliation.read_tape", failed=mark_tape_failed)
@@ -88,10 +91,11 @@ def _dated(as_of: str | None, statement_date: date) -> list[str]:
     return [f"The file says that it is as of {as_of}; its statement date was given as {statement_date}."]
 
 
-async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Comparing failed past its retries."""
     clear(unit.resources.scratch, arguments["job_id"])
-    await _fail_job(unit, arguments["job_id"], COMPARISON_FAILED)
+    damaged = error.startswith(Damaged.detail)
+    await _fail_job(unit, arguments["job_id"], COMPARISON_DAMAGED if damaged else COMPARISON_FAILED)
 
 
 @jobs.job("reconciliation.compare", failed=mark_comparison_failed)

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 from datetime import date, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -20,7 +19,8 @@ from service.mappings.library import DEFAULT_MAPPING, get_mapping
 from service.mappings.schema import MappingNotFound
 from service.platform.blobs import hash_of
 from service.platform.context import Unit
-from service.platform.shelf import Shelf
+from service.platform.kept import Lru, bytes_of
+from service.platform.storage import keep
 from service.reconciliation import store
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
 from service.reconciliation.store import JobRow
@@ -28,6 +28,8 @@ from service.workbooks import store as workbooks
 from service.workbooks.schema import WorkbookNotFound
 
 MAPPED_TAPES = 16
+MAPPED_BYTES_MAX = 32 * 1024 * 1024
+"""Of the mapped tapes together, beside the files' own pages."""
 TEXT_CHARACTERS = 1_000
 """Of one text of a loan; what a stranger's cell holds beyond that is cut."""
 EPOCH = date(1970, 1, 1)
@@ -58,12 +60,13 @@ async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
         TapeNotReady: as `loans_key`.
     """
     key = loans_key(tape, ["path", "tape_id"])
-    shelf: Shelf[Sheet] = vars(unit.resources).setdefault("tape_shelf", Shelf(MAPPED_TAPES))
-    sheet = shelf.get(key)
+    kept: Lru[str, Sheet] = unit.resources.memory.cache("tapes", most=MAPPED_TAPES, bytes_most=MAPPED_BYTES_MAX)
+    stored = await unit.resources.blobs.locate(key)
+    mapped = f"{key} {stored.identity}"
+    sheet = kept.get(mapped)
     if sheet is None:
-        path = await unit.resources.blobs.path(key)
-        sheet = await unit.resources.compute(open_sheet, path)
-        shelf.keep(key, sheet)
+        sheet = await unit.compute(open_sheet, stored.path)
+        kept.keep(mapped, sheet, bytes_of(sheet))
     return sheet
 
 
@@ -116,9 +119,8 @@ GONE = "The workbook was deleted, or its columns or its mapping are no longer th
 async def keep_loans(unit: Unit, path: Path) -> str:
     """Store the loans that were read as a blob, which goes again should the job's transaction fail; its key."""
     key = await asyncio.to_thread(_hash, path)
-    await workbooks.hold_blob(unit, key)
-    unit.on_rollback(partial(workbooks.drop_blob, unit.resources, unit.tenant, key))
-    return await unit.resources.blobs.put(path, key)
+    await keep(unit, path, key)
+    return key
 
 
 def _hash(path: Path) -> str:

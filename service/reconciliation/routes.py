@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.mappings.schema import MappingNotFound
 from service.platform.api import Area, Page
+from service.platform.blobs import Damaged
 from service.platform.context import Context
 from service.platform.problem import ConcurrentModification
 from service.reconciliation import actions, store
@@ -67,7 +68,7 @@ async def get_tape(ctx: Context, tape_id: str) -> Tape:
     return await store.show_tape(ctx, tape_id)
 
 
-@area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady))
+@area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady, Damaged))
 async def list_tape_loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
     """The loans of a tape, in its order, lots of one identifier added up; a tape that is not completed is refused."""
     return await actions.loans(ctx, tape_id, query)

@@ -115,7 +115,7 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
 
 
 async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
-    """Hand a ready workbook to the worker that calculates; two callers cannot both."""
+    """Hand a workbook to the worker that calculates; two callers cannot both."""
     row = await store.begin_recalculation(ctx, workbook_id)
     await ctx.enqueue("workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id)})
     ctx.concerns("workbook", workbook_id, row.name)

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,26 +14,28 @@ from core.files.errors import FileRefused
 from core.files.isolate import Parsed, parse_isolated_async
 from core.grid.codec import Manifest, open_sheet
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
-from service.platform.blobs import hash_of
+from service.platform.blobs import Damaged, hash_of
 from service.platform.context import Subject, Unit
 from service.platform.jobs import JobTable
 from service.platform.log import log_cause
 from service.platform.scratch import clear, folder_of
 from service.platform.secrets import new_id
+from service.platform.storage import keep
 from service.workbooks import reading, store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
 from service.workbooks.store import NewSheet
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
-RECALCULATION_FAILED = "The workbook could not be recalculated because of a fault in the service."
+RECALCULATION_FAILED = "The workbook could not be recalculated because of a fault in the service; ask for it again."
+DAMAGED = "The stored bytes of the workbook are damaged; upload the file again."
 
 jobs = JobTable()
 
 
-async def mark_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", FAILED)
+    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _told(error, FAILED))
 
 
 @jobs.job("workbooks.parse", failed=mark_failed)
@@ -61,10 +62,10 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
 
 
-async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Recalculating failed past its retries."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", RECALCULATION_FAILED)
+    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _told(error, RECALCULATION_FAILED))
 
 
 @jobs.job("workbooks.recalculate", failed=mark_recalculation_failed)
@@ -101,6 +102,10 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "faults": made.fault_count,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
+
+
+def _told(error: str, otherwise: str) -> str:
+    return DAMAGED if error.startswith(Damaged.detail) else otherwise
 
 
 async def _fail(unit: Unit, workbook_id: UUID, action: str, message: str) -> None:
@@ -144,11 +149,10 @@ async def _keep(
     calculated_at: datetime | None = None,
 ) -> None:
     """Store the columns as blobs; where they are and that the workbook is ready goes into the job's transaction."""
-    for key in sorted({sheet.key for sheet in sheets}):  # in one order, so that two jobs cannot wait for each other
-        await store.hold_blob(unit, key)
-        unit.on_rollback(partial(store.drop_blob, unit.resources, unit.tenant, key))
-    for path, sheet in zip(parsed.paths, sheets, strict=True):
-        await unit.resources.blobs.put(path, sheet.key)
+    await store.leave_blobs(unit, workbook_id)
+    # Sorted: in one order, so that two jobs cannot wait for each other.
+    for key, path in sorted({sheet.key: path for path, sheet in zip(parsed.paths, sheets, strict=True)}.items()):
+        await keep(unit, path, key)
     manifest = _manifest(parsed.manifest, [sheet.key for sheet in sheets])
     rows = [
         NewSheet(

@@ -119,7 +119,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def _type_letter(column: Column | None, first: int) -> str:
     if column is None:
         return "-"
-    counts = np.bincount(column.kinds[max(0, first - column.start) :], minlength=len(Kind))
+    counts = np.bincount(column.held.kinds[column.begin(first) :], minlength=len(Kind))
     held = [kind for kind in _LETTERS if counts[kind]]
     if len(held) == 1:
         return _LETTERS[held[0]]
@@ -128,7 +128,7 @@ def _type_letter(column: Column | None, first: int) -> str:
 
 def _cell_count(sheet: Sheet) -> int:
     """Cells with a value, and cells with a formula that left none."""
-    held = sum(int(np.count_nonzero(column.kinds)) for column in sheet.columns if column is not None)
+    held = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
     order = np.argsort(sheet.formulas.columns, kind="stable")
     bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
     for index in np.flatnonzero(np.diff(bounds)).tolist():

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from core.confined import ChildKilled
 from core.files import errors
 from core.files.errors import FileRefused
 from core.files.probe import Probe
 from core.files.read import check_file_name, probe
 from service.platform.api import Upload
 from service.platform.context import Context
-from service.platform.problem import Fault, Problem
+from service.platform.problem import Fault, Problem, Unavailable
+from service.platform.scratch import folder_for
 from service.platform.standing import Window
+from service.platform.storage import keep
 from service.workbooks import store
 from service.workbooks.schema import FileTooLarge, InvalidFile, ParseError, StorageLimitExceeded, TooManySheets
 from service.workbooks.store import Room
@@ -51,27 +52,37 @@ async def receive(ctx: Context, file: Upload, check: Callable[[Room], None] = la
         RateLimited: the tenant's uploads of this hour are used up.
         FileTooLarge, StorageLimitExceeded: there is no room for it.
         InvalidFile, TooManySheets, ParseError: it is no spreadsheet that can be read.
+        Unavailable: the process that looked at it was ended from outside.
     """
     room = await store.room(ctx)
     await ctx.limit([Window(f"uploads:{ctx.tenant}", ctx.settings.uploads_per_hour.of(room.tier), 3600)])
     check(room)
     _check_size(ctx, room, file)
     await ctx.commit()  # no connection is held while the file is looked at
-    with TemporaryDirectory(prefix="upload-", dir=ctx.resources.scratch) as folder:
-        path = Path(folder) / "file"
+    with folder_for(ctx.resources.scratch, "upload") as folder:
+        path = folder / "file"
         try:
-            received = await ctx.compute(_take, file, path)
+            received = await ctx.resources.probes(
+                ctx.payer,
+                _take,
+                file,
+                path,
+                memory_bytes_max=ctx.settings.parse_memory_mb * MEGABYTE,
+                seconds_max=ctx.settings.probe_seconds,
+            )
         except FileRefused as refusal:
             raise _refused(refusal.hint, _REFUSALS[type(refusal)]) from None
+        except ChildKilled as killed:  # which says nothing of the file
+            raise Unavailable from killed
         _check_extents(ctx, received.probe)
         room = await store.lock_room(ctx)
         check(room)
         _check_size(ctx, room, file)
-        await _keep(ctx, path, received.key)
+        await keep(ctx, path, received.key)
     return received
 
 
-def _take(upload: Upload, path: Path) -> Received:
+def _take(upload: Upload, path: Path, **limits: int) -> Received:
     """Copy an upload to a file of its own and look at it."""
     check_file_name(upload.file_name)  # before 100 MB are copied
     digest = hashlib.sha256()
@@ -79,7 +90,7 @@ def _take(upload: Upload, path: Path) -> Received:
         while chunk := upload.file.read(COPY_BYTES):
             digest.update(chunk)
             file.write(chunk)
-    return Received(digest.hexdigest(), probe(path, file_name=upload.file_name))
+    return Received(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits))
 
 
 def _refused(hint: str, problem: type[Problem]) -> Problem:
@@ -110,10 +121,3 @@ def _check_extents(ctx: Context, found: Probe) -> None:
         if sheet.column_count > most:
             hint = f"Sheet {sheet.name!r} has {sheet.column_count:,} columns; the limit is {most:,}."
             raise _refused(hint, ParseError)
-
-
-async def _keep(ctx: Context, path: Path, key: str) -> None:
-    """Store the file; should the transaction fail it goes again, unless somebody else has the same one."""
-    await store.hold_blob(ctx, key)
-    ctx.on_rollback(partial(store.drop_blob, ctx.resources, ctx.tenant, key))
-    await ctx.resources.blobs.put(path, key)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from service.mappings.schema import MappingNotFound
 from service.platform.api import Area, Page, Raw
+from service.platform.blobs import Damaged
 from service.platform.context import Context
 from service.workbooks import actions, store
 from service.workbooks.schema import (
@@ -74,7 +75,7 @@ async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
 
 @area.get(
     "/{workbook_id}/sheets/{sheet_name}/data",
-    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady),
+    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
     also_media=("text/csv",),
 )
 async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
@@ -87,7 +88,10 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
     return await actions.sheet_data(ctx, workbook_id, sheet_name, query)
 
 
-@area.get("/{workbook_id}/sheets/{sheet_name}/cells/{ref}", errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady))
+@area.get(
+    "/{workbook_id}/sheets/{sheet_name}/cells/{ref}",
+    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
+)
 async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
     """One cell by its A1 name; one that holds nothing is blank."""
     return await actions.cell(ctx, workbook_id, sheet_name, ref)

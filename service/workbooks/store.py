@@ -14,9 +14,10 @@ from msgspec import Struct
 from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.api import Page, page_of
 from service.platform.config import Tier
-from service.platform.context import Context, Resources, Unit
+from service.platform.context import Context, Unit
 from service.platform.database import containing
 from service.platform.problem import NotFound
+from service.platform.storage import leave
 from service.workbooks.schema import (
     Sheet,
     SheetNotFound,
@@ -194,7 +195,7 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
 
 
 async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A ready workbook, now recalculating.
+    """A workbook that has columns, now recalculating.
 
     Raises:
         WorkbookNotFound: as `get`.
@@ -204,8 +205,8 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
     return await unit.one(
         WorkbookRow,
         f"""
-        UPDATE workbooks SET status = 'recalculating', version = version + 1, updated_at = now()
-        WHERE id = %s AND status = 'ready' AND book_key IS NOT NULL RETURNING {_ROW}
+        UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
+        WHERE id = %s AND status IN ('ready', 'error') AND book_key IS NOT NULL RETURNING {_ROW}
         """,
         [workbook_id],
         missing=WorkbookNotReady,
@@ -281,7 +282,8 @@ async def is_used(ctx: Context, workbook_id: UUID) -> bool:
 
 
 async def hide(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook. Its row and blobs stay: evidence of runs on it may need them."""
+    """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them."""
+    await leave_blobs(ctx, workbook_id)
     await ctx.execute("UPDATE workbooks SET deleted_at = now(), version = version + 1 WHERE id = %s", [workbook_id])
 
 
@@ -327,14 +329,14 @@ async def book(unit: Unit, workbook_id: UUID) -> str:
 # Blobs ----------------------------------------------------------------------------------------------------------------
 
 
-async def hold_blob(unit: Unit, key: str) -> None:
-    """From here to the end of the transaction nobody removes the blob of this key, be it there already or not."""
-    await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])
-
-
-async def drop_blob(resources: Resources, tenant_id: UUID, key: str) -> None:
-    """Remove a blob that no committed record of any tenant names and that no open transaction holds."""
-    async with resources.database.transaction(tenant_id) as tx:
-        await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        if not await tx.value("SELECT blob_is_used(%s)", [key]):
-            await resources.blobs.delete(key)
+async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
+    """The workbook may soon name other blobs than it does; those that nothing names then are freed in a while."""
+    keys = await unit.value(
+        """
+        SELECT array_agg(key) FROM (
+            SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
+            UNION SELECT blob_key FROM sheets WHERE workbook_id = %(id)s AND blob_key IS NOT NULL) named
+        """,
+        {"id": workbook_id},
+    )
+    await leave(unit, keys or [])

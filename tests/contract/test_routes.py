@@ -18,7 +18,7 @@ from msgspec import Meta, UnsetType
 
 from service.app import routes
 from service.platform.api import Route, Upload
-from tests.conftest import Member, Stack
+from tests.conftest import PASSWORD, Member, Stack
 from tests.records import (
     GUARDED,
     OPEN_ROWS,
@@ -335,6 +335,35 @@ def test_pages_have_their_defaults_bounds_and_an_empty_end(
 
 
 # Headers ------------------------------------------------------------------------------------------------------------
+
+
+def kept(answer: httpx.Response) -> bool:
+    """Whether somebody on the way may keep an answer."""
+    return answer.headers.get_list("cache-control") != ["no-store"]
+
+
+@each(routes())
+def test_a_refusal_where_secrets_are_told_is_kept_nowhere(http: httpx.Client, row: Route) -> None:
+    answer = http.request(row.method, path_of(row), content=b"{")
+    assert kept(answer) is not row.tells_secrets
+
+
+def test_an_answer_with_secrets_is_kept_nowhere(owner: Member) -> None:
+    url = "/api/v1/auth"
+    form = {"username": owner.email, "password": PASSWORD}
+    key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+    body = {"email": f"kept-{uuid4().hex[:12]}@example.com", "full_name": "Kim Kept", "role": "viewer"}
+    answers = [
+        owner.post(f"{url}/login", data=form),
+        owner.post(f"{url}/refresh", json={"refresh_token": owner.tokens["refresh_token"]}),
+        key,
+        owner.post(f"/api/v1/admin/api-keys/{key.json()['id']}/rotate", json={}),
+        owner.post("/api/v1/admin/users/invite", json=body),
+        owner.post(f"{url}/2fa/enroll"),
+    ]
+    assert [answer.status_code // 100 for answer in answers] == [2] * len(answers), [one.text for one in answers]
+    assert not any(map(kept, answers))
+    assert kept(owner.get(f"{url}/me"))
 
 
 @each([row for row in routes() if row.method == "GET" and not row.parameters])

@@ -208,7 +208,8 @@ def caller(request: pytest.FixtureRequest, stack: Stack, shared: Caller) -> Call
 def loaded(records: dict[str, str], *without: str, alone: bool = False) -> Any:
     """The document for schemathesis, to be held against all its checks but these."""
     words = KNOWN | {name: [value] for name, value in records.items()}
-    checks = {name: {"enabled": False} for name in without}
+    refusals = {"expected-statuses": ["4xx", "5xx"]}  # a wrong body may be too large as well: 413
+    checks = {"negative_data_rejection": refusals, **{name: {"enabled": False} for name in without}}
     configuration = SchemathesisConfig.from_dict({"generation": GENERATION, "checks": checks})
     return schemathesis.openapi.from_dict(with_words(DOCUMENT, words, alone=alone), config=configuration)
 

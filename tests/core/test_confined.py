@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from core.confined import ChildFailed, ChildOutOfMemory, ChildOutOfTime, StandingChild, run_confined
+from core.confined import ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, StandingChild, run_confined
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1024**2
 
 WORKING = """
-import os, signal, sys, time
+import os, resource, signal, sys, time
 from core.confined import confine
 
 def work():
@@ -37,7 +37,14 @@ def work():
             while True:
                 pass
         case "crash":
-            os.kill(os.getpid(), signal.SIGSEGV)
+            signal.raise_signal(signal.SIGSEGV)
+        case "killed":
+            signal.raise_signal(signal.SIGKILL)
+        case "processor":  # as the kernel counts it, before the clock on the wall does
+            soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (1, 1 + hard - soft))
+            while True:
+                pass
         case "fault":
             raise ValueError("what stands in a cell")
         case "code":
@@ -54,7 +61,7 @@ confine(work, *sys.argv[2:])
 """
 
 STANDING = """
-import os, sys, time
+import os, signal, sys, time
 from core.confined import serve
 
 def work(order):
@@ -68,6 +75,8 @@ def work(order):
             time.sleep(60)
         case (b"crash", _, _):
             os.abort()
+        case (b"killed", _, _):
+            signal.raise_signal(signal.SIGKILL)
         case (b"last", _, _):
             return b"last", False
         case (b"print", _, _):
@@ -91,11 +100,12 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], s
 
 
 @pytest.fixture
-def run(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
-    name = module(WORKING)
+def run(module: Callable[[str], str], tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    name, places = module(WORKING), {"reads": [], "writes": str(tmp_path)}
 
     def ran(what: str, *, memory_bytes_max: int = 512 * MEGABYTE, seconds_max: float = 20.0, **more: Any) -> Any:
-        return run_confined(name, [what], memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, **more)
+        limits = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
+        return run_confined(name, [what], **places, **limits, **more)
 
     return ran
 
@@ -114,7 +124,14 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
 
 @pytest.mark.parametrize(
     ("what", "raised"),
-    [("memory", ChildOutOfMemory), ("crash", ChildFailed), ("missing", FileNotFoundError), ("list", ChildFailed)],
+    [
+        ("memory", ChildOutOfMemory),
+        ("crash", ChildFailed),
+        ("killed", ChildKilled),
+        ("processor", ChildOutOfTime),
+        ("missing", FileNotFoundError),
+        ("list", ChildFailed),
+    ],
 )
 def test_what_goes_wrong_in_the_child_is_told_by_class(
     run: Callable[..., dict[str, Any]], what: str, raised: type[Exception]
@@ -199,6 +216,12 @@ def test_a_crash_is_a_failure(child: StandingChild) -> None:
     with pytest.raises(ChildFailed) as caught:
         child.ask(b"crash", 20)
     assert type(caught.value) is ChildFailed
+    assert child.ended
+
+
+def test_one_that_somebody_else_ends_did_not_fail(child: StandingChild) -> None:
+    with pytest.raises(ChildKilled, match="SIGKILL"):
+        child.ask(b"killed", 20)
     assert child.ended
 
 

@@ -4,11 +4,20 @@ import pytest
 
 from core import warm
 from core.compliance import run
+from core.formula import suggest
 
 
 def test_warm_runs_the_kernels() -> None:
     warm.warm()
     assert warm.is_warm()
+
+
+def test_the_first_misspelt_function_waits_for_no_index() -> None:
+    warm.warm()
+    assert suggest._by_part.cache_info().currsize == 1
+    built = suggest._by_part.cache_info().misses
+    assert suggest.did_you_mean("VLOOKUPP")
+    assert suggest._by_part.cache_info().misses == built
 
 
 def test_a_wrong_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

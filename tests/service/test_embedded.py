@@ -371,12 +371,19 @@ def test_folders_of_another_user_are_refused(folder: Path, stranger: Account, na
     assert working(folder) == []
 
 
-@pytest.mark.parametrize("name", ["postgres", "redis", "log", "access", "blobs"])
-def test_a_link_in_the_place_of_a_folder_is_refused(folder: Path, name: str) -> None:
-    (folder / name).symlink_to("/etc")
+FOLDERS = ["postgres", "redis", "log", "access", "blobs", *(["scratch", "mail"] if IS_ROOT else [])]
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_link_in_the_place_of_a_folder_is_refused_and_gives_nothing_away(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").touch()
+    (folder / name).symlink_to(tmp_path)
     with pytest.raises(EmbeddedError, match="is not a folder"):
         Embedded(folder).start()
     assert working(folder) == []
+    assert {path.stat().st_uid for path in (tmp_path, tmp_path / "file")} == {os.geteuid()}
 
 
 def test_a_file_in_the_place_of_the_data_folder_is_refused(folder: Path) -> None:

@@ -11,10 +11,9 @@ from subprocess import Popen
 import pytest
 import redis
 import xlsxwriter
-from arq.connections import ArqRedis
 
 from service.platform import config
-from service.platform.jobs import hand_over
+from service.platform.jobs import hand_over, queue_of
 from service.platform.process import resources
 from tests.conftest import Member, Stack, register, run_stack, wait_until
 
@@ -97,7 +96,7 @@ def test_redis_flushed_while_a_job_waits_in_it(idle: Stack, long: Path) -> None:
 
 async def _hand_over(stack: Stack) -> int:
     async with resources(config.load(stack.environment)) as shared:
-        queue = ArqRedis.from_url(stack.redis_url)
+        queue = queue_of(stack.redis_url)
         try:
             return await hand_over(shared, queue)
         finally:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-from core.formula.catalogue import Argument, Kind, function
+from core.formula.catalogue import Argument, Kind, Work, function
 from core.formula.coerce import to_text
 from core.formula.environment import Environment
 from core.formula.formats import fixed, format_value
@@ -37,6 +37,7 @@ def text(environment: Environment, value: Any, code: str) -> str | Error:
 @function(
     "VALUE", "text", "Reads the number, date or time that a text spells.", Argument("text", Kind.VALUE, "The text."),
     environment=True,
+    work=Work(call=3_000, reads=True, grows=0),
     examples=(('=VALUE("$1,000")', 1000.0), ('=VALUE("16:48:00")-VALUE("12:00:00")', 0.2)),
 )  # fmt: skip
 def value_of(environment: Environment, value: Any) -> float:

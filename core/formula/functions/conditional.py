@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula.catalogue import Argument, Kind, function
+from core.formula.catalogue import Argument, Kind, Work, function
 from core.formula.criteria import Criterion
 from core.formula.environment import Environment
 from core.formula.tally import Tally, tally
@@ -115,6 +115,7 @@ def greatest(found: Tally) -> float | Error:
     RANGE,
     CRITERION,
     Argument("sum_range", Kind.RANGE, "The cells to add; the tested ones when left out.", required=False),
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)),
     environment=True,
 )
@@ -129,6 +130,7 @@ def sumif(environment: Environment, cells: Any, criterion: Any, values: Any = No
     Argument("sum_range", Kind.RANGE, "The cells to add."),
     CRITERIA_RANGE,
     CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=SUMIFS(A1:A5,B1:B5,"apple",C1:C5,">1")', 40.0),),
     environment=True,
 )
@@ -142,6 +144,7 @@ def sumifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     "Counts the cells that meet a criterion.",
     RANGE,
     CRITERION,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=COUNTIF(B1:B5,"a*")', 2.0), ('=COUNTIF(A1:A5,"<>30")', 4.0)),
     environment=True,
 )
@@ -155,6 +158,7 @@ def countif(environment: Environment, cells: Any, criterion: Any) -> float:
     "Counts the rows that meet several criteria.",
     CRITERIA_RANGE,
     CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=COUNTIFS(B1:B5,"apple",A1:A5,">10")', 1.0),),
     environment=True,
 )
@@ -169,6 +173,7 @@ def countifs(environment: Environment, *pairs: Any) -> float:
     RANGE,
     CRITERION,
     Argument("average_range", Kind.RANGE, "The cells to average; the tested ones when left out.", required=False),
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),),
     environment=True,
 )
@@ -183,6 +188,7 @@ def averageif(environment: Environment, cells: Any, criterion: Any, values: Any 
     Argument("average_range", Kind.RANGE, "The cells to average."),
     CRITERIA_RANGE,
     CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=AVERAGEIFS(A1:A5,B1:B5,"apple")', 25.0),),
     environment=True,
 )
@@ -197,6 +203,7 @@ def averageifs(environment: Environment, values: Any, *pairs: Any) -> float | Er
     Argument("min_range", Kind.RANGE, "The cells to compare."),
     CRITERIA_RANGE,
     CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=MINIFS(A1:A5,C1:C5,">2")', 30.0),),
     environment=True,
 )
@@ -211,6 +218,7 @@ def minifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     Argument("max_range", Kind.RANGE, "The cells to compare."),
     CRITERIA_RANGE,
     CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=MAXIFS(A1:A5,B1:B5,"apple")', 40.0),),
     environment=True,
 )
@@ -223,6 +231,7 @@ def maxifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     "statistical",
     "Counts the cells that are blank or hold empty text.",
     RANGE,
+    work=Work(call=20_000, cell=200, column=20_000),
     examples=(("=COUNTBLANK(D1:D5)", 1.0),),
     environment=True,
 )

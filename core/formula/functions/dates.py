@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from core.formula import days
-from core.formula.catalogue import Argument, Kind, function
+from core.formula.catalogue import Argument, Kind, Work, function
 from core.formula.environment import Environment
 from core.formula.functions import toolpak
 from core.formula.numerals import read_date, read_time
@@ -35,6 +35,7 @@ _WEEKEND: Final = Argument(
     Argument("month", Kind.NUMBER, "The month, 1 to 12 or beyond."),
     Argument("day", Kind.NUMBER, "The day of the month, 1 to 31 or beyond."),
     environment=True,
+    work=Work(call=5_000),
     examples=(("=DATE(2024,2,30)", 45_352.0), ("=DATE(108,1,2)", 39_449.0), ("=DATE(-1,1,1)", NUM)),
 )  # fmt: skip
 def date(environment: Environment, year: float, month: float, day: float) -> Date:
@@ -48,6 +49,7 @@ def date(environment: Environment, year: float, month: float, day: float) -> Dat
 @function(
     "YEAR", "date", "The year of a day.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(("=YEAR(45000)", 2023.0), ("=YEAR(0)", 1900.0), ("=YEAR(-1)", NUM)),
 )  # fmt: skip
 def year(environment: Environment, serial_number: float) -> int:
@@ -57,6 +59,7 @@ def year(environment: Environment, serial_number: float) -> int:
 @function(
     "MONTH", "date", "The month of a day, 1 to 12.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(("=MONTH(45000)", 3.0), ("=MONTH(60)", 2.0)),
 )  # fmt: skip
 def month(environment: Environment, serial_number: float) -> int:
@@ -66,6 +69,7 @@ def month(environment: Environment, serial_number: float) -> int:
 @function(
     "DAY", "date", "The day of its month, 1 to 31.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(("=DAY(45000)", 15.0), ("=DAY(60)", 29.0), ("=DAY(0)", 0.0)),
 )  # fmt: skip
 def day(environment: Environment, serial_number: float) -> int:
@@ -88,6 +92,7 @@ def datevalue(environment: Environment, date_text: Any) -> Date:
 @function(
     "TODAY", "date", "The day of the calculation.",
     volatile=True, environment=True,
+    work=Work(call=5_000),
     examples=(("=TODAY()-INT(NOW())", 0.0),),
 )  # fmt: skip
 def today(environment: Environment) -> Date:
@@ -98,6 +103,7 @@ def today(environment: Environment) -> Date:
 @function(
     "NOW", "date", "The moment of the calculation.",
     volatile=True, environment=True,
+    work=Work(call=5_000),
     examples=(("=INT(NOW())-TODAY()", 0.0),),
 )  # fmt: skip
 def now(environment: Environment) -> Date:
@@ -114,6 +120,7 @@ def now(environment: Environment) -> Date:
     Argument("hour", Kind.NUMBER, "Hours, up to 32767."),
     Argument("minute", Kind.NUMBER, "Minutes, up to 32767."),
     Argument("second", Kind.NUMBER, "Seconds, up to 32767."),
+    work=Work(call=5_000),
     examples=(("=TIME(12,0,0)", 0.5), ("=TIME(27,0,0)", 0.125), ("=TIME(0,0,-1)", NUM)),
 )  # fmt: skip
 def time(hour: float, minute: float, second: float) -> float:
@@ -128,6 +135,7 @@ def time(hour: float, minute: float, second: float) -> float:
 @function(
     "HOUR", "date", "The hour of a moment, 0 to 23.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(("=HOUR(0.75)", 18.0), ('=HOUR("7:45 PM")', 19.0)),
 )  # fmt: skip
 def hour(environment: Environment, serial_number: float) -> int:
@@ -137,6 +145,7 @@ def hour(environment: Environment, serial_number: float) -> int:
 @function(
     "MINUTE", "date", "The minute of a moment, 0 to 59.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(('=MINUTE("12:45:00 PM")', 45.0),),
 )  # fmt: skip
 def minute(environment: Environment, serial_number: float) -> int:
@@ -146,6 +155,7 @@ def minute(environment: Environment, serial_number: float) -> int:
 @function(
     "SECOND", "date", "The second of a moment, rounded, 0 to 59.", _SERIAL,
     environment=True,
+    work=Work(call=5_000),
     examples=(('=SECOND("4:48:18 PM")', 18.0),),
 )  # fmt: skip
 def second(environment: Environment, serial_number: float) -> int:
@@ -175,6 +185,7 @@ _WEEK_STARTS: Final = {1: 6, 2: 0} | {code: code - 11 for code in range(11, 18)}
     Argument("return_type", Kind.INTEGER, "1 from Sunday 1, 2 from Monday 1, 3 from Monday 0, 11 to 17 from that day.",
              required=False),
     environment=True,
+    work=Work(call=5_000),
     examples=(("=WEEKDAY(45000)", 4.0), ("=WEEKDAY(45000,2)", 3.0), ("=WEEKDAY(1,99)", NUM)),
 )  # fmt: skip
 def weekday(environment: Environment, serial_number: float, return_type: int = 1) -> int:
@@ -230,6 +241,7 @@ def _iso_week(serial: int) -> int:
     "EDATE", "date", "The same day some months on, or the month's last where it has no such day.",
     _START, _MONTHS,
     environment=True,
+    work=Work(call=3_000, reads=True),
     examples=(("=EDATE(DATE(2011,1,31),1)", 40_602.0), ("=EDATE(45000,-1)", 44_972.0), ("=EDATE(TRUE,1)", VALUE)),
 )  # fmt: skip
 def edate(environment: Environment, start_date: Any, months: Any) -> Date:
@@ -241,6 +253,7 @@ def edate(environment: Environment, start_date: Any, months: Any) -> Date:
     "EOMONTH", "date", "The last day of the month some months on.",
     _START, _MONTHS,
     environment=True,
+    work=Work(call=3_000, reads=True),
     examples=(("=EOMONTH(DATE(2011,1,1),1)", 40_602.0), ("=EOMONTH(45000,0)", 45_016.0)),
 )  # fmt: skip
 def eomonth(environment: Environment, start_date: Any, months: Any) -> Date:
@@ -256,6 +269,7 @@ def eomonth(environment: Environment, start_date: Any, months: Any) -> Date:
     Argument("end_date", Kind.NUMBER, "The later day."),
     Argument("start_date", Kind.NUMBER, "The earlier day."),
     environment=True,
+    work=Work(call=5_000),
     examples=(('=DAYS("2021-03-15","2021-02-01")', 42.0), ("=DAYS(1,10)", -9.0)),
 )  # fmt: skip
 def days_apart(environment: Environment, end_date: float, start_date: float) -> int:
@@ -298,6 +312,7 @@ def yearfrac(environment: Environment, start_date: Any, end_date: Any, basis: An
     Argument("end_date", Kind.NUMBER, "The later day."),
     Argument("unit", Kind.TEXT, "Y, M or D; MD days beyond months, YM months beyond years, YD days beyond years."),
     environment=True,
+    work=Work(call=5_000),
     examples=(('=DATEDIF(DATE(2001,6,1),DATE(2002,8,15),"D")', 440.0), ('=DATEDIF(2,1,"D")', NUM)),
 )  # fmt: skip
 def datedif(environment: Environment, start_date: float, end_date: float, unit: str) -> int:

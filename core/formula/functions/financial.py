@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from core.formula import days
-from core.formula.catalogue import Argument, Kind, function
+from core.formula.catalogue import Argument, Kind, Work, function
 from core.formula.environment import Environment
 from core.formula.functions import toolpak
 from core.formula.values import DIV0, NUM, VALUE, Array, Error, Failure
@@ -77,6 +77,7 @@ def _interest(rate: float, per: float, nper: float, pv: float, fv: float, due: f
 
 @function(
     "PMT", "financial", "The payment of each period of a loan.", _RATE, _NPER, _PV, _FV, _TYPE,
+    work=Work(call=3_000),
     examples=(("=ROUND(PMT(0.08/12,10,10000),2)", -1037.03), ("=PMT(0,10,1000)", -100.0)),
 )  # fmt: skip
 def pmt(rate: float, nper: float, pv: float, fv: float = 0.0, due: float = 0.0) -> float:
@@ -85,6 +86,7 @@ def pmt(rate: float, nper: float, pv: float, fv: float = 0.0, due: float = 0.0) 
 
 @function(
     "PV", "financial", "What future payments are worth today.", _RATE, _NPER, _PMT, _FV, _TYPE,
+    work=Work(call=3_000),
     examples=(("=ROUND(PV(0.08/12,12*20,500,,0),2)", -59_777.15), ("=PV(0,10,-100)", 1000.0)),
 )  # fmt: skip
 def pv(rate: float, nper: float, pmt: float, fv: float = 0.0, due: float = 0.0) -> float:
@@ -97,6 +99,7 @@ def pv(rate: float, nper: float, pmt: float, fv: float = 0.0, due: float = 0.0) 
 @function(
     "FV", "financial", "What payments grow to.", _RATE, _NPER, _PMT,
     Argument("pv", Kind.NUMBER, "What is there at the beginning.", required=False), _TYPE,
+    work=Work(call=3_000),
     examples=(("=ROUND(FV(0.06/12,10,-200,-500,1),2)", 2581.4), ("=FV(0,10,-100)", 1000.0)),
 )  # fmt: skip
 def fv(rate: float, nper: float, pmt: float, pv: float = 0.0, due: float = 0.0) -> float:
@@ -132,6 +135,7 @@ def ispmt(rate: float, per: float, nper: float, pv: float) -> float:
 
 @function(
     "NPER", "financial", "How many periods a loan takes.", _RATE, _PMT, _PV, _FV, _TYPE,
+    work=Work(call=3_000),
     examples=(("=ROUND(NPER(0.12/12,-100,-1000,10000,1),4)", 59.6739), ("=NPER(0,-100,1000)", 10.0)),
 )  # fmt: skip
 def nper(rate: float, pmt: float, pv: float, fv: float = 0.0, due: float = 0.0) -> float:
@@ -268,6 +272,7 @@ def _present(rate: float, flows: list[float]) -> float:
     "NPV", "financial", "What cash flows at the ends of periods are worth today.", _RATE,
     Argument("value1", Kind.RANGE, "A cash flow, or cells of them."),
     Argument("value2", Kind.RANGE, "Further ones.", required=False, repeats=True),
+    work=Work(call=3_000, cell=1_500),
     examples=(("=ROUND(NPV(0.1,-10000,3000,4200,6800),2)", 1188.44), ("=NPV(-1,1)", DIV0)),
 )  # fmt: skip
 def npv(rate: float, *values: Any) -> float:

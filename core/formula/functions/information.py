@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.catalogue import OMITTED, Argument, Kind, function
+from core.formula.catalogue import OMITTED, Argument, Kind, Work, function
 from core.formula.coerce import to_number
 from core.formula.environment import Environment
 from core.formula.formats import parse
@@ -19,6 +19,7 @@ _VALUE: Final = Argument("value", Kind.ANY, "The value.")
 
 @function(
     "ISBLANK", "information", "Tells whether a cell is empty.", _VALUE,
+    work=Work(call=1_000),
     examples=(("=ISBLANK(D3)", True), ('=ISBLANK("")', False)),
 )  # fmt: skip
 def isblank(value: Any) -> bool:
@@ -35,6 +36,7 @@ def iserr(value: Any) -> bool:
 
 @function(
     "ISERROR", "information", "Tells whether a value is an error.", _VALUE,
+    work=Work(call=1_000),
     examples=(("=ISERROR(1/0)", True), ("=ISERROR(1)", False)),
 )  # fmt: skip
 def iserror(value: Any) -> bool:
@@ -43,6 +45,7 @@ def iserror(value: Any) -> bool:
 
 @function(
     "ISNA", "information", "Tells whether a value is #N/A.", _VALUE,
+    work=Work(call=1_000),
     examples=(("=ISNA(NA())", True), ("=ISNA(1/0)", False)),
 )  # fmt: skip
 def isna(value: Any) -> bool:
@@ -51,6 +54,7 @@ def isna(value: Any) -> bool:
 
 @function(
     "ISNUMBER", "information", "Tells whether a value is a number.", _VALUE,
+    work=Work(call=1_000),
     examples=(("=ISNUMBER(A1)", True), ('=ISNUMBER("1")', False)),
 )  # fmt: skip
 def isnumber(value: Any) -> bool:
@@ -59,6 +63,7 @@ def isnumber(value: Any) -> bool:
 
 @function(
     "ISTEXT", "information", "Tells whether a value is text.", _VALUE,
+    work=Work(call=1_000),
     examples=(("=ISTEXT(B1)", True), ("=ISTEXT(A1)", False)),
 )  # fmt: skip
 def istext(value: Any) -> bool:
@@ -117,6 +122,7 @@ def _whole(value: Any) -> int:
 @function(
     "N", "information", "Gives a number as it is, TRUE as 1, and 0 for anything else.",
     Argument("value", Kind.RANGE, "The value; of a range its first cell."),
+    work=Work(call=1_000),
     examples=(("=N(A1)", 10.0), ("=N(D1)", 1.0), ("=N(B1)", 0.0)),
 )  # fmt: skip
 def number_of(value: Any) -> Any:
@@ -135,6 +141,7 @@ def _number_or_error(value: Any) -> Any:
 
 @function(
     "NA", "information", "Gives the error #N/A: no value is available.",
+    work=Work(call=1_000),
     examples=(("=NA()", NA),),
 )  # fmt: skip
 def not_available() -> Error:

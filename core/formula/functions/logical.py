@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.formula.catalogue import Argument, Kind, form, function
+from core.formula.catalogue import Argument, Kind, Work, form, function
 from core.formula.values import NA, Array
 
 _LOGICALS = (
@@ -12,14 +12,17 @@ _LOGICALS = (
 
 form(
     "AND", "logical", "TRUE where all conditions are.", *_LOGICALS,
+    work=Work(call=1_000, cell=100, grows=0),
     examples=(("=AND(A1>5,C1=1)", True), ("=AND(D1:D2)", False)),
 )  # fmt: skip
 form(
     "OR", "logical", "TRUE where at least one condition is.", *_LOGICALS,
+    work=Work(call=1_000, cell=100, grows=0),
     examples=(("=OR(A1>50,C1=1)", True), ("=OR(FALSE,0)", False)),
 )  # fmt: skip
 form(
     "XOR", "logical", "TRUE where an odd number of the conditions is.", *_LOGICALS,
+    work=Work(call=1_000, cell=100, grows=0),
     examples=(("=XOR(TRUE,FALSE)", True), ("=XOR(TRUE,TRUE)", False)),
 )  # fmt: skip
 
@@ -27,26 +30,29 @@ form(
 @function(
     "NOT", "logical", "The opposite of a condition.",
     Argument("logical", Kind.LOGICAL, "The condition."),
+    work=Work(call=1_000, grows=0),
     examples=(("=NOT(A1>5)", False), ("=NOT(0)", True)),
 )  # fmt: skip
 def not_(logical: bool) -> bool:
     return not logical
 
 
-form("TRUE", "logical", "The logical value TRUE.", examples=(("=TRUE()", True),))
-form("FALSE", "logical", "The logical value FALSE.", examples=(("=FALSE()", False),))
+form("TRUE", "logical", "The logical value TRUE.", work=Work(call=1_000, grows=0), examples=(("=TRUE()", True),))
+form("FALSE", "logical", "The logical value FALSE.", work=Work(call=1_000, grows=0), examples=(("=FALSE()", False),))
 
 form(
     "IF", "logical", "One value where a condition holds, another where it does not.",
     Argument("logical_test", Kind.LOGICAL, "The condition."),
     Argument("value_if_true", Kind.OPERAND, "The value where it holds."),
     Argument("value_if_false", Kind.OPERAND, "The value where it does not; FALSE if left out.", required=False),
+    work=Work(call=1_000),
     examples=(('=IF(A1>5,"yes","no")', "yes"), ("=IF(A1>50,1)", False)),
 )  # fmt: skip
 form(
     "IFS", "logical", "The value of the first condition that holds; #N/A where none does.",
     Argument("logical_test1", Kind.LOGICAL, "A condition.", repeats=True),
     Argument("value_if_true1", Kind.OPERAND, "Its value.", repeats=True),
+    work=Work(call=1_000),
     examples=(('=IFS(A1>50,"high",A1>5,"middle")', "middle"), ('=IFS(A1>50,"high")', NA)),
 )  # fmt: skip
 form(
@@ -57,6 +63,7 @@ form(
     Argument("default_or_value2", Kind.OPERAND, "A next value, or, as the last argument, the default.",
              required=False, repeats=True),
     Argument("result2", Kind.OPERAND, "The result for that value.", required=False, repeats=True),
+    work=Work(call=1_000),
     examples=(('=SWITCH(C2,1,"one",2,"two","more")', "two"), ('=SWITCH(C5,1,"one","more")', "more")),
 )  # fmt: skip
 form(
@@ -64,18 +71,21 @@ form(
     Argument("index_num", Kind.INTEGER, "The place, from 1."),
     Argument("value1", Kind.OPERAND, "The value at place 1."),
     Argument("value2", Kind.OPERAND, "The value at place 2, and so on.", required=False, repeats=True),
+    work=Work(call=1_000),
     examples=(('=CHOOSE(2,"a","b","c")', "b"), ("=SUM(CHOOSE(1,A1:A3,C1:C3))", 60.0)),
 )  # fmt: skip
 form(
     "IFERROR", "logical", "A value, or another where the first is an error.",
     Argument("value", Kind.ANY, "The value to look at."),
     Argument("value_if_error", Kind.OPERAND, "What stands in for an error."),
+    work=Work(call=1_000),
     examples=(("=IFERROR(1/0,-1)", -1.0), ("=IFERROR(A1,-1)", 10.0)),
 )  # fmt: skip
 form(
     "IFNA", "logical", "A value, or another where the first is #N/A.",
     Argument("value", Kind.ANY, "The value to look at."),
     Argument("value_if_na", Kind.OPERAND, "What stands in for #N/A."),
+    work=Work(call=1_000),
     examples=(('=IFNA(MATCH("kiwi",B1:B5,0),0)', 0.0),),
 )  # fmt: skip
 form(
@@ -83,6 +93,7 @@ form(
     Argument("name1", Kind.OPERAND, "A name, which the arguments behind it may use.", repeats=True),
     Argument("name_value1", Kind.OPERAND, "Its value.", repeats=True),
     Argument("calculation", Kind.OPERAND, "The last argument: what to calculate.", repeats=True),
+    work=Work(call=1_000),
     examples=(("=LET(x,A1,y,x*2,x+y)", 30.0),),
 )  # fmt: skip
 form(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.formula.catalogue import OMITTED, Argument, Kind, function
+from core.formula.catalogue import OMITTED, Argument, Kind, Work, function
 from core.formula.coerce import to_text
 from core.formula.criteria import wildcard
 from core.formula.environment import Environment
@@ -89,6 +89,7 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
     Argument("table_array", Kind.RANGE, "The table."),
     Argument("col_index_num", Kind.INTEGER, "The column of the result, 1 for the first."),
     RANGE_LOOKUP,
+    work=Work(call=5_000, cell=300, matches=True),
     examples=(
         ("=VLOOKUP(30,A1:B5,2,FALSE)", "cherry"),
         ("=VLOOKUP(35,A1:B5,2)", "cherry"),
@@ -108,6 +109,7 @@ def vlookup(environment: Environment, value: Any, table: Any, column: int, sorte
     Argument("table_array", Kind.RANGE, "The table."),
     Argument("row_index_num", Kind.INTEGER, "The row of the result, 1 for the first."),
     RANGE_LOOKUP,
+    work=Work(call=5_000, cell=300, matches=True),
     examples=(('=HLOOKUP("apple",A1:D5,3,FALSE)', "cherry"),),
     environment=True,
 )
@@ -161,6 +163,7 @@ def lookup(environment: Environment, value: Any, array: Array, results: Array | 
         "1 for the last not larger in rising data, 0 exact, -1 for the last not smaller in falling data.",
         required=False,
     ),
+    work=Work(call=5_000, cell=300, matches=True, grows=0),
     examples=(
         ("=MATCH(30,A1:A5,0)", 3.0),
         ("=MATCH(39,A1:A5)", 3.0),
@@ -313,6 +316,7 @@ def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
     Argument("row_num", Kind.INTEGER, "The row, 1 for the first; 0 for all."),
     Argument("column_num", Kind.INTEGER, "The column, 1 for the first; 0 for all.", required=False),
     Argument("area_num", Kind.INTEGER, "Which of several areas, 1 for the first.", required=False),
+    work=Work(call=3_000, cell=100),
     examples=(
         ("=INDEX(A1:B5,2,2)", "banana"),
         ("=SUM(INDEX(A1:C5,0,3))", 15.0),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula import coerce
-from core.formula.catalogue import OMITTED, function
+from core.formula.catalogue import OMITTED, Work, function
 from core.formula.environment import Environment
 from core.formula.functions import toolpak
 from core.formula.functions.describe import array, cells, integer, logical, many, number
@@ -31,28 +31,34 @@ _NUMBERS = many("number1", "number2", "A number or a range of numbers.")
 
 function(
     "SUM", "math", "Adds numbers up.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=SUM(A1:A5)", 150.0), ('=SUM(1,TRUE,"2")', 4.0)),
 )(sum_of)  # fmt: skip
 function(
     "PRODUCT", "math", "Multiplies numbers.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=PRODUCT(C1:C5)", 120.0),),
 )(product_of)  # fmt: skip
 function(
     "SUMSQ", "math", "Adds the squares of numbers up.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=SUMSQ(3,4)", 25.0),),
 )(squares_of)  # fmt: skip
 function(
     "MIN", "statistical", "The least of the numbers; 0 where there are none.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=MIN(A1:A5)", 10.0), ("=MIN(B1:B5)", 0.0)),
 )(minimum_of)  # fmt: skip
 function(
     "MAX", "statistical", "The greatest of the numbers; 0 where there are none.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=MAX(A1:A5)", 50.0),),
 )(maximum_of)  # fmt: skip
 function(
     "SUMPRODUCT", "math", "Multiplies arrays of one shape place by place and adds the products up.",
     array("array1", "Numbers; anything else counts as 0."),
     array("array2", "As many rows and columns of numbers.", optional=True, repeats=True),
+    work=Work(call=1_000, cell=100),
     examples=(("=SUMPRODUCT(A1:A5,C1:C5)", 550.0), ("=SUMPRODUCT((A1:A5>20)*C1:C5)", 12.0)),
 )(sum_product)  # fmt: skip
 
@@ -171,7 +177,10 @@ _OF_ONE: tuple[tuple[str, str, Callable[[float], float], tuple[tuple[str, Any], 
 )  # fmt: skip
 
 for _name, _description, _body, _examples in _OF_ONE:
-    function(_name, "math", _description, number("number", "Any number."), examples=_examples)(_body)
+    _row = function(
+        _name, "math", _description, number("number", "Any number."), work=Work(call=2_000), examples=_examples
+    )
+    _row(_body)
 
 
 @function(
@@ -185,7 +194,13 @@ def sqrt_pi(value: Any) -> float:
     return math.sqrt(value * math.pi)
 
 
-@function("PI", "math", "A circle's circumference by its diameter.", examples=(("=ROUND(PI(),5)", 3.14159),))
+@function(
+    "PI",
+    "math",
+    "A circle's circumference by its diameter.",
+    work=Work(call=2_000),
+    examples=(("=ROUND(PI(),5)", 3.14159),),
+)
 def pi() -> float:
     return math.pi
 
@@ -193,6 +208,7 @@ def pi() -> float:
 @function(
     "LOG", "math", "The logarithm to any base.",
     number("number", "Above 0."), number("base", "Above 0; 10 where it is not given.", optional=True),
+    work=Work(call=2_000),
     examples=(("=LOG(8,2)", 3.0), ("=LOG(100)", 2.0), ("=LOG(10,1)", DIV0)),
 )  # fmt: skip
 def log(value: float, base: float = 10.0) -> float:
@@ -208,6 +224,7 @@ def log(value: float, base: float = 10.0) -> float:
 @function(
     "POWER", "math", "A number raised to a power, as with ^.",
     number("number", "The base."), number("power", "The exponent."),
+    work=Work(call=2_000),
     examples=(("=POWER(2,10)", 1024.0), ("=POWER(0,0)", NUM), ("=POWER(-8,1/3)", -2.0), ("=POWER(-2,0.5)", NUM)),
 )  # fmt: skip
 def power(base: float, exponent: float) -> float | Error:
@@ -217,6 +234,7 @@ def power(base: float, exponent: float) -> float | Error:
 @function(
     "MOD", "math", "What is left of a number after division, with the divisor's sign.",
     number("number", "What is divided."), number("divisor", "What it is divided by."),
+    work=Work(call=2_000),
     examples=(("=MOD(3,2)", 1.0), ("=MOD(-3,2)", 1.0), ("=MOD(3,-2)", -1.0), ("=MOD(3,0)", DIV0)),
 )  # fmt: skip
 def mod(value: float, divisor: float) -> float:

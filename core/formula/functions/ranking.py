@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from core.formula.catalogue import function
+from core.formula.catalogue import Work, function
 from core.formula.environment import Environment
 from core.formula.functions.describe import array, cells, many, number
 from core.formula.reduce import numbers, ordered, round_down, spread
@@ -53,6 +53,7 @@ def _some(environment: Environment, values: Any) -> Sequence[float]:
 @function(
     "MEDIAN", "statistical", "The number in the middle.",
     *many("number1", "number2", "A number or a range of numbers."), environment=True,
+    work=Work(call=5_000, cell=500),
     examples=(("=MEDIAN(1,2,3,4)", 2.5), ("=MEDIAN(A1:A5)", 30.0)),
 )  # fmt: skip
 def median(environment: Environment, *arguments: Any) -> float:
@@ -78,7 +79,7 @@ def trimmed_mean(values: Array, share: float) -> float:
 
 @function(
     "LARGE", "statistical", "The k-th greatest number.", _ARRAY, number("k", "From 1; decimals are rounded up."),
-    environment=True, examples=(("=LARGE(A1:A5,2)", 40.0), ("=LARGE(A1:A5,6)", NUM)),
+    environment=True, work=Work(call=5_000, cell=500), examples=(("=LARGE(A1:A5,2)", 40.0), ("=LARGE(A1:A5,6)", NUM)),
 )  # fmt: skip
 def large(environment: Environment, values: Array, k: float) -> float:
     found = _some(environment, values)
@@ -89,7 +90,7 @@ def large(environment: Environment, values: Array, k: float) -> float:
 
 @function(
     "SMALL", "statistical", "The k-th least number.", _ARRAY, number("k", "From 1; decimals are cut."),
-    environment=True, examples=(("=SMALL(A1:A5,2)", 20.0), ("=SMALL(A1:A5,0)", NUM)),
+    environment=True, work=Work(call=5_000, cell=500), examples=(("=SMALL(A1:A5,2)", 20.0), ("=SMALL(A1:A5,0)", NUM)),
 )  # fmt: skip
 def small(environment: Environment, values: Array, k: float) -> float:
     found = _some(environment, values)

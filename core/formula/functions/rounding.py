@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.formula.catalogue import OMITTED, Argument, function
+from core.formula.catalogue import OMITTED, Argument, Work, function
 from core.formula.functions import toolpak
 from core.formula.functions.describe import number
 from core.formula.reduce import (
@@ -23,19 +23,23 @@ _DECIMALS = (number("number", "What is rounded."), number("num_digits", "Decimal
 
 function(
     "ROUND", "math", "Rounds to decimals, halves away from zero.", *_DECIMALS,
+    work=Work(call=2_000),
     examples=(("=ROUND(2.675,2)", 2.68), ("=ROUND(-2.5,0)", -3.0), ("=ROUND(1550,-2)", 1600.0)),
 )(round_of)  # fmt: skip
 function(
     "ROUNDUP", "math", "Rounds to decimals, away from zero.", *_DECIMALS,
+    work=Work(call=2_000),
     examples=(("=ROUNDUP(3.14159,2)", 3.15), ("=ROUNDUP(-31415.9,-2)", -31500.0)),
 )(round_up_of)  # fmt: skip
 function(
     "ROUNDDOWN", "math", "Rounds to decimals, toward zero.", *_DECIMALS,
+    work=Work(call=2_000),
     examples=(("=ROUNDDOWN(3.14159,3)", 3.141), ("=ROUNDDOWN(-31415.9,-2)", -31400.0)),
 )(round_down_of)  # fmt: skip
 function(
     "TRUNC", "math", "Cuts decimals off.",
     number("number", "What is cut."), number("num_digits", "Decimals to keep; 0 where not given.", optional=True),
+    work=Work(call=2_000),
     examples=(("=TRUNC(-8.9)", -8.0), ("=TRUNC(3.14159,2)", 3.14)),
 )(round_down_of)  # fmt: skip
 
@@ -83,6 +87,7 @@ _BOTH = (number("number", "What is rounded."), number("significance", f"{_SIGNIF
 
 @function(
     "CEILING", "math", "Rounds up to a multiple; away from zero where both are negative.", *_BOTH,
+    work=Work(call=2_000),
     examples=(("=CEILING(2.5,1)", 3.0), ("=CEILING(-2.5,-2)", -4.0), ("=CEILING(-2.5,2)", -2.0)),
 )  # fmt: skip
 def ceiling(value: float, step: float) -> float:
@@ -93,6 +98,7 @@ def ceiling(value: float, step: float) -> float:
 
 @function(
     "FLOOR", "math", "Rounds down to a multiple; toward zero where both are negative.", *_BOTH,
+    work=Work(call=2_000),
     examples=(("=FLOOR(3.7,2)", 2.0), ("=FLOOR(-2.5,-2)", -2.0), ("=FLOOR(-2.5,2)", -4.0), ("=FLOOR(2.5,0)", DIV0)),
 )  # fmt: skip
 def floor(value: float, step: float) -> float:

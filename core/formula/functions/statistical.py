@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.formula.catalogue import function
+from core.formula.catalogue import Work, function
 from core.formula.functions.describe import many, number
 from core.formula.reduce import average_of, count_of, numbers, spread
 from core.formula.values import DIV0, NA, NUM, VALUE, Array, Error, Failure
@@ -22,16 +22,19 @@ _VALUES = many("value1", "value2", "A value or a range of values.")
 
 function(
     "AVERAGE", "statistical", "The mean of the numbers.", *_NUMBERS,
+    work=Work(call=1_000, cell=50),
     examples=(("=AVERAGE(A1:A5)", 30.0), ("=AVERAGE(B1:B5)", DIV0)),
 )(average_of)  # fmt: skip
 function(
     "COUNT", "statistical", "How many numbers there are.", *_VALUES,
+    work=Work(call=1_000, cell=50),
     examples=(("=COUNT(A1:D5)", 11.0), ('=COUNT(1,"2","x",TRUE)', 3.0)),
 )(count_of)  # fmt: skip
 
 
 @function(
     "COUNTA", "statistical", "How many values there are, whatever they are.", *_VALUES,
+    work=Work(call=1_000, cell=50),
     examples=(("=COUNTA(D1:D5)", 4.0), ('=COUNTA(1,"")', 2.0)),
 )  # fmt: skip
 def count_all(*arguments: Any) -> float:
@@ -154,7 +157,7 @@ for _name, _population, _root, _everything, _example in _SPREADS:
     _value = (1.0 if _population else 2.0) if _root else (2.0 if _population else 2.5)
     function(
         _name, "statistical", f"The {_what} of a {_of}{_text}.", *(_VALUES if _everything else _NUMBERS),
-        examples=((_example, _value),),
+        work=Work(call=5_000, cell=500), examples=((_example, _value),),
     )(SPREAD_BODIES[_name])  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from math import floor
 from typing import Any, Final
 from urllib.parse import quote
 
-from core.formula.catalogue import OMITTED, Argument, Kind, function
+from core.formula.catalogue import OMITTED, Argument, Kind, Work, function
 from core.formula.coerce import to_text
 from core.formula.criteria import fold, wildcard
 from core.formula.values import CALC, NA, VALUE, Array, Error, Failure
@@ -71,6 +71,7 @@ def gathered(parts: Iterable[str]) -> str:
 )  # fmt: skip
 @function(
     "LEN", "text", "Counts the characters of a text.", _TEXT,
+    work=Work(call=2_000, character=4_000, grows=0),
     examples=(('=LEN("apple pie")', 9.0),),
 )  # fmt: skip
 def length(text: str) -> float:
@@ -86,6 +87,7 @@ _COUNT: Final = Argument("num_chars", Kind.INTEGER, "How many characters; 1 if l
 )  # fmt: skip
 @function(
     "LEFT", "text", "Takes characters from the start of a text.", _TEXT, _COUNT,
+    work=Work(call=2_000, character=4_000),
     examples=(('=LEFT("Sale Price",4)', "Sale"), ("=LEFT(B1)", "a")),
 )  # fmt: skip
 def left(text: str, count: int = 1) -> str:
@@ -100,6 +102,7 @@ def left(text: str, count: int = 1) -> str:
 )  # fmt: skip
 @function(
     "RIGHT", "text", "Takes characters from the end of a text.", _TEXT, _COUNT,
+    work=Work(call=2_000, character=4_000),
     examples=(('=RIGHT("Sale Price",5)', "Price"), ('=RIGHT("Stock Number")', "r")),
 )  # fmt: skip
 def right(text: str, count: int = 1) -> str:
@@ -122,6 +125,7 @@ _MID: Final = (
 )  # fmt: skip
 @function(
     "MID", "text", "Takes characters from inside a text.", *_MID,
+    work=Work(call=2_000, character=4_000),
     examples=(('=MID("Fluid Flow",1,5)', "Fluid"), ('=MID("Fluid Flow",20,5)', "")),
 )  # fmt: skip
 def middle(text: str, start: int, count: int) -> str:
@@ -143,6 +147,7 @@ _SEEK: Final = (
 )  # fmt: skip
 @function(
     "FIND", "text", "Finds a text inside another, letter for letter, and gives its place.", *_SEEK,
+    work=Work(call=2_000, character=4_000, grows=0),
     examples=(('=FIND("M","Miriam McGovern")', 1.0), ('=FIND("M","Miriam McGovern",3)', 8.0)),
 )  # fmt: skip
 def find(sought: str, text: str, start: int = 1) -> float:
@@ -229,6 +234,7 @@ def replace(text: str, start: int, count: int, new: str) -> str:
 
 @function(
     "UPPER", "text", "Turns letters into capitals.", _TEXT,
+    work=Work(call=2_000, character=2_000, grows=3),
     examples=(('=UPPER("total")', "TOTAL"),),
 )  # fmt: skip
 def upper(text: str) -> str:
@@ -239,6 +245,7 @@ def upper(text: str) -> str:
 
 @function(
     "LOWER", "text", "Turns capitals into small letters.", _TEXT,
+    work=Work(call=2_000, character=2_000, grows=3),
     examples=(('=LOWER("Apt. 2B")', "apt. 2b"),),
 )  # fmt: skip
 def lower(text: str) -> str:
@@ -254,6 +261,7 @@ def _one(character: str, changed: str) -> str:
 
 @function(
     "PROPER", "text", "Begins every word with a capital and goes on in small letters.", _TEXT,
+    work=Work(call=2_000, character=2_000, grows=3),
     examples=(
         ('=PROPER("this is a TITLE")', "This Is A Title"), ('=PROPER("2-way street")', "2-Way Street"),
         ('=PROPER("76BudGet")', "76Budget"),
@@ -269,6 +277,7 @@ def proper(text: str) -> str:
 
 @function(
     "TRIM", "text", "Drops blanks at both ends and leaves one between words.", _TEXT,
+    work=Work(call=2_000, character=4_000),
     examples=(('=TRIM("  First   Quarter ")', "First Quarter"),),
 )  # fmt: skip
 def trim(text: str) -> str:
@@ -296,6 +305,7 @@ def repeat(text: str, times: int) -> str:
 @function(
     "EXACT", "text", "Tells whether two texts are the same, capitals and small letters told apart.",
     Argument("text1", Kind.TEXT, "One text."), Argument("text2", Kind.TEXT, "The other."),
+    work=Work(call=2_000, character=4_000, grows=0),
     examples=(('=EXACT("word","word")', True), ('=EXACT("Word","word")', False)),
 )  # fmt: skip
 def exact(first: str, second: str) -> bool:
@@ -325,6 +335,7 @@ def _text_or_error(value: Any) -> Any:
 @function(
     "CONCAT", "text", "Joins texts, and all cells of ranges.",
     Argument("text", Kind.RANGE, "A text, or cells to join row by row.", repeats=True),
+    work=Work(call=2_000, cell=200, character=1_500),
     examples=(('=CONCAT("Don","t")', "Dont"), ("=CONCAT(B1:B2,A1)", "applebanana10")),
 )  # fmt: skip
 def concat(*arguments: Any) -> str:
@@ -333,6 +344,7 @@ def concat(*arguments: Any) -> str:
 
 @function(
     "CONCATENATE", "text", "Joins texts.", Argument("text", Kind.TEXT, "A text.", repeats=True),
+    work=Work(call=2_000, cell=200, character=1_500),
     examples=(('=CONCATENATE(B1," ",A1)', "apple 10"),),
 )  # fmt: skip
 def concatenate(*parts: str) -> str:
@@ -344,6 +356,7 @@ def concatenate(*parts: str) -> str:
     Argument("delimiter", Kind.RANGE, "What to put between; several are used in turn."),
     Argument("ignore_empty", Kind.LOGICAL, "TRUE leaves out empty cells and texts.", empty=True),
     Argument("text", Kind.RANGE, "A text, or cells to join row by row.", repeats=True),
+    work=Work(call=2_000, cell=400, character=1_500, joins=True),
     examples=(('=TEXTJOIN(", ",TRUE,B1:B3)', "apple, banana, cherry"), ('=TEXTJOIN("-",FALSE,D3:D4)', "-text")),
 )  # fmt: skip
 def textjoin(delimiter: Any, ignore_empty: bool, *arguments: Any) -> str:

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,11 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
 from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
+from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 NULL_WORDS: Final = frozenset(
     ("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
@@ -48,7 +49,7 @@ SERIAL_MAX: Final = 2_958_465
 """The serial of 9999-12-31."""
 
 
-@lru_cache(maxsize=16_384)
+@remembered(16_384)
 def key(text: str) -> str:
     """A text for comparison: lower case, "&" as "and", no accents, every run of other signs one space."""
     if not text.isascii():
@@ -95,6 +96,18 @@ class Cells:
             column = Column(first, *_NOTHING)
         cut = column.span(first, last)
         return cls(cut.kinds, cut.numbers, cut.codes, cut.formats, pool)
+
+    @classmethod
+    def at(cls, column: Column | None, rows: NDArray[np.int64], pool: Pool) -> Cells:
+        """Some rows of a column, which ascend; blanks where it has none."""
+        height = len(rows)
+        kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
+        codes, formats = np.full(height, -1, np.int32), np.zeros(height, np.uint16)
+        if column is not None:
+            held, (met, slots) = column.held, column.meeting(rows)
+            kinds[met], numbers[met] = held.kinds[slots], held.numbers[slots]
+            codes[met], formats[met] = held.codes[slots], held.formats[slots]
+        return cls(kinds, numbers, codes, formats, pool)
 
     def take(self, rows: NDArray[np.int64] | slice) -> Cells:
         """The cells of these rows."""
@@ -170,7 +183,7 @@ def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -
     return extended[codes]
 
 
-@lru_cache(maxsize=1024)
+@remembered(1_024)
 def shows_percent(number_format: str) -> bool:
     """Whether a number format multiplies by 100: a % outside quotes, escapes and brackets."""
     return "%" in re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format)
@@ -607,6 +620,13 @@ def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: b
     return TextColumn(spread_out(table, -1, local), Text(offsets, data))
 
 
+def subset(column: TextColumn, rows: NDArray[Index]) -> TextColumn:
+    """Some rows of a text column, with a pool of just the strings that they use."""
+    local, used = _parse.distinct(column.codes[rows], len(column.text))
+    _, offsets, data = _parse.clean(column.text.offsets, column.text.data, used, False, True)
+    return TextColumn(local, Text(offsets, data))
+
+
 def plain(figure: float) -> str:
     """A number as it would be typed: no trailing .0, no exponent below 1e15."""
     return str(int(figure)) if figure.is_integer() and abs(figure) < 1e15 else repr(figure)
@@ -673,7 +693,7 @@ _LIENS: Final = (
 _SECOND_LIEN_FLAG: Final = re.compile(r"is (second|2nd) (lein|lien)")
 
 
-@lru_cache(maxsize=4096)
+@remembered(4_096)
 def lien(text: str) -> Lien:
     """The lien that the words of a text name; OTHER where they name none."""
     if len(text) > CATEGORY_LENGTH_MAX:
@@ -708,7 +728,7 @@ _TENOR: Final = re.compile(r"(?:^|[^0-9])0*(1|2|3|6|12) ?(?:m|mo|mos|mth|months?
 _YEAR: Final = re.compile(r"\b(?:1 ?y|1 ?yr|1 ?years?|12 months)\b")
 
 
-@lru_cache(maxsize=4096)
+@remembered(4_096)
 def base_rate(text: str) -> str:
     """The index of a reference rate as family and tenor ("SOFR-3M", "PRIME", "FIXED"); another one in upper case."""
     if len(text) > CATEGORY_LENGTH_MAX:

@@ -21,6 +21,9 @@ PATTERN_LENGTH_MAX: Final = 300
 PATTERN_MEMORY_BYTES: Final = 1 << 20
 """What a compiled pattern may take."""
 
+PATTERNS_KEPT: Final = 64
+"""Patterns that stay compiled, in four forms each; on its way through texts each form grows up to the figure above."""
+
 PROGRAM_SIZE_MAX: Final = 500
 """Instructions of a compiled pattern. The worst pattern asks each of them about each byte: 7 us a byte for a thousand;
 ^[A-Z0-9]{9}$ has 20, ^.{1,50}$ has 450."""
@@ -65,7 +68,7 @@ def program_size(pattern: str) -> int:
     return int(compiled(pattern).ProgramSize())
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=PATTERNS_KEPT)
 def compiled(pattern: str) -> Any:
     """A pattern over UTF-8 bytes.
 
@@ -152,7 +155,7 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
     return found
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=PATTERNS_KEPT)
 def _line_patterns(pattern: str) -> tuple[Any, Any]:
     """What matches a run of lines with a match each, and a single match, where ^ and $ are the ends of a line."""
     return (
@@ -248,7 +251,7 @@ def _substituted(
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=PATTERNS_KEPT)
 def _in_lines(pattern: str, *, without_groups: bool) -> Any:
     """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
     return _compiled(rf"(?m)(?:{pattern})", without_groups=without_groups)

@@ -316,8 +316,8 @@ class _Scan:
         for column, stored in enumerate(sheet.columns):
             if stored is None or stored.start >= height_max:
                 continue
-            height = height_max - stored.start
-            kinds, codes = stored.kinds[:height].tolist(), stored.codes[:height].tolist()
+            first = stored.span(stored.start, min(stored.stop, height_max))
+            kinds, codes = first.kinds.tolist(), first.codes.tolist()
             for row, kind in enumerate(kinds, stored.start):
                 if kind == TEXT:
                     found.append((row, column, codes[row - stored.start]))
@@ -530,7 +530,7 @@ def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[in
 
 def has_cells(column: Column | None, first: int) -> bool:
     """Whether a column has a cell that is not blank from row `first` (0-based) on."""
-    return column is not None and bool(column.kinds[max(0, first - column.start) :].any())
+    return column is not None and bool(column.held.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:

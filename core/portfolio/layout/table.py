@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.grid.sheet import Sheet
 from core.portfolio.cells import _parse
-from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, key, read_numbers, spread_out
+from core.portfolio.cells.parsing import TEXT, Cells, bit, key, read_numbers, spread_out
 from core.portfolio.fields import IDENTIFIERS, Mapping
+from core.portfolio.layout.below import BLANK_ROWS, Below
 from core.portfolio.layout.header import SCORE_MIN, Found, Matcher, matcher
 
 TOTAL_TOLERANCE: Final = 0.02
@@ -37,9 +38,6 @@ UNKNOWN_MAX: Final = 1
 
 MISSES_MAX: Final = 8
 """Cells that name no field, more than those that do, after which a row is no header."""
-
-BLANK_ROWS: Final = 3
-"""Blank rows in a row that end a table."""
 
 _BARE: Final = re.compile(
     r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*"
@@ -94,18 +92,18 @@ TEXT_BYTES_MAX: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Loans:
-    """The rows of a table that are loans."""
+    """The rows of a table that are loans, by their places among those that are looked at (`Below`)."""
 
     rows: NDArray[np.int64] | slice
-    """0-based offsets below the first data row, ascending; a slice where the loans follow one another."""
+    """Ascending; a slice where the loans follow one another."""
     stop: int
-    """One past the last row of the table, as an offset."""
+    """One past the last row of the table."""
     borrower: NDArray[np.int64] | None
     """The row that each loan takes its borrower from; None when each has its own."""
     counts: dict[str, int]
     """filled_borrowers, and the length of each entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Offsets of rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
+    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
     cash_rows, repeated_headers, unidentified_rows, rows_after_end (of those after the end only what looks like a loan).
     """
 
@@ -140,23 +138,16 @@ class _Has:
     """A loan without question."""
 
 
-def pick(
-    sheet: Sheet,
-    pool: Pool,
-    found: Found,
-    mapping: Mapping,
-    at: Callable[[int], Cells],
-    par: NDArray[np.float64] | None = None,
-) -> Loans:
-    """The rows of a sheet that are loans: offsets from the row below its header.
+def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] | None = None) -> Loans:
+    """The rows of a sheet that are loans.
 
     Args:
-        at: the cells of a column from the row below the header to the sheet's last row.
-        par: the numbers of the par column over the same rows; without it those of a principal balance, if any.
+        par: the numbers of the par column in the rows that are looked at; without it those of a principal balance, if
+            any.
     """
-    first = found.row + 1
+    sheet = below.sheet
     places = {target: columns[0] for target, columns in found.columns.items()}
-    cells = {target: at(column) for target, column in places.items()}
+    cells = {target: below.cells(column) for target, column in places.items()}
     if par is None and "principal_balance" in cells:
         par = read_numbers(cells["principal_balance"]).values
     headers = [(cells[target], _header_codes(sheet, found, column)) for target, column in places.items()]
@@ -169,7 +160,7 @@ def pick(
         [(column, codes) for column, codes in headers if len(codes)],
         places,
     )
-    return loans(sheet, pool, columns, first, max(first, sheet.row_count), matcher(mapping))
+    return loans(below, columns, matcher(mapping))
 
 
 def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
@@ -190,8 +181,8 @@ def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:
     return codes[codes >= 0]
 
 
-def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int, aliases: Matcher | None = None) -> Loans:
-    """Sort out rows `first` to `last - 1` of a sheet.
+def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loans:
+    """Sort out the rows below a header.
 
     A row with par, a borrower, and an identifier, facility or maturity is a loan unless its borrower reads like a
     total. Only the other rows are looked at one by one.
@@ -199,12 +190,12 @@ def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int, ali
     Args:
         aliases: what headers are called, to see where another table begins.
     """
-    height = last - first
+    height, text = below.height, below.pool.text
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
     has_id = np.zeros(height, np.bool_)
     has_maturity = _present(columns.maturity, height)
-    markers = _markers(pool.text)
-    cash_names = _cash_names(columns, pool.text, np.flatnonzero(has_par & ~has_maturity))
+    markers = _markers(text)
+    cash_names = _cash_names(columns, text, np.flatnonzero(has_par & ~has_maturity))
     for cells in columns.identifiers:
         has_id |= cells.present() & ~markers[cells.codes]
         if cash_names is not None:
@@ -224,7 +215,7 @@ def loans(sheet: Sheet, pool: Pool, columns: Columns, first: int, last: int, ali
         plain &= ~markers[columns.borrower.codes]
     if plain.all():
         return Loans(slice(0, height), height, None, {})
-    odd = _Odd(sheet, pool, first, np.flatnonzero(~plain), aliases)
+    odd = _Odd(below, np.flatnonzero(~plain), aliases)
     return _sort(columns, odd, _Has(has_par, has_name, has_id, has_detail, is_cash, plain))
 
 
@@ -294,18 +285,19 @@ def _is_figure(cells: Cells) -> NDArray[np.bool_]:
 class _Odd:
     """The rows that are not plainly loans, and what all columns of the sheet say about them."""
 
-    def __init__(self, sheet: Sheet, pool: Pool, first: int, rows: NDArray[np.int64], aliases: Matcher | None) -> None:
+    def __init__(self, below: Below, rows: NDArray[np.int64], aliases: Matcher | None) -> None:
         self.rows = rows
-        self._sheet, self._first, self._aliases = sheet, first, aliases
+        self._below, self._aliases = below, aliases
+        sheet = below.sheet
         self.filled = np.zeros(len(rows), np.int32)
         self.texts = np.zeros(len(rows), np.int32)
         self.first_text = np.full(len(rows), -1, np.int32)
         self.text = sheet.text
-        low, high = (first + int(rows[0]), first + int(rows[-1]) + 1) if len(rows) else (first, first)
-        for stored in sheet.columns:
+        low, high = below.row(int(rows[0])), below.row(int(rows[-1])) + 1
+        for column, stored in enumerate(sheet.columns):
             if stored is None or stored.stop <= low or stored.start >= high:
                 continue
-            cells = Cells.of(stored, low, high, pool).take(rows - rows[0])
+            cells = below.part(column, rows)
             present = cells.present()
             is_text = present & (cells.kinds == TEXT) & ~_is_figure(cells)
             self.filled += present
@@ -318,7 +310,7 @@ class _Odd:
         other: list[int] = []
         if self._aliases is None:
             return same, other
-        rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._sheet.column_count))
+        rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._below.sheet.column_count))
         mapped = set(places.values())
         for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:rows_max].tolist():
             named, unknown = self._named(int(self.rows[at]), mapped)
@@ -333,11 +325,12 @@ class _Odd:
         assert self._aliases is not None
         named: dict[str, int] = {}
         balance = unknown = 0
-        for column, stored in enumerate(self._sheet.columns):
-            at = -1 if stored is None else self._first + row - stored.start
-            if stored is None or not 0 <= at < len(stored.kinds) or stored.kinds[at] != TEXT:
+        row = self._below.row(row)
+        for column, stored in enumerate(self._below.sheet.columns):
+            at = -1 if stored is None else stored.slot(row)
+            if stored is None or at < 0 or stored.held.kinds[at] != TEXT:
                 continue
-            options = self._aliases.options(_start(self.text, int(stored.codes[at])))
+            options = self._aliases.options(_start(self.text, int(stored.held.codes[at])))
             balance += 1 if options else -1
             unknown += not options and column in mapped
             if balance < -MISSES_MAX:

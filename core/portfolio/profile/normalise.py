@@ -18,6 +18,7 @@ from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import Mapping
 from core.portfolio.layout import header, table
+from core.portfolio.layout.below import Below
 from core.portfolio.profile.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, works
 from core.values import Kind
 
@@ -358,21 +359,13 @@ class _SheetSource:
     """The columns of one sheet over the rows that count."""
 
     def __init__(self, mapping: Mapping, book: Workbook, sheet: Sheet, found: header.Found) -> None:
-        self._sheet, self._found = sheet, found
-        self._first = found.row + 1
-        self._last = max(self._first, sheet.row_count)
-        self._pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._cells: dict[int, Cells] = {}
+        self._found = found
+        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._below = Below(sheet, pool, found.row + 1, sheet.row_count)
         self.par: NDArray[np.float64] | None = None
-        picked = table.pick(sheet, self._pool, found, mapping, self._at, self._par(works(mapping)))
+        picked = table.pick(self._below, found, mapping, self._par(works(mapping)))
         self._rows, self._borrower = _with_blank_par(picked)
-        self.row_numbers = np.arange(self._first, self._last, dtype=np.int64)[self._rows] + 1
-
-    def _at(self, column: int) -> Cells:
-        cells = self._cells.get(column)
-        if cells is None:
-            cells = self._cells[column] = Cells.of(self._sheet.columns[column], self._first, self._last, self._pool)
-        return cells
+        self.row_numbers = self._below.rows(self._rows) + 1
 
     def _par(self, known: dict[str, Work]) -> NDArray[np.float64] | None:
         """Par over all rows below the header, to tell which of them are loans."""
@@ -380,19 +373,19 @@ class _SheetSource:
             return None
         column, work = self._found.columns["par_value"][0], known["par_value"]
         if work.field.type != "number":
-            return parsing.read_numbers(self._at(column)).values
-        return changed(work, self._at(column), self._in_unit(column)).column.values
+            return parsing.read_numbers(self._below.cells(column)).values
+        return changed(work, self._below.cells(column), self._in_unit(column)).column.values
 
     def run(self, work: Work) -> Outcome:
         """One field from its column."""
         places = self._found.columns[work.field.target]
         column = places[0]
         if work.field.target == "price" and len(places) > 1 and not work.says_unit:
-            column = places[parsing.price_place(places, lambda place: self._at(place).take(self._rows))]
+            column = places[parsing.price_place(places, lambda place: self._below.cells(place).take(self._rows))]
         rows = self._rows
         if work.field.target == "borrower_name" and self._borrower is not None:
             rows = self._borrower
-        cells = self._at(column)
+        cells = self._below.cells(column)
         if not isinstance(rows, slice) or rows != slice(0, len(cells.kinds)):
             cells = cells.take(rows)
         return run(work, cells, self._in_unit(column))

@@ -364,7 +364,7 @@ def scanned(chunks: list[bytes]) -> tuple[object, ...]:
     for chunk in chunks:
         scan.feed(chunk)
     scan.finish()
-    columns = [None if c is None else (c[0], *(part.tolist() for part in c[1:])) for c in scan.columns()]
+    columns = [None if c is None else tuple(part.tolist() for part in c) for c in scan.columns()]
     rows, at, texts, origins, (offsets, data), arrays, dynamic, ordered = scan.formulas()
     formulas = (
         rows.tolist(),

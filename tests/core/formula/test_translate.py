@@ -307,6 +307,14 @@ def test_hostile_words_stay_words(target: Target) -> None:
     assert namespace["formula"]() == 3
 
 
+def test_names_that_are_spelt_alike_are_numbered() -> None:
+    """An underscore more for each made the source of a thousand such names longer than any may be."""
+    assert translate("=é+ü+à+max+ö", "python").code == "name + name_ + name_2 + max_ + name_3"
+    names = [chr(0x4E00 + at) for at in range(1_000)]
+    sums = [f"SUM({','.join(names[at : at + 250])})" for at in range(0, len(names), 250)]
+    assert len(translate(f"=SUM({','.join(sums)})", "python").code) < 20_000
+
+
 @given(FORMULAS)
 @settings(max_examples=200, deadline=None)
 def test_whatever_is_translated_is_source(formula: str) -> None:

@@ -102,8 +102,33 @@ def test_the_file_is_in_the_safetensors_format(tmp_path: Path) -> None:
     write_sheet(sample(), tmp_path / "s")
     tensors = load_file(tmp_path / "s")
     assert tensors["numbers"].tolist() == [0.0, -1.5, 6.0, 45000.25, 1.0, 0.0, 0.0]
-    assert tensors["lengths"].tolist() == [3, 0, 1, 3]
+    assert tensors["lengths"].tolist() == [3, 1, 3]
+    assert tensors["runs"].tolist() == [1, 0, 1, 1]
     assert tensors["merged"].tolist() == [0, 0, 1, 1, 5, 2, 9, 2]
+
+
+LAYOUT_2 = Path(__file__).with_name("layout-2.safetensors")
+"""`sample()` as version 2 of the layout wrote it, with each column in one span."""
+
+
+def test_what_the_version_before_stored_is_read(tmp_path: Path) -> None:
+    back = open_sheet(LAYOUT_2)
+    assert same(back, sample())
+    manifest = write_workbook(Workbook((sample(),), number_formats=("General", "0")), tmp_path)
+    (tmp_path / "sheet-0.safetensors").write_bytes(LAYOUT_2.read_bytes())
+    before = Manifest.from_json(manifest.to_json().replace('"version": "3"', '"version": "2"'))
+    assert same(open_workbook(before, tmp_path).sheets, (sample(),))
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [("starts", 0, -1), ("starts", 2, 1_000_000), ("lengths", 0, -3), ("lengths", 0, 4), ("lengths", 1, 1)],
+)
+def test_spans_of_the_version_before_that_cannot_be(tmp_path: Path, name: str, at: int, value: int) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(spoiled(LAYOUT_2.read_bytes(), name, put(at, value)))
+    with pytest.raises(CodecError):
+        open_sheet(path)
 
 
 def test_views_of_other_arrays_are_written_right(tmp_path: Path) -> None:
@@ -217,10 +242,13 @@ def put(at: int, value: float) -> Any:
         ("numbers", put(2, float("nan"))),
         ("numbers", put(2, -1.0)),
         ("starts", put(0, -1)),
-        ("starts", put(2, 1_000_000)),
+        ("starts", put(1, 1_000_000)),
         ("lengths", put(0, -3)),
         ("lengths", put(0, 4)),
         ("lengths", put(1, 2**31 - 1)),
+        ("runs", put(0, 0)),
+        ("runs", put(1, 1)),
+        ("runs", put(3, -1)),
         ("text_offsets", put(0, 1)),
         ("text_offsets", put(1, 99)),
         ("text_offsets", put(1, -1)),

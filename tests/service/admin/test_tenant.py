@@ -102,7 +102,7 @@ def test_usage_counts_users_keys_and_calls(owner: Member) -> None:
     assert after["usage"]["api_calls_this_month"] == before + 5  # invite, the new one's me, key, the key's me, this one
 
 
-def test_usage_counts_calculations_and_bytes(owner: Member, stranger: Member, tmp_path: Path) -> None:
+def test_usage_counts_calculations_and_bytes(stack: Stack, owner: Member, stranger: Member, tmp_path: Path) -> None:
     for _ in range(2):
         assert owner.post("/api/v1/calculations/evaluate", json={"formula": "=1+1"}).status_code == 200
     batch = owner.post("/api/v1/calculations/batch", json={"formulas": [{"formula": "=1"}, {"formula": "=2"}]})
@@ -112,8 +112,10 @@ def test_usage_counts_calculations_and_bytes(owner: Member, stranger: Member, tm
         sheet = written.add_worksheet("Loans")
         for row in range(3_000):
             sheet.write_row(row, 0, [random.random() for _ in range(4)])
-    owner.uploaded(book)
-    tenant, size = owner.get(TENANT).json(), book.stat().st_size
+    found = owner.uploaded(book)
+    ((columns,),) = stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s", [found["id"]])
+    size = book.stat().st_size + (stack.data_dir / "blobs" / columns[:2] / columns).stat().st_size
+    tenant = owner.get(TENANT).json()
     assert tenant["usage"]["calculations_this_month"] == 4
     assert tenant["quotas"]["calculations"] == {"used": 4, "limit": -1}
     assert (tenant["usage"]["workbooks"], tenant["quotas"]["workbooks"]["used"]) == (1, 1)

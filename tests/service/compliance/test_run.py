@@ -324,7 +324,7 @@ def test_a_deleted_workbook(owner: Any, own_g1: dict[str, Any]) -> None:
     refused(owner.post(RUN, json={"workbook_id": own_g1["id"]}), 404, "Workbook not found")
 
 
-@pytest.mark.parametrize("status", ["uploading", "processing", "error", "recalculating"])
+@pytest.mark.parametrize("status", ["uploading", "processing", "recalculating"])
 def test_a_workbook_that_is_not_ready(stack: Any, owner: Any, own_g1: dict[str, Any], status: str) -> None:
     stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, own_g1["id"]])
     answer = owner.post(RUN, json={"workbook_id": own_g1["id"]})

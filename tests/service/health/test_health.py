@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from datetime import datetime
 
 import httpx
@@ -13,7 +14,8 @@ from service.health.routes import ready
 from service.health.schema import Readiness
 from service.platform.api import Raw
 from service.platform.context import Context, Resources
-from tests.conftest import Member, Stack
+from tests.conftest import Member, Stack, register, wait_until
+from tests.redis_server import RedisServer, redis_server
 
 
 def test_the_basic_view(stack: Stack) -> None:
@@ -29,8 +31,8 @@ def test_alive(stack: Stack) -> None:
 
 def test_ready(stack: Stack) -> None:
     body = httpx.get(stack.url + "/health/ready").json()
-    assert set(body) == {"status", "version", "timestamp", "checks"}
-    assert body["status"] == "ready"
+    assert set(body) == {"status", "version", "timestamp", "checks", "degraded"}
+    assert (body["status"], body["degraded"]) == ("ready", False)
     assert {"database", "cache"} <= set(body["checks"])
     assert all(set(check) == {"status", "message"} and check["status"] == "ok" for check in body["checks"].values())
 
@@ -59,23 +61,28 @@ def test_no_tenant_and_no_secret_shows(stack: Stack, owner: Member, path: str) -
     assert str(stack.data_dir) not in text
 
 
-def test_not_ready_without_redis_and_alive_all_the_same(stack: Stack) -> None:
-    """In this process: an API that was not ready at its start would not be taken into service at all."""
-    from service.platform import config
-    from service.platform.process import resources
+@pytest.fixture(scope="module")
+def alone(stack: Stack) -> Iterator[tuple[RedisServer, Member]]:
+    """A Redis of one API's own, which is not waited for long, and an owner who calls that API."""
+    with redis_server() as redis, stack.another_api(CUSHION_REDIS_URL=redis.url + "?socket_timeout=1") as url:
+        yield redis, register(url)
 
-    settings = config.load({**stack.environment, "CUSHION_REDIS_URL": "redis://127.0.0.1:1/0"})
 
-    async def ask() -> Readiness | Raw:
-        async with resources(settings) as shared:
-            return await ready(_context(shared))
-
-    answer = asyncio.run(ask())
-    assert isinstance(answer, Raw)
-    assert answer.status == 503
-    assert b'"status":"not_ready"' in answer.content
-    assert b'"cache":{"status":"error","message":"Redis does not answer"}' in answer.content
-    assert b'"database":{"status":"ok"' in answer.content
+@pytest.mark.parametrize(("ends", "returns"), [("stop", "start"), ("hang", "go_on")])
+def test_without_redis_the_service_is_ready_and_says_what_it_lacks(
+    alone: tuple[RedisServer, Member], ends: str, returns: str
+) -> None:
+    """It serves: a balancer that took every process out would end what goes on."""
+    redis, owner = alone
+    getattr(redis, ends)()
+    answer = owner.get("/health/ready")
+    assert answer.status_code == 200
+    assert (answer.json()["status"], answer.json()["degraded"]) == ("ready", True)
+    assert answer.json()["checks"]["cache"] == {"status": "error", "message": "Redis does not answer"}
+    assert answer.json()["checks"]["database"]["status"] == "ok"
+    assert owner.get("/api/v1/workbooks").status_code == 200
+    getattr(redis, returns)()
+    wait_until(lambda: not owner.get("/health/ready").json()["degraded"], what="Redis")
 
 
 def test_not_ready_without_a_database(stack: Stack) -> None:

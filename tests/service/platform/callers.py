@@ -15,9 +15,10 @@ import msgspec
 from service.auth.actions import _tokens
 from service.platform import application
 from service.platform.api import Area
-from service.platform.config import ByTier
+from service.platform.config import ByTier, Settings
 from service.platform.context import Context, Resources
 from service.platform.gate import Gate
+from service.platform.places import Places
 from service.platform.secrets import new_api_key
 from service.platform.standing import Meter, Verdict
 from tests.service.platform.conftest import Apart
@@ -90,7 +91,7 @@ def client_of(area: Area, apart: Apart) -> Here:
     """A user of a new tenant, calling the rows of an area; paths are the area's own."""
     tenant = apart.tenant()
     user = apart.user(tenant)
-    app = application.build(area.routes, None)
+    app = application.build(area.routes, None, Places(Settings()))
 
     def call(method: str, path: str, **options: Any) -> httpx.Response:
         settings = options.pop("settings", {})

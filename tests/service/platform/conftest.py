@@ -17,7 +17,8 @@ from redis import Redis
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.context import Resources
-from service.platform.database import migrate
+from service.platform.database import as_service, migrate
+from service.platform.jobs import queue_of
 from service.platform.process import resources
 from tests.conftest import Stack
 from tests.redis_server import RedisServer, redis_server
@@ -34,8 +35,9 @@ class Apart:
 
     @property
     def database_url(self) -> str:
-        assert self.settings.database_url is not None
-        return self.settings.database_url
+        """The owner's."""
+        assert self.settings.migration_url is not None
+        return self.settings.migration_url
 
     def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Ask the database as its owner."""
@@ -80,7 +82,8 @@ def apart(stack: Stack) -> Iterator[Apart]:
     database_url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
     redis_url = stack.redis_url + "?db=1"
     migrate(database_url)
-    settings = config.load({**stack.environment, "CUSHION_DATABASE_URL": database_url, "CUSHION_REDIS_URL": redis_url})
+    urls = {"CUSHION_DATABASE_URL": as_service(database_url), "CUSHION_MIGRATION_URL": database_url}
+    settings = config.load({**stack.environment, **urls, "CUSHION_REDIS_URL": redis_url})
     with Redis.from_url(redis_url) as redis:
         yield Apart(settings, redis)
     stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
@@ -118,7 +121,7 @@ def act(apart: Apart, what: Callable[[Resources, ArqRedis], Awaitable[Any]], **s
 
     async def main(shared: Resources) -> Any:
         assert apart.settings.redis_url is not None
-        queue = ArqRedis.from_url(apart.settings.redis_url)
+        queue = queue_of(apart.settings.redis_url)
         try:
             return await what(shared, queue)
         finally:

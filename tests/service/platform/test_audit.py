@@ -504,7 +504,7 @@ def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack
                     ],
                 )
     migrate(url)
-    settings = config.load({**stack.environment, "CUSHION_DATABASE_URL": url})
+    settings = config.load({**stack.environment, "CUSHION_MIGRATION_URL": url})
     before = Apart(settings, Redis.from_url(stack.redis_url))
     for tenant in (one, other):
         assert [row[7] for row in rows(before, tenant)] == ["at.1", "at.2", "at.3"]

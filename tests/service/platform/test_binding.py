@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -27,6 +28,18 @@ area = Area("/api/v1/tests", tag="tests", scope="workbooks")
 async def query(ctx: Context, query: Echo) -> Echo:
     """What the query says."""
     return query
+
+
+class Given(Struct, frozen=True):
+    """Anything at all."""
+
+    values: list[Any] = []
+
+
+@area.post("/body")
+async def body(ctx: Context, body: Given) -> Echo:
+    """How much the body says."""
+    return Echo(count=len(body.values))
 
 
 @pytest.fixture
@@ -61,3 +74,28 @@ def test_a_query_that_cannot_be_understood_is_refused(here: Here, asked: str) ->
     answer = here.call("GET", "/query" + asked)
     assert (answer.status_code, answer.json()["error_code"]) == (422, "VALIDATION_ERROR")
     assert answer.json()["errors"][0]["loc"][0] == "query"
+
+
+def objects(count: int) -> bytes:
+    return b'{"values":[' + b",".join([b"{}"] * (count - 1)) + b"]}"
+
+
+def test_a_body_of_too_many_objects_is_refused_before_they_are_made(here: Here) -> None:
+    assert here.call("POST", "/body", content=objects(100_000)).json() == {"tags": [], "count": 99_999}
+    refused = here.call("POST", "/body", content=objects(100_001))
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [{"loc": ["body"], "message": "more than 100,000 objects"}]
+
+
+def test_nothing_looks_for_garbage_while_a_body_is_read(here: Here) -> None:
+    begun = sum(generation["collections"] for generation in gc.get_stats())
+    assert here.call("POST", "/body", content=objects(80_000)).status_code == 200
+    assert sum(generation["collections"] for generation in gc.get_stats()) - begun < 60  # else one for 700 objects
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("\\\\u0000", 200), ("\\u0000", 422), ("\\\\\\u0000", 422), ("\\\\\\\\u0000", 200), ("\\\\u00\\\\00", 200)],
+)
+def test_a_null_character_is_told_from_an_escaped_backslash(here: Here, text: str, status: int) -> None:
+    assert here.call("POST", "/body", content=f'{{"values":["{text}"]}}'.encode()).status_code == status

@@ -62,7 +62,9 @@ def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> 
         ticket = await copies._ticket(name)  # here a second loader reads its row ...
         clean.sql("UPDATE api_keys SET status = 'revoked' WHERE id = %s", [key_id])
         await copies.drop_keys([key_hash])
-        await copies._put(name, ticket, 60, msgspec.json.encode(record))  # ... and writes what it read
+        await copies._put(
+            name, ticket, 60, copies._signed(name, 60, msgspec.json.encode(record))
+        )  # ... and writes what it read
         record = (await gate.key(key_hash)).key
         assert record is not None
         return record.active

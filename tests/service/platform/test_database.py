@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from importlib import resources as files
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,7 +14,7 @@ import pytest
 from msgspec import Struct, ValidationError
 
 from service.platform.context import Resources
-from service.platform.database import MigrationError, migrate
+from service.platform.database import MigrationError, Transaction, migrate
 from service.platform.problem import ConcurrentModification, NotFound, Problem, Unavailable
 from tests.service.platform.conftest import Apart
 
@@ -63,6 +65,35 @@ def test_many_rows_are_copied_and_committed_together(apart: Apart) -> None:
             return await tx.one(Named, "SELECT id, name FROM tenants", missing=NotFound)
 
     assert apart.run(copied) == Named(tenant, "Copied")
+
+
+def test_one_tenant_holds_half_of_the_connections_at_most(apart: Apart) -> None:
+    one, other = uuid4(), uuid4()
+
+    async def held(shared: Resources) -> None:
+        at_work = 0
+        enough, end = asyncio.Event(), asyncio.Event()
+
+        async def work(kind: Callable[[], AbstractAsyncContextManager[Transaction]]) -> None:
+            nonlocal at_work
+            async with kind() as tx:
+                await tx.value("SELECT 1")
+                at_work += 1
+                if at_work == 2:
+                    enough.set()
+                await end.wait()
+
+        kinds = [lambda: shared.database.transaction(one), lambda: shared.database.bulk(one, seconds_max=5)]
+        running = [asyncio.create_task(work(kind)) for kind in kinds * 4]
+        await enough.wait()
+        async with shared.database.transaction(other) as tx, shared.database.transaction() as nobodys:
+            assert [await tx.value("SELECT 1"), await nobodys.value("SELECT 1")] == [1, 1]
+        assert at_work == 2
+        end.set()
+        await asyncio.gather(*running)
+        assert at_work == 8
+
+    apart.run(held, database_connections=4)
 
 
 def test_a_bulk_transaction_is_bound_to_its_tenant_and_leaves_nothing_after_an_error(apart: Apart) -> None:
@@ -204,6 +235,42 @@ def test_a_lost_server_is_unavailable_and_comes_back(apart: Apart) -> None:
             return int(await tx.value("SELECT 7"))
 
     assert apart.run(lost, database_connections=2) == 7
+
+
+WAYS: dict[str, Callable[[Any], Awaitable[Any]]] = {
+    "execute": lambda tx: tx.execute("SELECT 1"),
+    "post": lambda tx: tx.post("SELECT 1"),
+    "all": lambda tx: tx.all(Named, "SELECT id, name FROM tenants"),
+    "one_or_none": lambda tx: tx.one_or_none(Named, "SELECT id, name FROM tenants"),
+    "value": lambda tx: tx.value("SELECT 1"),
+    "copy": lambda tx: tx.copy("COPY arrived FROM STDIN", [b"1\n"]),
+}
+
+
+@pytest.mark.parametrize("kind", ["transaction", "bulk"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_lost_in_a_transaction_is_unavailable_to_every_statement_and_at_the_end(
+    apart: Apart, kind: str, way: str
+) -> None:
+    """The statement says so itself: what a handler raises is what the caller is told."""
+    if kind == "transaction" and way == "copy":
+        pytest.skip("only a bulk transaction copies")
+
+    async def until_lost(tx: Any) -> None:
+        for _ in range(100):  # what is only posted may be sent before the end is seen
+            await WAYS[way](tx)
+
+    async def lost(shared: Resources) -> None:
+        database, tenant = shared.database, uuid4()
+        begun: Any = database.transaction(tenant) if kind == "transaction" else database.bulk(tenant, seconds_max=5)
+        async with begun as tx:
+            await tx.execute("CREATE TEMPORARY TABLE arrived (number int) ON COMMIT DROP")
+            apart.sql("SELECT pg_terminate_backend(%s, 5000)", [await tx.value("SELECT pg_backend_pid()")])
+            with pytest.raises(Unavailable):
+                await until_lost(tx)
+
+    with pytest.raises(Unavailable):
+        apart.run(lost, database_connections=2)
 
 
 def test_no_row_is_the_problem_that_the_caller_names(apart: Apart) -> None:

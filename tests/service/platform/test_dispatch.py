@@ -12,10 +12,12 @@ from msgspec import Struct
 
 from service.platform import application
 from service.platform.api import Area, Raw, Streamed
+from service.platform.config import Settings
 from service.platform.context import Context, Resources, Unit
 from service.platform.dispatch import address_of
 from service.platform.intake import Message
 from service.platform.jobs import QUEUES
+from service.platform.places import Places
 from service.platform.problem import Problem
 from service.platform.standing import Window
 from service.platform.stream import STREAM
@@ -221,7 +223,7 @@ def test_nothing_is_made_any_more_for_a_caller_who_left(here: Here) -> None:
             three.set()
 
     async def main(shared: Resources) -> None:
-        app = application.build(area.routes, None)
+        app = application.build(area.routes, None, Places(Settings()))
         app.state.resources = shared
         asked = {"method": "GET", "path": area.prefix + "/endless", "query_string": b"", "headers": []}
         scope = {"type": "http", "http_version": "1.1", **asked}
@@ -347,22 +349,22 @@ def test_a_bounded_pool_sheds_load_until_a_thread_is_free(clean: Apart) -> None:
         def wait() -> None:
             asyncio.run_coroutine_threadsafe(gate.wait(), loop).result()
 
-        running: list[Awaitable[None]] = [asyncio.ensure_future(shared.compute(wait)) for _ in range(3)]
+        running: list[Awaitable[None]] = [asyncio.ensure_future(shared.compute(whose, wait)) for whose in range(3)]
         await asyncio.sleep(0.05)
         outcomes = []
         try:
-            await shared.compute(int)
+            await shared.compute(None, int)
         except Problem as refusal:
             outcomes.append(refusal.detail)
         running[0].cancel()  # type: ignore[attr-defined]  # the caller is gone, its thread is not
         await asyncio.sleep(0.05)
         try:
-            await shared.compute(int)
+            await shared.compute(None, int)
         except Problem as refusal:
             outcomes.append(refusal.detail)
         gate.set()
         await asyncio.gather(*running, return_exceptions=True)
-        outcomes.append(str(await shared.compute(int, "5")))
+        outcomes.append(str(await shared.compute(None, int, "5")))
         return outcomes
 
     full = "Service temporarily unavailable"

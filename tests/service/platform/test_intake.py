@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
@@ -9,7 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from service.platform.intake import DRAINED_BYTES, DRAINED_SECONDS
+from service.platform.config import Settings
+from service.platform.intake import DRAINED_BYTES, DRAINED_SECONDS, Intake, Message
+from service.platform.places import Places
 from tests.conftest import Stack
 
 MIXED = [("POST", "/api/v1/compliance/run", 401), ("POST", "/api/v1/nobody/knows", 404), ("GET", "/health/live", 200)]
@@ -73,3 +76,22 @@ def test_a_body_that_was_read_leaves_the_connection_open(connection: HTTPConnect
     body = b'{"email":"nobody@example.com","password":"wrong"}'
     answer = send(connection, "POST", "/api/v1/auth/register", body, len(body))
     assert (answer.status, answer.getheader("connection")) == (422, None)
+
+
+def test_whoever_still_holds_a_request_that_ended_does_not_hold_its_connection() -> None:
+    """A refusal holds it until it is collected, and a server leaves a connection open whose body may yet be read."""
+
+    async def receive() -> Message:
+        return {}
+
+    async def send(message: Message) -> None:
+        pass
+
+    ends = [weakref.ref(receive), weakref.ref(send)]
+    intake = Intake({"headers": [], "http_version": "1.1"}, receive, send)
+    del receive, send
+    places = Places(Settings())
+    places.take(intake, "192.0.2.1")
+    places.leave(intake, "192.0.2.1")
+    assert [end() for end in ends] == [None, None]
+    assert intake.peer == ("", 0)

@@ -122,12 +122,60 @@ def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_hande
             blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
             waits = partial(alone.sql, blocked, [first.info.backend_pid])
             await asyncio.to_thread(wait_until, lambda: waiting.done() or waits()[0][0], what="the second one")
-            first.execute("SELECT * FROM claim_jobs(10, 60)")
+            first.execute("SELECT * FROM claim_jobs(10, 60, 2)")
             await queue.set(MARKER, "1")
         assert await waiting == 0
         assert state(alone, job_id) == ("queued", 1, 0)
 
     act(alone, second)
+
+
+def test_of_each_tenant_and_queue_a_few_are_handed_over_at_a_time(alone: Apart) -> None:
+    hostile, other = alone.tenant(), alone.tenant()
+    open_jobs = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status IN ('queued', 'running')"
+
+    async def crowd(shared: Resources, queue: ArqRedis) -> None:
+        first, *_ = [await accept(shared, hostile, queue="parse") for _ in range(10)]
+        job_id = await accept(shared, other, queue="parse")
+        await accept(shared, hostile, queue="calculate")
+        assert await hand_over(shared, queue) == 4
+        assert state(alone, job_id)[0] == "queued"
+        assert alone.sql(open_jobs, [hostile]) == [(3,)]
+        assert await hand_over(shared, queue) == 0
+        await Runner(shared, table(Seen()))({}, str(hostile), first, 1)
+        assert await hand_over(shared, queue) == 1
+        assert alone.sql(open_jobs, [hostile]) == [(3,)]
+
+    act(alone, crowd)
+
+
+def test_tenants_are_handed_over_in_turn(alone: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile, other = alone.tenant(), alone.tenant()
+    monkeypatch.setattr("service.platform.jobs.CLAIM_BATCH", 2)
+
+    async def turns(shared: Resources, queue: ArqRedis) -> None:
+        for _ in range(3):
+            await accept(shared, hostile)
+        job_id = await accept(shared, other)
+        assert await hand_over(shared, queue) == 2
+        assert state(alone, job_id)[0] == "queued"
+
+    act(alone, turns)
+
+
+def test_the_end_of_a_job_is_announced_so_that_the_next_follows_at_once(alone: Apart) -> None:
+    tenant = alone.tenant()
+
+    async def run(shared: Resources, queue: ArqRedis) -> None:
+        job_id = await accept(shared, tenant)
+        await hand_over(shared, queue)
+        with psycopg.connect(alone.database_url, autocommit=True) as listening:
+            listening.execute("LISTEN cushion_jobs")
+            await Runner(shared, table(Seen()))({}, str(tenant), job_id, 1)
+            told = await asyncio.to_thread(list, listening.notifies(timeout=10, stop_after=1))
+        assert [notice.payload for notice in told] == ["default"]
+
+    act(alone, run)
 
 
 def test_a_job_waits_for_its_moment(alone: Apart) -> None:

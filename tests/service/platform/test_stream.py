@@ -356,7 +356,7 @@ def test_what_a_worker_held_when_it_was_killed_is_written_once(
     clean.run(lambda shared: happens(shared, tenant, count=20))
     environment = {
         **stack.environment,
-        "CUSHION_DATABASE_URL": clean.database_url,
+        "CUSHION_DATABASE_URL": str(clean.settings.database_url),
         "CUSHION_REDIS_URL": str(clean.settings.redis_url),
     }
     with psycopg.connect(clean.database_url) as holder:

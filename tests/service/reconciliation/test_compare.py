@@ -216,7 +216,7 @@ def test_a_deleted_workbook(pair: Pair) -> None:
     refused(ask(pair.member, pair.tape_id, pair.workbook_id), 404, "Workbook not found", "RESOURCE_NOT_FOUND")
 
 
-@pytest.mark.parametrize("status", ["uploading", "processing", "error", "recalculating"])
+@pytest.mark.parametrize("status", ["uploading", "processing", "recalculating"])
 def test_a_workbook_that_is_not_ready(stack: Stack, pair: Pair, status: str) -> None:
     stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, pair.workbook_id])
     refused(ask(pair.member, pair.tape_id, pair.workbook_id), 409, "Workbook is not ready", "CONFLICT")

@@ -207,10 +207,12 @@ def test_the_limits_of_size_storage_and_uploads(stack: Stack, owner: Member, fil
         member.http.base_url = stack.url
 
 
-def test_tapes_count_as_storage(owner: Member, files: Files) -> None:
+def test_tapes_and_their_loans_count_as_storage(stack: Stack, owner: Member, files: Files) -> None:
     tape = taken(owner, files.write(TAPE))
+    ((loans,),) = stack.sql("SELECT loans_key FROM tapes WHERE id = %s", [tape["id"]])
+    stored = tape["file_size"] + (stack.data_dir / "blobs" / loans[:2] / loans).stat().st_size
     used = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
-    assert used == pytest.approx(tape["file_size"] / 1024 / 1024, abs=0.0005)
+    assert used == pytest.approx(stored / 1024 / 1024, abs=0.0005)
 
 
 Rows = Sequence[Sequence[Any]]

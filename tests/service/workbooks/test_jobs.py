@@ -103,11 +103,12 @@ def test_a_fault_of_the_service_ends_in_error_and_in_a_dead_letter(stack: Stack,
         [owner.tenant_id, f"task_{uuid4().hex}", json.dumps({"workbook_id": found["id"]})],
     )
     failed = owner.parsed(found["id"])
-    assert (failed["status"], "fault in the service" in failed["error_message"]) == ("error", True)
+    assert (failed["status"], "are damaged" in failed["error_message"]) == ("error", True)
     letters = stack.sql(
-        "SELECT task_name, exception_type, status FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]
+        "SELECT task_name, exception_type, status, retries_attempted FROM dead_letters WHERE tenant_id = %s",
+        [owner.tenant_id],
     )
-    assert letters == [("workbooks.parse", "BlobMissing", "pending_review")]
+    assert letters == [("workbooks.parse", "Damaged", "pending_review", 0)]
     events = stack.sql(
         "SELECT resource_id, details FROM audit_log WHERE tenant_id = %s AND action = 'workbook.parsing_failed'",
         [owner.tenant_id],
@@ -121,7 +122,7 @@ def test_a_recalculation_that_fails_is_told(stack: Stack, owner: Member, pack: P
     (stack.data_dir / "blobs" / key[:2] / key).unlink()
     assert owner.post(f"/api/v1/workbooks/{found['id']}/recalculate").status_code == 200
     failed = owner.parsed(found["id"])
-    assert (failed["status"], "fault in the service" in failed["error_message"]) == ("error", True)
+    assert (failed["status"], "are damaged" in failed["error_message"]) == ("error", True)
     feed = owner.get("/api/v1/activity").json()["items"]
     assert [(item["action"], item["status"]) for item in feed[:2]] == [
         ("calculation.failed", "failed"),

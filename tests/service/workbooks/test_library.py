@@ -12,26 +12,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from core.grid.sheet import Workbook
 from service.platform import config
 from service.platform.context import Unit
 from service.platform.process import resources
-from service.platform.shelf import Shelf
 from service.workbooks import library, store
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 from tests.conftest import Member, Stack
-
-
-def test_a_shelf_forgets_what_was_not_used_for_longest() -> None:
-    shelf = Shelf(2)
-    books = [Workbook(()) for _ in range(3)]
-    shelf.keep("a", books[0])
-    shelf.keep("b", books[1])
-    assert shelf.get("a") is books[0]
-    shelf.keep("c", books[2])
-    assert (shelf.get("a"), shelf.get("b"), shelf.get("c")) == (books[0], None, books[2])
-    shelf.keep("a", books[1])
-    assert (shelf.get("a"), len(shelf)) == (books[1], 2)
 
 
 def in_a_unit(stack: Stack, tenant_id: str, ask: Any) -> Any:
@@ -65,16 +51,16 @@ def test_a_book_is_mapped_once_and_read_only(stack: Stack, owner: Member, loans:
         while isinstance(base, np.ndarray):
             base = base.base
         assert isinstance(base, mmap.mmap)  # no copy
-        shelf = vars(unit.resources)["workbook_shelf"]
+        kept = unit.resources.memory.cache("workbooks", most=0, bytes_most=0)
         for key in ("x", "y"):
-            shelf.keep(key, book)
+            kept.keep(key, book, 1)
         assert await library.open_book(unit, row) is not book
-        assert len(shelf) == 2
+        assert len(kept) == 2
 
     in_a_unit(stack, owner.tenant_id, ask)
 
 
-@pytest.mark.parametrize("status", ["uploading", "processing", "error", "recalculating"])
+@pytest.mark.parametrize("status", ["uploading", "processing", "recalculating"])
 def test_only_a_ready_workbook_is_opened(
     stack: Stack, shared_owner: Member, workbook: dict[str, Any], status: str
 ) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from core.grid.sheet import Workbook
-from core.portfolio.cells.parsing import Cells, Pool, read_numbers
+from core.portfolio.cells.parsing import Pool, read_numbers
 from core.portfolio.fields import PROFILES
 from core.portfolio.layout import header, table
+from core.portfolio.layout.below import Below
 from core.portfolio.portfolio import Portfolio
 
 MapRows = Callable[..., Portfolio]
@@ -424,9 +425,8 @@ def test_the_rows_left_out_are_told_by_their_places(make_book: Callable[..., Wor
     sheet, mapping = book.sheets[0], PROFILES["standard_clo"]
     found = header.find(sheet, mapping)
     assert found is not None
-    pool = Pool(sheet.text)
-    cells = {column: Cells.of(sheet.columns[column], 1, sheet.row_count, pool) for column in range(6)}
-    picked = table.pick(sheet, pool, found, mapping, cells.__getitem__, read_numbers(cells[3]).values)
+    below = Below(sheet, Pool(sheet.text), 1, sheet.row_count)
+    picked = table.pick(below, found, mapping, read_numbers(below.cells(3)).values)
     assert {reason: offsets.tolist() for reason, offsets in picked.left_out.items()} == {
         "ignored_blank_par": [4],
         "section_rows": [0],
@@ -450,9 +450,6 @@ def test_a_list_of_another_kind_has_its_rows_by_its_own_fields(make_book: Callab
     sheet = book.sheets[0]
     found = header.find(sheet, mapping)
     assert found is not None
-    pool = Pool(sheet.text)
-    picked = table.pick(
-        sheet, pool, found, mapping, lambda column: Cells.of(sheet.columns[column], 1, sheet.row_count, pool)
-    )
+    picked = table.pick(Below(sheet, Pool(sheet.text), 1, sheet.row_count), found, mapping)
     assert picked.rows == slice(0, 2)
     assert picked.counts == {"total_rows": 1}

@@ -1,0 +1,59 @@
+"""Limits of memory and time for what a command does in its own process with a stranger's workbook."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from service.commands.refusal import Refused
+from service.platform.config import Settings
+
+MEMORY_BYTES_MAX: Final = Settings().recalculation_memory_mb * 1024 * 1024
+SECONDS_MAX: Final = Settings().recalculation_seconds
+"""What the service gives a recalculation where nobody sets it otherwise."""
+
+_STATM: Final = Path("/proc/self/statm")
+
+
+class _OutOfTime(BaseException):
+    """The alarm rang; no Exception, so that nothing on the way takes it for an error of its own."""
+
+
+@contextmanager
+def limited(what: Path | str) -> Iterator[None]:
+    """Work on what was read in the main thread, with so much memory on top of what the process holds, and so much time.
+
+    Raises:
+        Refused: it needed more.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, _ring)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (_least(soft, hard, _held_bytes() + MEMORY_BYTES_MAX), hard))
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX)
+        yield
+    except MemoryError:
+        raise Refused(f"{what}: needs more memory than the limit of {MEMORY_BYTES_MAX:,} bytes") from None
+    except _OutOfTime:
+        raise Refused(f"{what}: takes longer than the limit of {SECONDS_MAX:g} seconds") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _ring(*_: object) -> None:
+    raise _OutOfTime
+
+
+def _held_bytes() -> int:
+    """The address space that is taken; where the system does not tell, none of it."""
+    return int(_STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize() if _STATM.exists() else 0
+
+
+def _least(*limits: int) -> int:
+    return min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=resource.RLIM_INFINITY)
