@@ -9,14 +9,14 @@ from libc.math cimport isfinite
 
 from time import monotonic
 
-from core.formula.environment cimport Environment
-from core.formula.machine cimport Program
-from core.formula.tree cimport Area, Cell, Name
-from core.formula.values cimport ERROR_NAME, Array, Error, Reference
-from core.formula.environment import CELLS_MAX
-from core.formula.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
-from core.formula.parser import read, render
-from core.formula.values import Date
+from core.formula.ranges.environment cimport Environment
+from core.formula.machine.machine cimport Program
+from core.formula.language.tree cimport Area, Cell, Name
+from core.formula.values.value cimport ERROR_NAME, Array, Error, Reference
+from core.formula.ranges.environment import CELLS_MAX
+from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
+from core.formula.language.parser import read, render
+from core.formula.values.value import Date
 from core.grid.address import column_name, range_name
 
 TEXT_LENGTH_MAX = 32_767

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from core.formula.catalogue import FUNCTIONS
-from core.formula.errors import SyntaxFault
-from core.formula.parser import CHARACTERS_MAX, NESTING_MAX, read, render
-from core.formula.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
-from core.formula.values import REF
+from core.formula.functions.catalogue import FUNCTIONS
+from core.formula.language.errors import SyntaxFault
+from core.formula.language.parser import CHARACTERS_MAX, NESTING_MAX, read, render
+from core.formula.language.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
+from core.formula.values.value import REF
 from core.remembered import remembered
 
 SUGGESTIONS_MAX: Final = 3

@@ -213,14 +213,14 @@ class Book(Workbook):
         return environment
 
     def evaluate(self, formula: str, sheet: str | None = None) -> Any:
-        """The value of a formula over this book's cells as they stand (`core.formula.values`).
+        """The value of a formula over this book's cells as they stand (`core.formula.values.value`).
 
         Raises:
             FormulaError: it cannot be read or calculated.
             UnknownSheet: no sheet has the name.
         """
-        from core.formula.machine import compile as compile_tree
-        from core.formula.parser import parse
+        from core.formula.language.parser import parse
+        from core.formula.machine.machine import compile as compile_tree
 
         return compile_tree(parse(formula), arrays=True, text=formula).run(self.environment(sheet=sheet))
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from core.formula.errors import FormulaError
-from core.formula.machine import compile as compile_tree
-from core.formula.parser import parse, read
-from core.formula.tree import Node, Structured
-from core.formula.values import NAME, Date, Error, Pool
-from core.formula.vector import plan
+from core.formula.columns.vector import plan
+from core.formula.language.errors import FormulaError
+from core.formula.language.parser import parse, read
+from core.formula.language.tree import Node, Structured
+from core.formula.machine.machine import compile as compile_tree
+from core.formula.values.value import NAME, Date, Error, Pool
 from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
 from core.recalc.arrays import lifts, may_be_array
@@ -47,7 +47,7 @@ class Engine:
     """A book that calculates. The workbook that it was made from stays as it was."""
 
     def __init__(self, workbook: Workbook) -> None:
-        import core.formula.functions  # noqa: F401 - fills the catalogue: late, since a book may only be read
+        import core.formula.functions.families  # noqa: F401 - fills the catalogue: late, since a book may only be read
 
         self.workbook = workbook
         self.pool = Pool()

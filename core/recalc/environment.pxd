@@ -1,7 +1,7 @@
 """Where a book's formulas run; declarations for the other compiled modules."""
 
-from core.formula.environment cimport Environment
-from core.formula.values cimport Array, Pool, Reference, Span
+from core.formula.ranges.environment cimport Environment
+from core.formula.values.value cimport Array, Pool, Reference, Span
 from core.recalc.regions cimport Region
 from core.recalc.store cimport SheetCells
 

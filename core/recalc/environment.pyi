@@ -2,8 +2,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from core.formula.environment import Environment
-from core.formula.values import Pool, Span
+from core.formula.ranges.environment import Environment
+from core.formula.values.value import Pool, Span
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells
 

@@ -1,9 +1,9 @@
 """The environment of a book's formulas: its cells, names and tables; and the demand for cells not yet calculated."""
 
-from core.formula.environment cimport Environment
-from core.formula.errors import ContextError, LimitExceeded
-from core.formula.values cimport Array, Pool, Reference, Span
-from core.formula.values import REF, Failure
+from core.formula.ranges.environment cimport Environment
+from core.formula.language.errors import ContextError, LimitExceeded
+from core.formula.values.value cimport Array, Pool, Reference, Span
+from core.formula.values.value import REF, Failure
 from core.recalc.regions cimport CLEAN, Region
 from core.recalc.store cimport CellColumn, SheetCells
 

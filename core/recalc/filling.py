@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.formula.values import NA, SPILL, Array, Pool
+from core.formula.values.value import NA, SPILL, Array, Pool
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Workbook
 from core.recalc.regions import Region

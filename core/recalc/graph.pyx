@@ -12,9 +12,9 @@ from time import monotonic
 
 import numpy as np
 
-from core.formula.errors import ContextError, FormulaError, LimitExceeded
-from core.formula.values cimport Error, Span
-from core.formula.values import NAME, VALUE, Failure
+from core.formula.language.errors import ContextError, FormulaError, LimitExceeded
+from core.formula.values.value cimport Error, Span
+from core.formula.values.value import NAME, VALUE, Failure
 from core.recalc.environment cimport BookEnvironment
 from core.recalc.environment import Needs
 from core.recalc.regions cimport ABOVE, BELOW, CLEAN, DIRTY, FREE, RUNNING, TANGLED, WAITING, Read, Region, Shape

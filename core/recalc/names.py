@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula.environment import Environment
-from core.formula.errors import FormulaError
-from core.formula.machine import compile as compile_tree
-from core.formula.parser import read
-from core.formula.tree import Area, Binary, Call, Cell, Node, Structured, Unary
-from core.formula.values import NAME, REF, VALUE, Failure, Reference
+from core.formula.language.errors import FormulaError
+from core.formula.language.parser import read
+from core.formula.language.tree import Area, Binary, Call, Cell, Node, Structured, Unary
+from core.formula.machine.machine import compile as compile_tree
+from core.formula.ranges.environment import Environment
+from core.formula.values.value import NAME, REF, VALUE, Failure, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Table, Workbook
 from core.recalc.reads import Range, reads_of

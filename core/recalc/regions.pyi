@@ -1,6 +1,6 @@
 from typing import Any
 
-from core.formula.tree import Node
+from core.formula.language.tree import Node
 from core.recalc.store import SheetCells
 
 class Read:

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET, Raw, convert
 
 from core.confined import ChildFailed, ChildOutOfTime
-from core.formula.catalogue import FUNCTIONS, Function
-from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
+from core.formula.functions.catalogue import FUNCTIONS, Function
+from core.formula.language.errors import FormulaError
 from core.formula.work import work_of
 from core.recalc.book import Book
 from service.calculations import work

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from core.confined import serve
-from core.formula import errors
+from core.formula.language import errors
 from core.recalc.book import Book
 from service.calculations import work
 from service.calculations.work import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder

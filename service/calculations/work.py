@@ -13,16 +13,17 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula import errors, suggest
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula import suggest
 from core.formula.context import ContextEnvironment
-from core.formula.environment import Environment
-from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
-from core.formula.parser import functions as functions_of
-from core.formula.parser import references as references_of
+from core.formula.language import errors
+from core.formula.language.errors import FormulaError
+from core.formula.language.parser import functions as functions_of
+from core.formula.language.parser import references as references_of
 from core.formula.program import Evaluation
-from core.formula.translate import Target, translate
+from core.formula.ranges.environment import Environment
+from core.formula.translation.translate import Target, translate
 from core.grid.codec import Manifest, open_workbook
 from core.recalc.book import Book
 from service.calculations.schema import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.formula import functions as _catalogue  # noqa: F401 - fills the catalogue
 from core.formula import suggest
-from core.formula.errors import SyntaxFault
-from core.formula.parser import parse
+from core.formula.functions import families as _catalogue  # noqa: F401 - fills the catalogue
+from core.formula.language.errors import SyntaxFault
+from core.formula.language.parser import parse
 from core.formula.suggest import children, complexity, did_you_mean, similar, warnings
 
 REPAIRS = (

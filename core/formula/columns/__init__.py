@@ -1,0 +1,1 @@
+"""The same trees over whole columns."""

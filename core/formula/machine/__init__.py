@@ -1,0 +1,1 @@
+"""A tree becomes a program of steps, which runs for one value."""

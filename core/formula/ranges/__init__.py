@@ -1,0 +1,1 @@
+"""Cells as functions read them: the place of a formula, and sums, counts and indexes over its ranges."""

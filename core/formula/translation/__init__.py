@@ -1,0 +1,1 @@
+"""Formulas as Python, pandas and SQL source."""
