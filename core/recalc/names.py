@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula.language.errors import FormulaError
-from core.formula.language.parser import read
-from core.formula.language.tree import Area, Binary, Call, Cell, Node, Structured, Unary
-from core.formula.machine.machine import compile as compile_tree
-from core.formula.ranges.environment import Environment
-from core.formula.values.value import NAME, REF, VALUE, Failure, Reference
+from core.formula.language import Area, Binary, Call, Cell, FormulaError, Node, Structured, Unary, parse
+from core.formula.machine import compile as compile_tree
+from core.formula.ranges import Environment
+from core.formula.values import NAME, REF, VALUE, Failure, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Table, Workbook
 from core.recalc.reads import Range, reads_of
@@ -110,7 +108,7 @@ class BookNames:
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
             try:
-                self._trees[text] = _wrapped(read("=" + text))
+                self._trees[text] = _wrapped(parse("=" + text))
             except FormulaError:
                 self._trees[text] = None
         return self._trees[text]

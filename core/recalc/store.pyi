@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.formula.values.value import Pool, Span
+from core.formula.values import Pool, Span
 from core.grid.column import Column, GappedColumn
 from core.grid.sheet import Sheet
 

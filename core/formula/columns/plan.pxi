@@ -116,7 +116,6 @@ def plan(Node tree not None, *, str text="", is_fixed_name=None):
     `is_fixed_name(sheet, name)` tells of a defined name whether it means the same in every row; without it a formula
     with names has no plan.
     """
-    import core.formula.functions.families  # noqa: F401 - fills the catalogue
     cdef _Planner planner = _Planner(text, is_fixed_name)
     cdef Plan made = Plan()
     try:
@@ -557,7 +556,7 @@ cdef class _Planner:
             row.kind is ArgumentKind.NUMBER for row in function.arguments) and not any(
             source[0] == GIVEN_ARGUMENT for source in sources)
         self.lifts.append(_Lift(
-            _as_lambda(node), function.body if numbers else None, _column_bodies().get(node.name), tuple(sources),
+            _as_lambda(node), function.body if numbers else None, COLUMN_BODIES.get(node.name), tuple(sources),
             not (moves or function.environment)))
         return self.emit(CALL, reads, 0, 0, 0, len(self.lifts) - 1)
 
@@ -600,12 +599,6 @@ cdef object _as_lambda(Call node):
     filled = iter(names)
     arguments = tuple([argument if isinstance(argument, Empty) else next(filled) for argument in node.arguments])
     return compile(Call("LAMBDA", (*names, Call(node.name, arguments)))).refer(Environment())
-
-
-cdef dict _column_bodies():
-    from core.formula.columns.bodies import COLUMN_BODIES
-
-    return COLUMN_BODIES
 
 
 cdef Area _as_area(Node node):

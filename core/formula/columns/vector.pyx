@@ -25,6 +25,8 @@ from core.formula.language.tree cimport (
 )
 from core.formula.values.value cimport Array, Error, Pool, Reference, Span, cell_of
 
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.columns.bodies import COLUMN_BODIES
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.functions.catalogue import Kind as ArgumentKind
 from core.formula.ranges.environment import CELLS_MAX

@@ -3,6 +3,7 @@
 from core.formula.functions import dates as dates
 from core.formula.functions import information as information
 from core.formula.functions import logical as logical
+from core.formula.functions.catalogue import FUNCTIONS as FUNCTIONS
 from core.formula.functions.finance import bonds as bonds
 from core.formula.functions.finance import depreciation as depreciation
 from core.formula.functions.finance import financial as financial

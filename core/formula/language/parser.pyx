@@ -70,21 +70,7 @@ def parse(str text not None, Py_ssize_t row=0, Py_ssize_t column=0):
     parts of references are measured.
 
     Raises:
-        SyntaxFault: not a formula, or past a limit; with the position and suggestions.
-    """
-    try:
-        return read(text, row, column)
-    except SyntaxFault as fault:
-        from core.formula.suggest import repairs
-
-        raise SyntaxFault(fault.message, fault.position, repairs(text, fault.position)) from None
-
-
-def read(str text not None, Py_ssize_t row=0, Py_ssize_t column=0):
-    """`parse` without a search for suggestions.
-
-    Raises:
-        SyntaxFault: as `parse`.
+        SyntaxFault: not a formula, or past a limit; with the position. `suggest.parse_or_suggest` adds suggestions.
     """
     cdef _Reader reader = _Reader.__new__(_Reader)
     reader.text = text

@@ -279,7 +279,7 @@ cdef class Compiler:
     cdef Operation unknown_call(self, Call node, bint single):
         """A call of no function: of a defined name that may hold a lambda, or a fault."""
         if not self.unknown_as_name:
-            raise UnsupportedFunction(node.name, node.start, _suggestions(node.name))
+            raise UnsupportedFunction(node.name, node.start, did_you_mean(node.name))
         self.unknown.append((node.name, node.start))
         operation = _Invoke(_Name(None, node.name), self.passed(node.arguments))
         return _Intersect(operation, False) if single and not self.arrays else operation
@@ -421,9 +421,3 @@ cdef object _parameter(Node node):
     if isinstance(node, Structured) and (<Structured> node).table is None and (<Structured> node).first is not None:
         return (<Structured> node).first, True
     raise SyntaxFault("LAMBDA needs the name of a parameter here", node.start)
-
-
-cdef object _suggestions(str name):
-    from core.formula.suggest import did_you_mean  # it reads trees, and the catalogue that is being filled
-
-    return did_you_mean(name)

@@ -25,6 +25,8 @@ from core.formula.values.value cimport (
 
 from core.formula.functions.catalogue import FUNCTIONS, Kind
 from core.formula.language.errors import BodyFault, FormulaError, LimitExceeded, SyntaxFault, UnsupportedFunction
+from core.formula.ranges.environment import hand_in
+from core.formula.suggest import did_you_mean
 from core.formula.values.value import Date as _DateClass
 from core.formula.values.value import Failure
 
@@ -170,8 +172,6 @@ cdef Program compile_tree(Node tree, str text, bint arrays, bint unknown_as_name
     """`compile` for the other compiled modules."""
     cdef Program program = Program.__new__(Program)
     cdef Compiler compiler = Compiler.__new__(Compiler)
-    if not _loaded:
-        _load_functions()
     compiler.arrays, compiler.text, compiler.unknown_as_name = arrays, text, unknown_as_name
     compiler.slotted, compiler.record = slots, trace
     program.operation = compiler.compiled(tree, True)
@@ -184,11 +184,4 @@ cdef Program compile_tree(Node tree, str text, bint arrays, bint unknown_as_name
     return program
 
 
-cdef bint _loaded = False
-
-
-cdef object _load_functions():
-    global _loaded
-    import core.formula.functions.families  # noqa: F401 - fills the catalogue
-
-    _loaded = True
+hand_in(call)

@@ -31,8 +31,9 @@ from typing import Any, Final
 from typing import Literal as OneOf
 
 from core.formula.language.errors import FormulaError, LimitExceeded, UnsupportedFunction
-from core.formula.language.parser import parse, render
+from core.formula.language.parser import render
 from core.formula.language.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Unary
+from core.formula.suggest import parse_or_suggest
 from core.formula.translation.translations import AGGREGATES, HELPERS, IMPORTS, SCALARS, Aggregate
 from core.formula.values.value import Error
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name
@@ -67,7 +68,7 @@ def translate(formula: str, target: Target = "pandas", *, include_imports: bool 
         LimitExceeded: the source would be longer than CODE_CHARACTERS_MAX.
     """
     writer = _Writer(target)
-    code = writer.write(parse(formula))
+    code = writer.write(parse_or_suggest(formula))
     try:
         ast.parse(code, mode="eval")
     except (SyntaxError, MemoryError, RecursionError):

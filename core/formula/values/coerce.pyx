@@ -9,6 +9,7 @@ from libc.string cimport strcmp
 from unicodedata import normalize
 
 from core.formula.values.value cimport ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error
+from core.formula.values.numerals import read_number
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(str text)
@@ -21,8 +22,6 @@ GENERAL_CHARACTERS_MAX = 20
 
 cdef enum:
     PLAIN_CHARACTERS_MAX = 40
-
-cdef object _read_number = None
 
 
 cpdef object to_number(object value, bint date_1904=False):
@@ -55,7 +54,6 @@ cpdef object to_number(object value, bint date_1904=False):
 
 
 cdef object _number_of_text(str text, bint date_1904):
-    global _read_number
     cdef double number
     if _is_plain(text):
         try:
@@ -67,10 +65,7 @@ cdef object _number_of_text(str text, bint date_1904):
 
 
 cdef object _of_other_notation(str text, bint date_1904):
-    global _read_number
-    if _read_number is None:
-        from core.formula.values.numerals import read_number as _read_number  # it needs the general format from here
-    found = _read_number(text, date_1904)
+    found = read_number(text, date_1904)
     return ERROR_VALUE if found is None else found
 
 

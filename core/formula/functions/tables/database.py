@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.language.parser import parse
+from core.formula.machine.machine import compile as compile_tree
 from core.formula.ranges.environment import Environment
 from core.formula.values.criteria import Criterion
 from core.formula.values.value import DIV0, NUM, VALUE, Array, Error, Failure
@@ -76,11 +78,8 @@ def computed(environment: Environment, cells: Array, row: int, column: int) -> C
     text = reference and environment.formula(reference.sheet, reference.top + row, reference.left + column)
     if not (reference and text):
         return lambda _: value is True
-    from core.formula.language.parser import parse
-    from core.formula.machine.machine import compile as compile_  # the machine itself needs the catalogue
-
     top, left = reference.top + row, reference.left + column
-    program = compile_(parse(text, top, left), arrays=False, text=text)
+    program = compile_tree(parse(text, top, left), arrays=False, text=text)
 
     def holds(record: int) -> bool:
         home = environment.sheet, environment.row, environment.column

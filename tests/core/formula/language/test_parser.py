@@ -18,6 +18,7 @@ from core.formula.language.parser import (
     render,
 )
 from core.formula.language.tree import Binary, Call, Node
+from core.formula.suggest import parse_or_suggest
 from tests.core.formula.trees import FORMULAS, SOUP, told
 
 TREES = (
@@ -280,7 +281,7 @@ def test_any_text_is_a_formula_or_a_fault_inside_it(text: str) -> None:
 
 def read_or_fault(text: str) -> tuple[Node | None, FormulaError | None]:
     try:
-        return parse(text, 4, 4), None
+        return parse_or_suggest(text, 4, 4), None
     except FormulaError as fault:
         return None, fault
 
