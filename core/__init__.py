@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
     from core.compliance.run import run_suite
-    from core.formula.evaluate import compile, evaluate, evaluate_batch  # noqa: A004 - the face of the library
-    from core.formula.program import Evaluation, Program
+    from core.formula import Evaluation, Program, compile  # noqa: A004 - the face of the library
+    from core.formula.evaluate import evaluate, evaluate_batch
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
     from core.recalc.book import Book, read
@@ -37,16 +37,16 @@ __version__ = "0.1.0"
 _HOMES = {
     "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
-    "Evaluation": "core.formula.program",
+    "Evaluation": "core.formula",
     "Portfolio": "core.portfolio.portfolio",
-    "Program": "core.formula.program",
+    "Program": "core.formula",
     "Reconciliation": "core.reconcile.run",
     "Results": "core.compliance.result",
     "Sheet": "core.grid.sheet",
     "TestResult": "core.compliance.result",
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
-    "compile": "core.formula.evaluate",
+    "compile": "core.formula",
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",

@@ -23,8 +23,8 @@ def warm() -> None:
     try:
         import core.files.read  # noqa: F401 - loads the scanner
         from core.compliance.run import run_suite
+        from core.formula import did_you_mean
         from core.formula.evaluate import evaluate
-        from core.formula.suggest import did_you_mean
         from core.portfolio.portfolio import Portfolio
     except ImportError as error:
         raise KernelError(f"{error}; compile the kernels: make setup") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,20 +53,64 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    """Modules that a file imports when it runs; what is imported for type hints alone counts too."""
-    if path.suffix == ".pyx":
-        for match in re.finditer(r"^(?:from|c?import) ([\w.]+)", path.read_text(encoding="utf-8"), re.MULTILINE):
-            yield match[1]
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<home>[\w.]+)[ \t]+(?P<verb>c?import)[ \t]+(?P<names>\([^)]*\)|[^\n#]+)"
+    r"|c?import[ \t]+(?P<modules>[\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*)"
+    r"|include[ \t]+[\"'](?P<include>[^\"']+)[\"'])",
+    re.MULTILINE,
+)
+"""An import, a cimport or an include of Cython, at any depth and however many lines it takes."""
+
+
+def said_in_cython(path: Path, *, cimports: bool) -> Iterator[tuple[str, str | None]]:
+    """(module, name) of every import of a .pyx, with its .pxd and all that they include; the name None for a module."""
+    for source in (path, path.with_suffix(".pxd")) if path.suffix == ".pyx" else (path,):
+        if not source.exists():
+            continue
+        for match in IMPORT.finditer(source.read_text(encoding="utf-8")):
+            if match["include"]:
+                yield from said_in_cython(source.parent / match["include"], cimports=cimports)
+            elif match["modules"]:
+                yield from ((name.split()[0], None) for name in match["modules"].split(","))
+            elif cimports or match["verb"] == "import":
+                names = re.sub(r"#[^\n]*", "", match["names"]).strip(" ()\n")
+                yield from ((match["home"], name.split()[0]) for name in names.split(",") if name.strip())
+
+
+def is_for_hints(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def said_in_python(path: Path, *, hints: bool) -> Iterator[tuple[str, str | None]]:
+    """(module, name) of every import, late ones and the homes of names that a front door loads when they are used."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             assert node.module is not None
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            yield from ((home, name) for name, home in ast.literal_eval(node.value).items())
+        if hints or not is_for_hints(node):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
+    """(module, name) of every import of a file; `hints`: those for type hints alone too."""
+    if path.suffix == ".py":
+        return said_in_python(path, hints=hints)
+    return said_in_cython(path, cimports=cimports)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Modules that a file imports, and what could be one; what is imported for type hints alone counts too."""
+    for module, name in said(path):
+        yield module
+        if name is not None:
+            yield f"{module}.{name}"
 
 
 def within(name: str, *packages: str) -> bool:
@@ -114,6 +160,78 @@ def test_core_is_pure_and_its_floors_stand_in_order(path: Path) -> None:
             continue
         mine, theirs = name.split(".")[1], imported.split(".")[1]
         assert mine == theirs or below < own or (mine, theirs) in CORE_NEIGHBOURS, f"{name} imports {imported}"
+
+
+CIRCLES_IN = ("core", "service")
+"""Packages in which no module may need itself, in whatever way."""
+
+
+def test_no_module_needs_itself() -> None:
+    """Late imports, cimports and includes count; a package that loads its own modules does not, nor do type hints."""
+    paths = [path for path in (*SOURCES, *CYTHON) if path.relative_to(ROOT).parts[0] in CIRCLES_IN]
+    modules = {name_of(path): path for path in paths}
+    needs: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        homes = {f"{home}.{what}" if f"{home}.{what}" in modules else home for home, what in said(path, hints=False)}
+        needs[name] = homes & set(modules)
+    assert sum(map(len, needs.values())) > len(modules), "few imports were found: does this test read them?"
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
+
+
+def test_imports_are_read_wherever_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "one.pyx").write_text(
+        "from a.b cimport (\n    C, D,  # why\n    E,\n)\ndef f():\n    from g import h as i, j\n    import k.l\n"
+        'include "more.pxi"\n'
+    )
+    (tmp_path / "one.pxd").write_text("from m cimport n\ncimport o\n")
+    (tmp_path / "more.pxi").write_text("cdef object p():\n    from q import (r)\n")
+    imports = {("g", "h"), ("g", "j"), ("k.l", None), ("o", None), ("q", "r")}
+    cimports = {("a.b", "C"), ("a.b", "D"), ("a.b", "E"), ("m", "n")}
+    assert set(said(tmp_path / "one.pyx")) == imports | cimports
+    assert set(said(tmp_path / "one.pyx", cimports=False)) == imports
+    (tmp_path / "two.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\ndef f():\n    from b import c\n"
+        "_HOMES = {'Name': 'd.e'}\n"
+    )
+    told = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name")}
+    assert set(said(tmp_path / "two.py", hints=False)) == told
+    assert set(said(tmp_path / "two.py")) == told | {("a", None)}
+
+
+ROOMS = ["values", "language", "ranges", "functions", "machine", "columns", "translation"]
+FRONT_DOORS = {"core.formula", "core.formula.evaluate", *(f"core.formula.{room}" for room in ROOMS)}
+
+
+@each(
+    [
+        path
+        for path in SOURCES + CYTHON
+        if path.is_relative_to(ROOT / "service")
+        or (path.is_relative_to(ROOT / "core") and not path.is_relative_to(ROOT / "core/formula"))
+    ]
+)
+def test_the_formula_engine_is_entered_by_its_front_doors(path: Path) -> None:
+    """A compiled module may cimport from the module itself: what C shares has no front door."""
+    for module, name in said(path, cimports=False):
+        if within(module, "core.formula"):
+            assert module in FRONT_DOORS, module
+            assert module == "core.formula.evaluate" or name in import_module(module).__all__, f"{module}.{name}"
+
+
+ROOM_FILES_MAX = 15
+ROOMY = ["core/formula"]
+"""Folders that are divided into rooms."""
+WRITTEN_BY_HAND = {".py", ".pyx", ".pxd", ".pxi", ".pyi", ".h", ".lua"}
+
+
+@pytest.mark.parametrize("house", ROOMY)
+def test_a_room_is_taken_in_at_one_look(house: str) -> None:
+    for room in (ROOT / house, *(path for path in (ROOT / house).rglob("*") if path.is_dir())):
+        files = [path.name for path in room.iterdir() if path.suffix in WRITTEN_BY_HAND]
+        assert len(files) <= ROOM_FILES_MAX, f"{room.relative_to(ROOT)} has {len(files)} files"
 
 
 PORTFOLIO_STEPS = ["cells", "layout", "profile", "assemble deal mapping detection"]

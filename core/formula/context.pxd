@@ -1,8 +1,8 @@
 """A caller's values as an environment; declarations for the other compiled modules."""
 
-from core.formula.environment cimport Environment
-from core.formula.machine cimport Program
-from core.formula.values cimport Array, Reference
+from core.formula.ranges.environment cimport Environment
+from core.formula.machine.machine cimport Program
+from core.formula.values.value cimport Array, Reference
 
 
 cdef class Slots:

@@ -2,8 +2,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from core.formula.environment import Environment
-from core.formula.machine import Program
+from core.formula.machine.machine import Program
+from core.formula.ranges.environment import Environment
 
 TEXT_LENGTH_MAX: int
 SECONDS: float

@@ -9,14 +9,14 @@ from libc.math cimport isfinite
 
 from time import monotonic
 
-from core.formula.environment cimport Environment
-from core.formula.machine cimport Program
-from core.formula.tree cimport Area, Cell, Name
-from core.formula.values cimport ERROR_NAME, Array, Error, Reference
-from core.formula.environment import CELLS_MAX
-from core.formula.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
-from core.formula.parser import read, render
-from core.formula.values import Date
+from core.formula.ranges.environment cimport Environment
+from core.formula.machine.machine cimport Program
+from core.formula.language.tree cimport Area, Cell, Name
+from core.formula.values.value cimport ERROR_NAME, Array, Error, Reference
+from core.formula.ranges.environment import CELLS_MAX
+from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
+from core.formula.language.parser import parse, render
+from core.formula.values.value import Date
 from core.grid.address import column_name, range_name
 
 TEXT_LENGTH_MAX = 32_767
@@ -445,7 +445,7 @@ def _parsed_key(key):
     if not isinstance(key, str) or not 0 < len(key) <= KEY_LENGTH_MAX:
         raise ContextError(f"{str(key)[:40]!r} is no cell, range or name")
     try:
-        node = read(f"={key.strip()}")
+        node = parse(f"={key.strip()}")
     except SyntaxFault:
         raise ContextError(f"{key[:40]!r} is no cell, range or name") from None
     if isinstance(node, (Cell, Area)) and node.last_sheet is None or isinstance(node, Name) and node.sheet is None:

@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 from core.formula.context import SECONDS, ContextEnvironment
-from core.formula.environment import Environment
-from core.formula.errors import FormulaError
+from core.formula.language.errors import FormulaError
+from core.formula.language.shape import anchored_shapes
 from core.formula.program import DATE_FORMAT, DIGITS_MAX, Evaluation, Program
-from core.formula.shape import anchored_shapes
+from core.formula.ranges.environment import Environment
 
 PROGRAMS_MAX: Final = 8_192
 """Compiled formulas that are kept."""

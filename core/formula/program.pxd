@@ -1,8 +1,8 @@
 """The library's compiled formula; declarations for the other compiled modules."""
 
-from core.formula cimport machine
+from core.formula.machine cimport machine
 from core.formula.context cimport ContextEnvironment, Slots
-from core.formula.tree cimport Node
+from core.formula.language.tree cimport Node
 
 
 cdef class Evaluation:

@@ -1,10 +1,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.formula import machine
 from core.formula.context import ContextEnvironment
-from core.formula.errors import FormulaError
-from core.formula.tree import Node
+from core.formula.language.errors import FormulaError
+from core.formula.language.tree import Node
+from core.formula.machine import machine
 
 ERROR_HANDLING: tuple[str, ...]
 DIGITS_MAX: int

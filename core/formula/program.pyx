@@ -8,16 +8,18 @@ from libc.stdlib cimport strtod
 
 import numpy as np
 
-from core.formula cimport machine
+from core.formula.machine cimport machine
 from core.formula.context cimport ContextEnvironment, Slots, plain_environment
-from core.formula.tree cimport Area, Cell, Name, Node
-from core.formula.values cimport Array, Error
+from core.formula.language.tree cimport Area, Cell, Name, Node
+from core.formula.values.value cimport Array, Error
 
-from core.formula.errors import EvaluationError, FormulaError
-from core.formula.formats import format_value
-from core.formula.parser import functions, parse, references
-from core.formula.values import Date
-from core.formula.vector import map_columns, plan
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.language.errors import EvaluationError, FormulaError
+from core.formula.values.formats import format_value
+from core.formula.language.parser import functions, references
+from core.formula.values.value import Date
+from core.formula.columns.vector import map_columns, plan
+from core.formula.suggest import parse_or_suggest
 from core.values import from_serial
 
 cdef extern from "float.h":
@@ -41,7 +43,7 @@ cdef class Evaluation:
 
     `value`: float, str, bool, None (a blank, or an error under "null") or a list of rows of these; dates and errors as
     text. `type`: number, string, boolean, error, date, array or blank. `raw`: the engine's own value
-    (core.formula.values). `trace`: where asked for, {start, end, expression, value, type} of every sub-expression in
+    (core.formula.values.value). `trace`: where asked for, {start, end, expression, value, type} of every sub-expression in
     the order in which they were computed.
     """
 
@@ -135,7 +137,7 @@ cdef class Program:
     """A compiled formula, written as if it stood in A1. Made by `core.compile`; may be shared between threads."""
 
     def __init__(self, str formula, Py_ssize_t row=0, Py_ssize_t column=0):
-        tree = parse(formula, row, column)
+        tree = parse_or_suggest(formula, row, column)
         self.compiled = machine.compile_tree(tree, formula, True, False, True, None)
         self.slots = Slots(self.compiled)
         self.bare = isinstance(tree, (Cell, Area, Name))

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from core.formula.catalogue import FUNCTIONS
-from core.formula.errors import SyntaxFault
-from core.formula.parser import CHARACTERS_MAX, NESTING_MAX, read, render
-from core.formula.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
-from core.formula.values import REF
+from core.formula.functions.catalogue import FUNCTIONS
+from core.formula.language.errors import SyntaxFault
+from core.formula.language.parser import CHARACTERS_MAX, NESTING_MAX, parse, render
+from core.formula.language.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
+from core.formula.values.value import REF
 from core.remembered import remembered
 
 SUGGESTIONS_MAX: Final = 3
@@ -44,6 +44,18 @@ _SPELLINGS: Final = {
 # ---- mistaken formulas ----
 
 
+def parse_or_suggest(text: str, row: int = 0, column: int = 0) -> Node:
+    """`parse`, whose fault brings what the formula may have meant.
+
+    Raises:
+        SyntaxFault: not a formula, or past a limit; with the position and suggestions.
+    """
+    try:
+        return parse(text, row, column)
+    except SyntaxFault as fault:
+        raise SyntaxFault(fault.message, fault.position, repairs(text, fault.position)) from None
+
+
 def repairs(text: str, position: int | None) -> tuple[str, ...]:
     """Texts near a formula that has a fault at `position` and that are formulas, as "did you mean =...?"."""
     if position is None or not 0 < len(text) <= CHARACTERS_MAX:
@@ -59,7 +71,7 @@ def repairs(text: str, position: int | None) -> tuple[str, ...]:
 
 def _is_formula(text: str) -> bool:
     try:
-        read(text)
+        parse(text)
     except SyntaxFault:
         return False
     return True

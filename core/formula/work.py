@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from math import inf
 from typing import Final, NamedTuple, cast
 
-from core.formula.catalogue import FUNCTIONS, Function, Kind
 from core.formula.context import TEXT_LENGTH_MAX as TEXT_MAX
+from core.formula.functions.catalogue import FUNCTIONS, Function, Kind
+from core.formula.language.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Unary
 from core.formula.program import Program
-from core.formula.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Unary
 
 # Nanoseconds, measured with the worst values that were found and rounded up; a test holds them to the clock.
 START: Final = 50_000

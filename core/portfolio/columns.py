@@ -35,10 +35,7 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def portfolio_from_columns(
-    columns: Dict[str, Any],
-    *,
-    tranches: Tranches | Dict[str, Any] | None = None,
-    deal: Deal | Dict[str, Any] | None = None,
+    columns: Dict[str, Any], tranches: Tranches | Dict[str, Any] | None, deal: Deal | Dict[str, Any] | None
 ) -> Portfolio:
     """Loans from columns under the names of standard_clo and its auxiliary fields, equally long.
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.grid.sheet import Workbook
-
-if TYPE_CHECKING:
-    from core.portfolio.fields import Mapping
+from core.portfolio.fields import Mapping
 
 
 class Strings(Sequence[str]):
@@ -177,9 +175,7 @@ class Portfolio:
         `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) stands in where neither the Deal
         sheet nor a column says. A workbook without holdings gives no rows, and notes that say so.
         """
-        from core.portfolio.mapping import portfolio_from_workbook
-
-        return portfolio_from_workbook(book, mapping, as_of)
+        return _readers.from_workbook(book, mapping, as_of)
 
     @classmethod
     def from_columns(
@@ -194,13 +190,27 @@ class Portfolio:
         Raises:
             MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
         """
-        from core.portfolio.columns import portfolio_from_columns
-
-        return portfolio_from_columns(columns, tranches=tranches, deal=deal)
+        return _readers.from_columns(columns, tranches, deal)
 
     def defaulted(self) -> NDArray[np.bool_]:
         """Which loans are defaulted on the deal's as-of day (see the function of that name)."""
         return defaulted(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
+
+
+class Readers(NamedTuple):
+    """What reads portfolios: modules that make this one's classes, and so stand above it."""
+
+    from_workbook: Callable[[Workbook, Mapping | None, float | None], Portfolio]
+    from_columns: Callable[[Dict[str, Any], Tranches | Dict[str, Any] | None, Deal | Dict[str, Any] | None], Portfolio]
+
+
+_readers: Readers
+
+
+def hand_in(readers: Readers) -> None:
+    """What `Portfolio.from_workbook` and `Portfolio.from_columns` call; the package hands it in when it is loaded."""
+    global _readers
+    _readers = readers
 
 
 DAYS_PAST_DUE_DEFAULTED: Final = 90

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.formula.catalogue import FUNCTIONS, Kind
-from core.formula.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Node, Spill, Structured, Unary
+from core.formula.functions import FUNCTIONS, Kind
+from core.formula.language import Area, Binary, Call, Cell, Empty, Invoke, Literal, Node, Spill, Structured, Unary
 
 _ARRAYS: Final = frozenset((
     "ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER", "FREQUENCY",

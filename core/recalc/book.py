@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from core.files.isolate import read_isolated
 from core.files.read import file_kind
 from core.files.read import read as read_file
+from core.formula import parse_or_suggest
+from core.formula.machine import compile as compile_tree
 from core.grid.address import ROWS_MAX, column_index, parse_cell
 from core.grid.column import Text
 from core.grid.sheet import Formulas, Sheet, Table, Value, Workbook
-from core.recalc.engine import Engine
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BadReference, BadValue, UnknownSheet
 from core.recalc.result import Recalculation, count_cells
 from core.recalc.snapshot import sheets_of
 from core.recalc.store import TEXT_CHARACTERS_MAX
 from core.values import to_serial
+
+if TYPE_CHECKING:
+    from core.recalc.engine import Engine
 
 _NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 _NO_PLACES: Final = np.zeros(0, np.int32)
@@ -219,12 +223,12 @@ class Book(Workbook):
             FormulaError: it cannot be read or calculated.
             UnknownSheet: no sheet has the name.
         """
-        from core.formula.machine import compile as compile_tree
-        from core.formula.parser import parse
-
-        return compile_tree(parse(formula), arrays=True, text=formula).run(self.environment(sheet=sheet))
+        environment = self.environment(sheet=sheet)
+        return compile_tree(parse_or_suggest(formula), arrays=True, text=formula).run(environment)
 
     def _started(self) -> Engine:
+        from core.recalc.engine import Engine  # with all functions, which a book that is only read does without
+
         engine = Engine(self._original)
         engine.load()
         object.__setattr__(self, "_engine", engine)

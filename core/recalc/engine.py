@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from core.formula.errors import FormulaError
-from core.formula.machine import compile as compile_tree
-from core.formula.parser import parse, read
-from core.formula.tree import Node, Structured
-from core.formula.values import NAME, Date, Error, Pool
-from core.formula.vector import plan
+from core.formula import parse_or_suggest
+from core.formula.language import FormulaError, Node, parse
+from core.formula.values import Date, Error, Pool
 from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
 from core.recalc.arrays import lifts, may_be_array
@@ -22,8 +19,7 @@ from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
 from core.recalc.graph import Graph
 from core.recalc.names import BookNames
-from core.recalc.reads import Range, Reads, reads_of, resolved
-from core.recalc.regions import Read, Region, Shape
+from core.recalc.regions import Region, Shape
 from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
 from core.recalc.store import SheetCells, read_list, span_of_list
 
@@ -47,28 +43,21 @@ class Engine:
     """A book that calculates. The workbook that it was made from stays as it was."""
 
     def __init__(self, workbook: Workbook) -> None:
-        import core.formula.functions  # noqa: F401 - fills the catalogue: late, since a book may only be read
-
         self.workbook = workbook
         self.pool = Pool()
         self.cells = [SheetCells(sheet.name, sheet.index) for sheet in workbook.sheets]
-        self.sheet_index = {cells.name.casefold(): cells.index for cells in self.cells}
         self.regions: list[Region | None] = []
-        self.names = BookNames(workbook)
-        self.environment = BookEnvironment(
-            self, self.cells, self.regions, self.pool, date_1904=workbook.date_1904
-        )  # fmt: skip
-        self.graph = Graph(self.environment, self._resolve, self._prepare, self._plan, self._filled)
+        self.environment = BookEnvironment(workbook, BookNames(workbook), self.cells, self.regions, self.pool)
+        self.sheet_index = self.environment.sheet_index
         self.filling = Filling(self.cells, self.pool, workbook)
+        self.graph = Graph(self.environment, self.filling)
         self.changed: list[Rectangle] = []
-        self.volatile: set[Region] = set()
         self.edited: set[tuple[int, int, int]] = set()
         self.filled = 0
         self.calculated = False
-        self.formulas_changed = False
+        self._formulas_edited = False
         self._ranges: list[dict[tuple[int, int], tuple[int, int]] | None] = [None] * len(self.cells)
         self._shapes: dict[tuple[int, str | int, bool], Shape] = {}
-        self._hidden = [frozenset(sheet.hidden_rows.tolist()) for sheet in workbook.sheets]
 
     def load(self) -> None:
         """Take over the cells and the formulas of the workbook."""
@@ -109,7 +98,7 @@ class Engine:
         Raises:
             SyntaxFault: it is no formula.
         """
-        tree = parse(text, row, column)
+        tree = parse_or_suggest(text, row, column)
         cells = self.cells[sheet]
         self._release(cells, row, column)
         shape = Shape(tree, True, text)
@@ -118,7 +107,7 @@ class Engine:
         self.graph.add(region)
         self.edited.add((sheet, row, column))
         self.changed.append((sheet, row, row, column, column))
-        self.formulas_changed = True
+        self._formulas_edited = True
 
     def put_column(self, sheet: int, column: int, first: int, values: Any, checked: Callable[[Any], Any]) -> None:
         """Write many constants of one column from a row on; `checked` as in `read_column`."""
@@ -167,14 +156,13 @@ class Engine:
         if region is None or found is None:
             return
         self.edited.add((cells.index, row, column))
-        self.formulas_changed = True
+        self._formulas_edited = True
         if not region.fills:
             found.own(row, row, -1)
             self._cut(region, row)
         elif (row, column) == (region.first, region.left):
             self.changed.append((cells.index, region.first, region.bottom, region.left, region.right))
             self.graph.remove(region)
-            self.volatile.discard(region)
             self.filling.empty(region)
         else:
             found.own(row, row, -1)
@@ -184,7 +172,6 @@ class Engine:
         """Leave one row out of a region; with many such rows, make regions of what is between them."""
         if region.first == region.last:
             self.graph.remove(region)
-            self.volatile.discard(region)
             return
         region.holes = (region.holes or set()) | {row} if region.holes is None else region.holes
         region.holes.add(row)
@@ -192,7 +179,6 @@ class Engine:
             return
         pieces = region.pieces(region.first, region.last)
         self.graph.remove(region)
-        self.volatile.discard(region)
         for first, last in pieces:
             piece = self._region(
                 region.cells, first, last, region.left, region.shape, region.text, region.origin_row,
@@ -209,7 +195,7 @@ class Engine:
         environment, graph = self.environment, self.graph
         environment.clocks(now, chance, deadline)
         work, self.changed = self.changed, []
-        for region in (*self.volatile, *self.filling.blocked):
+        for region in (*self.graph.volatile, *self.filling.blocked):
             graph.mark_rows(region, region.first, region.last, work)
         self.filling.blocked.clear()
         touched, cycles, faults, work = self._pass(work)
@@ -253,7 +239,7 @@ class Engine:
         rows, texts = read_list(cells, column, listed, self.pool, checked)
         if not texts:
             return
-        self.formulas_changed = True
+        self._formulas_edited = True
         for run in runs_of_texts(texts, rows, np.full(len(rows), column, np.int32)):
             key = "=" + str(column) + str(run.shape)  # codes count anew with each column
             shape = self._shape(cells, key, run.text, run.first, column, False)
@@ -267,6 +253,11 @@ class Engine:
                 region = self._region(cells, row, row, column, shape, run.text, run.first, column)
                 region.cover(row, column, True)
                 self.graph.add(region)
+
+    @property
+    def formulas_changed(self) -> bool:
+        """Whether a formula is another than in the workbook, or fills other cells."""
+        return self._formulas_edited or self.filling.has_moved
 
     def plain(self, sheet: int, row: int, column: int) -> Value:
         """The value of a cell, errors as their text."""
@@ -298,18 +289,13 @@ class Engine:
         found = self._ranges[region.cells.index] or {}
         return found.get((region.first, region.left), (region.bottom, region.right))
 
-    def _filled(self, region: Region, value: object) -> list[Rectangle]:
-        changed = self.filling.fill(region, value)
-        self.formulas_changed |= bool(changed)
-        return changed
-
     def _shape(self, cells: SheetCells, key: str | int, text: str, row: int, column: int, arrays: bool) -> Shape:
         found = self._shapes.get((cells.index, key, arrays))
         if found is None:
             fault = None
             tree: Node | None = None
             try:
-                tree = read(text, row, column)
+                tree = parse(text, row, column)
             except FormulaError as error:
                 fault = error.message
             found = self._shapes[cells.index, key, arrays] = Shape(tree, arrays, text)
@@ -323,80 +309,3 @@ class Engine:
         self.regions.append(region)
         cells.grown(column, first, last).own(first, last, region.number)
         return region
-
-    def _prepare(self, shape: Shape, environment: BookEnvironment) -> None:
-        """Compile a shape when its first cell is to be calculated."""
-        shape.ready = True
-        shape.value = NAME
-        if shape.tree is None:
-            return
-        try:
-            program = compile_tree(shape.tree, arrays=shape.arrays, text=shape.text, unknown_as_name=True)
-        except FormulaError as error:
-            shape.fault = error.message
-            return
-        unknown = [name for name, _ in program.unknown if not self.names.known(name, environment.sheet or "")]
-        if unknown:
-            shape.unsupported = unknown[0]  # the whole cell is #NAME?: nothing may hide what could not be calculated
-            return
-        shape.program = program
-
-    def _plan(self, shape: Shape, environment: BookEnvironment) -> None:
-        """Look for a plan when many rows of a shape are to be calculated at once."""
-        shape.planned = True
-        if shape.tree is None or shape.program is None or shape.arrays:
-            return
-        sheet = environment.sheet or ""
-        shape.plan = plan(
-            shape.tree, text=shape.text, is_fixed_name=lambda scope, name: self.names.is_fixed(scope, name, sheet)
-        )
-
-    def _resolve(self, region: Region) -> list[Read]:
-        """The cells that a region reads."""
-        shape = region.shape
-        if shape.tree is None:
-            return []
-        placed = _Placed(self.names, region)
-        found: Reads = shape.reads[0] if shape.reads else reads_of(shape.tree, placed)
-        if not found.placed:
-            shape.reads = (found,)
-        shape.carried = found.external
-        if found.volatile and not shape.carried:
-            self.volatile.add(region)
-        return resolved(found, region, self.sheet_index)
-
-    # What the environment asks
-
-    def name_value(self, environment: BookEnvironment, sheet: str | None, name: str) -> object:
-        """What a defined name stands for."""
-        return self.names.value(environment, sheet, name)
-
-    def table_reference(self, node: Structured, sheet: str, row: int, column: int) -> object:
-        """The Reference of a structured reference."""
-        return self.names.reference(node, sheet, row, column)
-
-    def hidden_row(self, cells: SheetCells | None, row: int) -> str | None:
-        """How a row is hidden, if it is."""
-        if cells is None or row not in self._hidden[cells.index]:
-            return None
-        return "filter" if self.workbook.sheets[cells.index].filtered else "manual"
-
-    def format_code(self, cells: SheetCells | None, row: int, column: int) -> str:
-        """The number format of a cell, as the file has it."""
-        sheet = None if cells is None else self.workbook.sheets[cells.index]
-        stored = sheet.columns[column] if sheet is not None and column < sheet.column_count else None
-        at = -1 if stored is None else stored.slot(row)
-        return "General" if stored is None or at < 0 else self.workbook.number_formats[int(stored.held.formats[at])]
-
-
-class _Placed:
-    """The names of a book as a region's formula sees them."""
-
-    def __init__(self, names: BookNames, region: Region) -> None:
-        self._names, self._region = names, region
-
-    def meaning(self, sheet: str | None, name: str) -> Node | None:
-        return self._names.meaning(sheet, name, self._region.cells.name)
-
-    def table_range(self, node: Structured) -> Range | None:
-        return self._names.table_range(node, self._region.cells.name, self._region.first, self._region.left)

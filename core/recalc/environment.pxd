@@ -1,7 +1,7 @@
 """Where a book's formulas run; declarations for the other compiled modules."""
 
-from core.formula.environment cimport Environment
-from core.formula.values cimport Array, Pool, Reference, Span
+from core.formula.ranges.environment cimport Environment
+from core.formula.values.value cimport Array, Pool, Reference, Span
 from core.recalc.regions cimport Region
 from core.recalc.store cimport SheetCells
 
@@ -10,8 +10,11 @@ cdef class BookEnvironment(Environment):
     cdef readonly list cells_of
     cdef readonly list regions
     cdef readonly Pool pool
-    cdef readonly object book
-    cdef dict by_name
+    cdef readonly object workbook
+    cdef readonly object names
+    cdef list hidden_rows            # by sheet; None until somebody asks
+    cdef readonly dict sheet_index   # by the sheet's folded name
+    cdef dict by_name                # the same, and other spellings that formulas have
     cdef SheetCells here
     cdef readonly object now
     cdef readonly object chance

@@ -1,9 +1,10 @@
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
-from core.formula.environment import Environment
+from core.formula.ranges import Environment
 from core.formula.values import Pool, Span
+from core.grid.sheet import Workbook
+from core.recalc.names import BookNames
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells
 
@@ -14,18 +15,20 @@ class BookEnvironment(Environment):
     cells_of: list[SheetCells]
     regions: list[Region | None]
     pool: Pool
-    book: Any
+    workbook: Workbook
+    names: BookNames
+    sheet_index: dict[str, int]
     calculating: bool
     environment: BookEnvironment
     def __init__(
         self,
-        book: Any,
+        workbook: Workbook,
+        names: BookNames,
         cells_of: list[SheetCells],
         regions: list[Region | None],
         pool: Pool,
         *,
         deadline: float = ...,
-        date_1904: bool = False,
     ) -> None: ...
     def clocks(self, now: datetime | None, chance: Callable[[], float] | None, deadline: float) -> None: ...
     def place(self, sheet: int, row: int, column: int) -> None: ...

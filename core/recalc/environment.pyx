@@ -1,8 +1,8 @@
 """The environment of a book's formulas: its cells, names and tables; and the demand for cells not yet calculated."""
 
-from core.formula.environment cimport Environment
-from core.formula.errors import ContextError, LimitExceeded
-from core.formula.values cimport Array, Pool, Reference, Span
+from core.formula.ranges.environment cimport Environment
+from core.formula.language import ContextError, LimitExceeded
+from core.formula.values.value cimport Array, Pool, Reference, Span
 from core.formula.values import REF, Failure
 from core.recalc.regions cimport CLEAN, Region
 from core.recalc.store cimport CellColumn, SheetCells
@@ -24,15 +24,20 @@ class Needs(BaseException):
 
 
 cdef class BookEnvironment(Environment):
-    """A place in a book. `stand` puts it on a cell; while `calculating`, a cell that waits raises `Needs`."""
+    """A place in a book. `stand` puts it on a cell; while `calculating`, a cell that waits raises `Needs`.
 
-    def __init__(self, book, list cells_of, list regions, Pool pool, *, double deadline=1e300, bint date_1904=False):
-        Environment.__init__(self, deadline=deadline, date_1904=date_1904)
-        self.book = book
+    `workbook` is the file that the book was made from, `names` what its names and tables mean (a `BookNames`).
+    """
+
+    def __init__(self, workbook, names, list cells_of, list regions, Pool pool, *, double deadline=1e300):
+        Environment.__init__(self, deadline=deadline, date_1904=workbook.date_1904)
+        self.workbook = workbook
+        self.names = names
         self.cells_of = cells_of
         self.regions = regions
         self.pool = pool
         self.by_name = {cells.name.casefold(): cells for cells in cells_of}
+        self.sheet_index = {cells.name.casefold(): cells.index for cells in cells_of}
         self.indexes = {}
         self.now = None
         self.chance = None
@@ -183,10 +188,10 @@ cdef class BookEnvironment(Environment):
         return self.span_of(cells, column, first_row, rows)
 
     cpdef object name(self, str sheet, str name):
-        return self.book.name_value(self, sheet, name)
+        return self.names.value(self, sheet, name)
 
     def structured(self, node):
-        return self.book.table_reference(node, self.sheet, self.row, self.column)
+        return self.names.reference(node, self.sheet, self.row, self.column)
 
     def spill(self, sheet, Py_ssize_t row, Py_ssize_t column):
         cdef SheetCells cells = self.sheet_cells(sheet)
@@ -221,10 +226,22 @@ cdef class BookEnvironment(Environment):
         return (max(1, cells.rows_used), max(1, cells.columns_used))
 
     def hidden(self, sheet, Py_ssize_t row):
-        return self.book.hidden_row(self.sheet_cells(sheet), row)
+        cdef SheetCells cells = self.sheet_cells(sheet)
+        if cells is None:
+            return None
+        if self.hidden_rows is None:
+            self.hidden_rows = [frozenset(stored.hidden_rows.tolist()) for stored in self.workbook.sheets]
+        if row not in self.hidden_rows[cells.index]:
+            return None
+        return "filter" if self.workbook.sheets[cells.index].filtered else "manual"
 
     def number_format(self, sheet, Py_ssize_t row, Py_ssize_t column):
-        return self.book.format_code(self.sheet_cells(sheet), row, column)
+        """The format code of a cell, as the file has it."""
+        cdef SheetCells cells = self.sheet_cells(sheet)
+        stored = None if cells is None else self.workbook.sheets[cells.index]
+        carried = stored.columns[column] if stored is not None and column < stored.column_count else None
+        at = -1 if carried is None else carried.slot(row)
+        return "General" if at < 0 else self.workbook.number_formats[int(carried.held.formats[at])]
 
     def moment(self):
         if self.now is None:

@@ -20,13 +20,17 @@ _WHOLE_CELLS_MAX: Final = 1_048_576
 
 
 class Filling:
-    """Writes the values of array formulas; `blocked` are those that had no room to spill."""
+    """Writes the values of array formulas.
+
+    `blocked` are those that had no room to spill; `has_moved` is whether the extent of any became another.
+    """
 
     def __init__(self, cells: list[SheetCells], pool: Pool, workbook: Workbook) -> None:
         self._cells = cells
         self._pool = pool
         self._merged = [sheet.merged for sheet in workbook.sheets]
         self.blocked: set[Region] = set()
+        self.has_moved = False
 
     def fill(self, region: Region, value: object) -> list[Rectangle]:
         """Write the value of an array formula; the rectangles that changed hands, if its extent is another now."""
@@ -46,6 +50,7 @@ class Filling:
         changed: list[Rectangle] = []
         if (bottom, right) != old:
             self.empty(region)
+            self.has_moved = True
             changed = [
                 (index, region.first, max(bottom, old[0]), region.left, max(right, old[1]))
             ]  # fmt: skip

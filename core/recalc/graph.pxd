@@ -40,10 +40,8 @@ cdef class Graph:
     cdef readonly list touched
     cdef readonly list cycles
     cdef readonly list faults
-    cdef object resolve
-    cdef object prepare
-    cdef object plan
-    cdef object after
+    cdef readonly set volatile
+    cdef object filling
     cdef list overflow
     cdef object reads_of(self, Region region)
     cdef int link_all(self) except -1

@@ -1,7 +1,6 @@
-from collections.abc import Callable
-
 from core.recalc.environment import BookEnvironment
-from core.recalc.regions import Read, Region, Shape
+from core.recalc.filling import Filling
+from core.recalc.regions import Read, Region
 
 Rectangle = tuple[int, int, int, int, int]
 Touched = tuple[Region, int, int]
@@ -10,13 +9,11 @@ class Graph:
     environment: BookEnvironment
     regions: list[Region | None]
     waiting: list[Region]
+    volatile: set[Region]
     def __init__(
         self,
         environment: BookEnvironment,
-        resolve: Callable[[Region], list[Read]],
-        prepare: Callable[[Shape, BookEnvironment], None],
-        plan: Callable[[Shape, BookEnvironment], None],
-        after: Callable[[Region, object], list[Rectangle]],
+        filling: Filling,
     ) -> None: ...
     def add(self, region: Region) -> None: ...
     def remove(self, region: Region) -> None: ...

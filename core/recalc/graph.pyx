@@ -12,12 +12,13 @@ from time import monotonic
 
 import numpy as np
 
-from core.formula.errors import ContextError, FormulaError, LimitExceeded
-from core.formula.values cimport Error, Span
+from core.formula.language import ContextError, FormulaError, LimitExceeded
+from core.formula.values.value cimport Error, Span
 from core.formula.values import NAME, VALUE, Failure
 from core.recalc.environment cimport BookEnvironment
 from core.recalc.environment import Needs
 from core.recalc.regions cimport ABOVE, BELOW, CLEAN, DIRTY, FREE, RUNNING, TANGLED, WAITING, Read, Region, Shape
+from core.recalc.shapes import look_for_plan, prepare, resolve
 from core.recalc.store cimport CellColumn, SheetCells, stored_form
 from core.grid.address import COLUMNS_MAX
 
@@ -112,12 +113,11 @@ cdef class Task:
 cdef class Graph:
     """All regions of a book by number (None: gone), and what reads what.
 
-    `resolve(region)` lists a region's reads; `prepare(shape, environment)` compiles it, `plan(shape, environment)` sees
-    whether many rows of it can run at once; `after(region, value)` writes
-    the value of an array formula and returns the rectangles that it changed outside of itself.
+    `filling` writes the values of array formulas and tells what they changed beside their cells. `volatile` are the
+    regions that are calculated each time.
     """
 
-    def __init__(self, BookEnvironment environment, resolve, prepare, plan, after):
+    def __init__(self, BookEnvironment environment, filling):
         self.environment = environment
         self.regions = environment.regions
         self.sheets = environment.cells_of
@@ -127,10 +127,8 @@ cdef class Graph:
         self.touched = []
         self.cycles = []
         self.faults = []
-        self.resolve = resolve
-        self.prepare = prepare
-        self.plan = plan
-        self.after = after
+        self.volatile = set()
+        self.filling = filling
         self.overflow = []
 
     def add(self, Region region):
@@ -143,6 +141,7 @@ cdef class Graph:
         """Take a region out."""
         region.clear()
         region.alive = False
+        self.volatile.discard(region)
         self.regions[region.number] = None
 
     def reads(self, Region region):
@@ -151,7 +150,10 @@ cdef class Graph:
 
     cdef object reads_of(self, Region region):
         if region.reads is None:
-            region.link(self.resolve(region))
+            reads, volatile = resolve(region, self.environment)
+            if volatile:
+                self.volatile.add(region)
+            region.link(reads)
         return region.reads
 
     # What an edit touches
@@ -453,7 +455,7 @@ cdef class Graph:
         cdef Py_ssize_t low, high
         cdef list intervals = region.intervals()
         if not shape.ready:
-            self.prepare(shape, self.environment)
+            prepare(shape, self.environment)
         if region.fills:
             self.run_filling(region)
         elif shape.carried:
@@ -522,7 +524,7 @@ cdef class Graph:
 
     cdef int run_cell(self, Region region, Py_ssize_t row) except -1:
         if not region.shape.ready:
-            self.prepare(region.shape, self.environment)
+            prepare(region.shape, self.environment)
         if region.fills:
             return self.run_filling(region)
         if not region.shape.carried:
@@ -534,7 +536,7 @@ cdef class Graph:
     cdef int run_filling(self, Region region) except -1:
         if not region.shape.carried:
             value = self.computed(region, region.first)
-            self.overflow.extend(self.after(region, value))
+            self.overflow.extend(self.filling.fill(region, value))
         else:
             region.clear()
         self.touched.append((region, region.first, region.last))
@@ -551,7 +553,7 @@ cdef class Graph:
         cdef const int32_t[::1] codes
         environment.stand(region.cells, low, region.left)
         if not region.shape.planned:
-            self.plan(region.shape, environment)
+            look_for_plan(region.shape, environment)
         if region.shape.plan is None:
             return 0
         environment.planned = region

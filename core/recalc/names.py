@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula.environment import Environment
-from core.formula.errors import FormulaError
+from core.formula.language import Area, Binary, Call, Cell, FormulaError, Node, Structured, Unary, parse
 from core.formula.machine import compile as compile_tree
-from core.formula.parser import read
-from core.formula.tree import Area, Binary, Call, Cell, Node, Structured, Unary
+from core.formula.ranges import Environment
 from core.formula.values import NAME, REF, VALUE, Failure, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Table, Workbook
@@ -110,7 +108,7 @@ class BookNames:
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
             try:
-                self._trees[text] = _wrapped(read("=" + text))
+                self._trees[text] = _wrapped(parse("=" + text))
             except FormulaError:
                 self._trees[text] = None
         return self._trees[text]

@@ -1,6 +1,6 @@
 from typing import Protocol
 
-from core.formula.tree import Node, Structured
+from core.formula.language import Node, Structured
 from core.recalc.regions import Read, Region
 
 class Range:

@@ -1,7 +1,7 @@
 """What a formula reads, told from its tree: ranges relative to its cell, and whether they can be told at all."""
 
-from core.formula.catalogue import FUNCTIONS
-from core.formula.tree cimport Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
+from core.formula.functions import FUNCTIONS
+from core.formula.language.tree cimport Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.recalc.regions cimport Read, Region
 

@@ -39,7 +39,6 @@ cdef class Shape:
     cdef public str fault
     cdef public str unsupported
     cdef public bint carried
-    cdef public bint volatile
     cdef public tuple reads
 
 

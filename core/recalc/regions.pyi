@@ -1,6 +1,6 @@
 from typing import Any
 
-from core.formula.tree import Node
+from core.formula.language import Node
 from core.recalc.store import SheetCells
 
 class Read:
@@ -27,7 +27,6 @@ class Shape:
     fault: str | None
     unsupported: str | None
     carried: bool
-    volatile: bool
     reads: tuple[Any, ...]
     def __init__(self, tree: Node | None, arrays: bool, text: str) -> None: ...
 

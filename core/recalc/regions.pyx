@@ -47,7 +47,6 @@ cdef class Shape:
         self.fault = None
         self.unsupported = None
         self.carried = False
-        self.volatile = False
         self.reads = ()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.formula.shape import shapes
+from core.formula.language import shapes
 from core.grid.address import parse_range
 from core.grid.sheet import Formulas
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t
 
-from core.formula.values cimport Pool, Span
+from core.formula.values.value cimport Pool, Span
 
 
 cdef class CellColumn:

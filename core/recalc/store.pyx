@@ -9,7 +9,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBuffer_FillInfo
 
-from core.formula.values cimport Error, Pool, Span, cell_of
+from core.formula.values.value cimport Error, Pool, Span, cell_of
 from core.formula.values import NUM, VALUE, Array, Date
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import GappedColumn

@@ -13,10 +13,10 @@ import msgspec
 from msgspec import UNSET, Raw, convert
 
 from core.confined import ChildFailed, ChildOutOfTime
-from core.formula.catalogue import FUNCTIONS, Function
-from core.formula.errors import FormulaError
-from core.formula.evaluate import compile as compile_formula
-from core.formula.work import work_of
+from core.formula import FUNCTIONS, work_of
+from core.formula import compile as compile_formula
+from core.formula.functions import Function
+from core.formula.language import FormulaError
 from core.recalc.book import Book
 from service.calculations import work
 from service.calculations.evaluators import evaluators_of

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from core.confined import serve
-from core.formula import errors
+from core.formula.language import LimitExceeded
 from core.recalc.book import Book
 from service.calculations import work
 from service.calculations.work import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder
@@ -75,10 +75,10 @@ class Evaluating:
         except OutOfTime:
             self._armed = False
             self.spoilt = True
-            raise errors.LimitExceeded(work.TOO_LONG) from None
+            raise LimitExceeded(work.TOO_LONG) from None
         except MemoryError:
             self.spoilt = True
-            raise errors.LimitExceeded(NO_MEMORY) from None
+            raise LimitExceeded(NO_MEMORY) from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 

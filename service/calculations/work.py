@@ -13,16 +13,14 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula import errors, suggest
-from core.formula.context import ContextEnvironment
-from core.formula.environment import Environment
-from core.formula.errors import FormulaError
-from core.formula.evaluate import compile as compile_formula
-from core.formula.parser import functions as functions_of
-from core.formula.parser import references as references_of
-from core.formula.program import Evaluation
-from core.formula.translate import Target, translate
+from core.formula import ContextEnvironment, Evaluation, complexity
+from core.formula import compile as compile_formula
+from core.formula import warnings as warnings_of
+from core.formula.language import FormulaError, LimitExceeded
+from core.formula.language import functions as functions_of
+from core.formula.language import references as references_of
+from core.formula.ranges import Environment
+from core.formula.translation import Target, translate
 from core.grid.codec import Manifest, open_workbook
 from core.recalc.book import Book
 from service.calculations.schema import (
@@ -234,14 +232,14 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
         left = end - time.monotonic()
         try:
             if left <= 0:
-                raise errors.LimitExceeded("the batch took longer than it may")
+                raise LimitExceeded("the batch took longer than it may")
             shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
             environment = shared
             if asked.context:
                 environment = _environment({**shared_cells, **_folded(asked.context)}, order)
             found = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
         except FormulaError as fault:
-            if isinstance(fault, errors.LimitExceeded):
+            if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
             yield failed(asked, Refused.of(fault))
         else:
@@ -304,7 +302,7 @@ def _validation(order: ValidateOrder) -> Validation:
             error_position=fault.position or 0,
             suggestions=list(fault.suggestions),
         )
-    warnings = suggest.warnings(tree)
+    warnings = warnings_of(tree)
     if order.strict and warnings:
         return Validation(
             valid=False, formula=order.formula, error=warnings[0], error_position=0, suggestions=warnings[1:]
@@ -314,7 +312,7 @@ def _validation(order: ValidateOrder) -> Validation:
         formula=order.formula,
         functions_used=functions_of(tree),
         cell_references=references_of(tree),
-        complexity_score=suggest.complexity(tree),
+        complexity_score=complexity(tree),
         warnings=warnings,
     )
 
@@ -361,7 +359,7 @@ def _with_options(
 
 
 def _too_large() -> FormulaError:
-    return errors.LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
+    return LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
 
 
 def unlimited(seconds: float, function: Callable[[], T]) -> T:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from core.formula import days
-from core.formula.catalogue import Argument, Kind, Work, function
-from core.formula.environment import Environment
 from core.formula.functions import toolpak
-from core.formula.numerals import read_date, read_time
-from core.formula.values import NUM, OMITTED, VALUE, Date, Failure
+from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.ranges.environment import Environment
+from core.formula.values import days
+from core.formula.values.numerals import read_date, read_time
+from core.formula.values.value import NUM, OMITTED, VALUE, Date, Failure
 
 _SERIAL: Final = Argument("serial_number", Kind.NUMBER, "The day or moment.")
 _START: Final = toolpak.given("start_date", "The first day.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.formula.catalogue import Argument, Kind
-from core.formula.reduce import round_down
+from core.formula.functions.catalogue import Argument, Kind
+from core.formula.ranges.reduce import round_down
 
 
 def number(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:

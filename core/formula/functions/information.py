@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.catalogue import OMITTED, Argument, Kind, Work, function
-from core.formula.coerce import to_number
-from core.formula.environment import Environment
-from core.formula.formats import parse
-from core.formula.functions.reference import quoted_sheet, sheet_place
-from core.formula.values import NA, VALUE, Array, Error, Failure, Lambda, Reference
+from core.formula.functions.catalogue import OMITTED, Argument, Kind, Work, function
+from core.formula.functions.tables.reference import quoted_sheet, sheet_place
+from core.formula.ranges.environment import Environment
+from core.formula.values.coerce import to_number
+from core.formula.values.formats import parse
+from core.formula.values.value import NA, VALUE, Array, Error, Failure, Lambda, Reference
 from core.grid.address import column_name
 
 _VALUE: Final = Argument("value", Kind.ANY, "The value.")

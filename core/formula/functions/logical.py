@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.formula.catalogue import Argument, Kind, Work, form, function
-from core.formula.values import NA, Array
+from core.formula.functions.catalogue import Argument, Kind, Work, form, function
+from core.formula.values.value import NA, Array
 
 _LOGICALS = (
     Argument("logical1", Kind.RANGE, "A condition, or a range of them; text and blanks in ranges are passed by."),

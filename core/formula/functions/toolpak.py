@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula import days
-from core.formula.catalogue import OMITTED, Argument, Kind
-from core.formula.coerce import to_number
-from core.formula.environment import Environment
-from core.formula.values import NA, NUM, VALUE, Array, Error, Failure
+from core.formula.functions.catalogue import OMITTED, Argument, Kind
+from core.formula.ranges.environment import Environment
+from core.formula.values import days
+from core.formula.values.coerce import to_number
+from core.formula.values.value import NA, NUM, VALUE, Array, Error, Failure
 
 
 def given(name: str, description: str) -> Argument:

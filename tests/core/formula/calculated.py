@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.formula.environment import Environment
-from core.formula.machine import compile as compile_tree
-from core.formula.parser import parse
-from core.formula.values import Array, Reference
+from core.formula.language.parser import parse
+from core.formula.machine.machine import compile as compile_tree
+from core.formula.ranges.environment import Environment
+from core.formula.values.value import Array, Reference
 from core.grid.address import parse_cell
 
 

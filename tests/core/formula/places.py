@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from core.formula import machine
-from core.formula.catalogue import EXAMPLE_CELLS
-from core.formula.environment import Environment
-from core.formula.parser import parse
-from core.formula.tree import Structured
-from core.formula.values import REF, Array, Failure, Reference
+from core.formula.functions.catalogue import EXAMPLE_CELLS
+from core.formula.language.parser import parse
+from core.formula.language.tree import Structured
+from core.formula.machine import machine
+from core.formula.ranges.environment import Environment
+from core.formula.values.value import REF, Array, Failure, Reference
 from core.grid.address import parse_cell, parse_range
 
 OTHER_CELLS = {"A1": 1.0, "A2": 2.0, "A3": "three", "B1": 100.0}

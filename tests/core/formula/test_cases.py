@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.formula.values import Array
+from core.formula.values.value import Array
 from core.grid.address import cell_name, parse_cell
 from core.recalc.book import Book
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import core
 from core.formula import evaluate as module
 from core.formula.context import ContextEnvironment
-from core.formula.errors import (
+from core.formula.evaluate import CHARACTERS_MAX, PROGRAMS_MAX, evaluate, evaluate_batch
+from core.formula.language.errors import (
     ContextError,
     EvaluationError,
     FormulaError,
@@ -22,9 +23,8 @@ from core.formula.errors import (
     SyntaxFault,
     UnsupportedFunction,
 )
-from core.formula.evaluate import CHARACTERS_MAX, PROGRAMS_MAX, evaluate, evaluate_batch
 from core.formula.program import Evaluation
-from core.formula.values import Array
+from core.formula.values.value import Array
 from tests.core.formula.places import Place
 
 

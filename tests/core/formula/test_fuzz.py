@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula import machine
-from core.formula.catalogue import EXAMPLE_CELLS, FUNCTIONS, Function, Kind
-from core.formula.errors import BodyFault, FormulaError
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.evaluate import evaluate
-from core.formula.parser import parse
-from core.formula.values import Array, Error, Lambda
+from core.formula.functions.catalogue import EXAMPLE_CELLS, FUNCTIONS, Function, Kind
+from core.formula.language.errors import BodyFault, FormulaError
+from core.formula.language.parser import parse
+from core.formula.machine import machine
+from core.formula.values.value import Array, Error, Lambda
 from tests.core.formula.places import Place
 
 SECONDS = 2.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.formula import functions as _catalogue  # noqa: F401 - fills the catalogue
 from core.formula import suggest
-from core.formula.errors import SyntaxFault
-from core.formula.parser import parse
-from core.formula.suggest import children, complexity, did_you_mean, similar, warnings
+from core.formula.functions import families as _catalogue  # noqa: F401 - fills the catalogue
+from core.formula.language.errors import SyntaxFault
+from core.formula.language.parser import parse
+from core.formula.suggest import children, complexity, did_you_mean, parse_or_suggest, similar, warnings
 
 REPAIRS = (
     ("A1+1", "=A1+1"),
@@ -32,14 +32,14 @@ REPAIRS = (
 @pytest.mark.parametrize(("text", "repaired"), REPAIRS)
 def test_a_mistake_gets_a_repair(text: str, repaired: str) -> None:
     with pytest.raises(SyntaxFault) as caught:
-        parse(text)
+        parse_or_suggest(text)
     assert f"did you mean {repaired}?" in caught.value.suggestions
 
 
 @pytest.mark.parametrize("text", ["", "=", "=-", "=}{", "=" + "(" * 300])
 def test_nothing_is_suggested_where_nothing_helps(text: str) -> None:
     with pytest.raises(SyntaxFault) as caught:
-        parse(text)
+        parse_or_suggest(text)
     assert caught.value.suggestions == ()
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula.catalogue import FUNCTIONS, Function
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.context import ContextEnvironment
-from core.formula.errors import FormulaError
-from core.formula.numerals import read_number
+from core.formula.functions.catalogue import FUNCTIONS, Function
+from core.formula.language.errors import FormulaError
 from core.formula.program import Program
+from core.formula.values.numerals import read_number
 from core.formula.work import work_of
 
 TOLERANCE = 3.0

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import strategies as st
 
-from core.formula.tree import (
+from core.formula.language.tree import (
     Area,
     ArrayLiteral,
     Binary,

@@ -13,7 +13,7 @@ import pytest
 import xlsxwriter
 
 import core
-from core.formula.errors import LimitExceeded, SyntaxFault
+from core.formula.language.errors import LimitExceeded, SyntaxFault
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Table
 from core.recalc.book import Book

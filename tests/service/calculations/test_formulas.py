@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import core.formula.functions  # noqa: F401 - fills the catalogue
-from core.formula.catalogue import FUNCTIONS
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.functions.catalogue import FUNCTIONS
 from tests.conftest import Member
 
 VALIDATE = "/api/v1/calculations/validate"

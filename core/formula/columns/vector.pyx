@@ -1,0 +1,161 @@
+"""The columnar evaluator: a formula that is filled down runs as whole chunks of rows over registers.
+
+`plan` turns a tree into a `Plan`, a flat list of instructions over registers (three at most in, one out). `Plan.run`
+walks down a span of rows in chunks that stay in the processor's cache and does one instruction for a whole chunk, most
+of them without the GIL. A chunk that holds only numbers takes a plain vectorised loop; any other goes row by row over
+the kinds. A formula that reads its own column above runs in chunks no longer than its nearest such distance, and sees
+what it wrote.
+"""
+
+cimport cython
+from cpython.float cimport PyFloat_CheckExact
+from libc.float cimport DBL_MIN
+from libc.math cimport INFINITY, copysign, fabs, isfinite, pow, sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memchr, memcpy, memset
+
+import numpy as np
+
+from core.formula.values.coerce cimport add, compare, compare_numbers, power, subtract, to_logical, to_number, to_text
+from core.formula.ranges.environment cimport Environment
+from core.formula.ranges.reduce cimport round_down, round_half_away, round_up, whole_below
+from core.formula.language.tree cimport (
+    Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Spill, Structured, Unary,
+)
+from core.formula.values.value cimport Array, Error, Pool, Reference, Span, cell_of
+
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.columns.bodies import COLUMN_BODIES
+from core.formula.functions.catalogue import FUNCTIONS
+from core.formula.functions.catalogue import Kind as ArgumentKind
+from core.formula.ranges.environment import CELLS_MAX
+from core.formula.language.errors import FormulaError
+from core.formula.machine.machine import call, compile
+from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
+from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
+from core.values import ERRORS, SERIAL_OF_1970
+from core.values import Kind as CellKind
+
+cdef extern from "loops.h" nogil:
+    bint loop_add(double *, const double *, const double *, Py_ssize_t)
+    bint loop_subtract(double *, const double *, const double *, Py_ssize_t)
+    bint loop_multiply(double *, const double *, const double *, Py_ssize_t)
+    bint loop_divide(double *, const double *, const double *, Py_ssize_t)
+    bint loop_equal(double *, const double *, const double *, Py_ssize_t)
+    bint loop_unequal(double *, const double *, const double *, Py_ssize_t)
+    bint loop_less(double *, const double *, const double *, Py_ssize_t)
+    bint loop_greater(double *, const double *, const double *, Py_ssize_t)
+    bint loop_less_equal(double *, const double *, const double *, Py_ssize_t)
+    bint loop_greater_equal(double *, const double *, const double *, Py_ssize_t)
+    void loop_select(double *, const double *, const double *, const double *, Py_ssize_t)
+    bint loop_uniform(const uint8_t *, Py_ssize_t)
+
+CHUNK_ROWS = 1_024
+"""Rows that one instruction takes at once: some registers of so many numbers fit into the first-level cache."""
+
+COLUMN_CHUNK_ROWS = 131_072
+"""The same for a plan that calls a body with whole columns, where each call has a price of its own."""
+
+REGISTERS_BYTES_MAX = 64 << 20
+"""Memory that such a plan's registers may take; with more registers its chunks are shorter."""
+
+WINDOW_CELLS_MAX = 100_000
+"""Cells of one window that moves with the row; a larger one is left to the one-value evaluator."""
+
+cdef enum Operation:
+    ADD
+    SUBTRACT
+    MULTIPLY
+    DIVIDE
+    EQUAL
+    UNEQUAL
+    LESS
+    GREATER
+    LESS_EQUAL
+    GREATER_EQUAL
+    POWER
+    JOIN
+    FUNCTION  # of numbers: `extra` says which
+    SELECT
+    INSTEAD
+    CHOOSE
+    INVERT
+    ASK  # the kind: `extra` says what
+    AGGREGATE  # `c` says which
+    CALL
+    OWN_ROW
+
+cdef enum Question:
+    IS_NUMBER
+    IS_BLANK
+    IS_ERROR
+    IS_ERROR_BUT_MISSING
+    IS_MISSING
+    IS_TEXT
+    IS_NO_TEXT
+    IS_LOGICAL
+
+cdef enum NumberFunction:
+    NEGATE
+    PERCENT
+    ABSOLUTE
+    SIGN
+    WHOLE
+    ROOT
+    ROUND
+    ROUND_UP
+    ROUND_DOWN
+
+cdef enum AggregateFunction:
+    SUM
+    AVERAGE
+    COUNT
+    COUNT_ANY
+    MINIMUM
+    MAXIMUM
+    PRODUCT
+    ALL_TRUE
+    ANY_TRUE
+    ODD_TRUE
+
+cdef enum ArgumentSource:
+    ROW_ARGUMENT
+    FIXED_ARGUMENT
+    GIVEN_ARGUMENT
+    WINDOW_ARGUMENT
+
+cdef enum Place:
+    # Where a part of a plain cell formula stands: a range is cut to one cell but in RANGE and ANY_SHAPE. What a name
+    # holds shows only when it runs: where one value is wanted an array is refused then; inside the expressions of a
+    # RANGE nobody would notice.
+    ONE_VALUE
+    RANGE
+    WITHIN_RANGE
+    ANY_SHAPE
+
+cdef enum Origin:
+    FROM_CELL
+    COMPUTED
+    FROM_EITHER  # a number or an error, which count the same either way
+
+DEPTH_MAX = 256
+"""How deep operations of a plan may stand in one another."""
+
+
+class _NotColumnar(Exception):
+    """The formula, or what it met, is not for this evaluator."""
+
+
+cdef class _Run
+cdef class _Planner
+cdef class Plan
+
+include "registers.pxi"
+include "numbers.pxi"
+include "choices.pxi"
+include "aggregates.pxi"
+include "calls.pxi"
+include "run.pxi"
+include "plan.pxi"
+include "map.pxi"

@@ -1,0 +1,1 @@
+"""Mathematical and engineering functions."""

@@ -1,0 +1,239 @@
+"""Counting and adding what meets criteria: COUNTIF, SUMIFS and their kin."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.ranges.environment import Environment
+from core.formula.ranges.tally import Tally, tally
+from core.formula.values.criteria import Criterion
+from core.formula.values.value import ALL_ERRORS, DIV0, VALUE, Array, Error, Failure, Reference
+
+ROWS_MAX: Final = 1_048_576
+COLUMNS_MAX: Final = 16_384
+
+RANGE = Argument("range", Kind.RANGE, "The cells to test.")
+CRITERION = Argument(
+    "criteria", Kind.ANY, 'What a cell must meet: a value, a comparison such as ">=5", or a pattern such as "a*".'
+)
+CRITERIA_RANGE = Argument(
+    "criteria_range", Kind.RANGE, "The cells to test, of the shape of the first range.", repeats=True
+)
+CRITERIA = Argument("criteria", Kind.ANY, "What the range before it must meet.", repeats=True)
+
+
+def cells_of(cells: Any) -> Array:
+    """A range argument: cells of a sheet, #VALUE! for anything else."""
+    if isinstance(cells, Array) and cells.reference is not None:
+        return cells
+    raise Failure(cells if isinstance(cells, Error) else VALUE)
+
+
+def shape_of(cells: Array) -> tuple[int, int]:
+    """Rows and columns as they were asked for: whole columns are cut at the used cells."""
+    reference = cells.reference or cells
+    return reference.rows, reference.columns
+
+
+def resized(environment: Environment, cells: Array, like: Array) -> Array:
+    """A range made as large as another from its own top left corner: what SUMIF does with its third argument."""
+    rows, columns = shape_of(like)
+    if shape_of(cells) == (rows, columns):
+        return cells
+    start = cells.reference
+    assert start is not None
+    bottom, right = min(start.top + rows, ROWS_MAX) - 1, min(start.left + columns, COLUMNS_MAX) - 1
+    return environment.array(Reference(start.sheet, start.top, start.left, bottom, right))
+
+
+def ranges_one(environment: Environment, cells: Any, values: Any) -> tuple[Array, Array]:
+    """The tested cells and the values of SUMIF and AVERAGEIF; values None are the tested cells themselves."""
+    tested = cells_of(cells)
+    return tested, tested if values is None else resized(environment, cells_of(values), tested)
+
+
+def ranges_many(values: Any, ranges: tuple[Any, ...]) -> tuple[list[Array], Array | None]:
+    """The tested ranges and the values of the functions with many criteria. #VALUE! for unequal shapes."""
+    numbers = None if values is None else cells_of(values)
+    tested = [cells_of(cells) for cells in ranges]
+    if len({shape_of(array) for array in (tested if numbers is None else [*tested, numbers])}) > 1:
+        raise Failure(VALUE)
+    return tested, numbers
+
+
+def tally_one(environment: Environment, cells: Any, criterion: Any, values: Any) -> Tally:
+    """The tally of SUMIF and AVERAGEIF."""
+    tested, numbers = ranges_one(environment, cells, values)
+    return tally(environment, [tested], [Criterion(criterion, date_1904=environment.date_1904)], numbers)
+
+
+def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) -> Tally:
+    """The tally of the functions with many criteria, given as pairs of a range and its criterion."""
+    if len(pairs) % 2:
+        raise Failure(VALUE)
+    tested, numbers = ranges_many(values, pairs[::2])
+    criteria = [Criterion(criterion, date_1904=environment.date_1904) for criterion in pairs[1::2]]
+    return tally(environment, tested, criteria, numbers)
+
+
+def count(found: Tally) -> float:
+    """How many rows a tally has."""
+    return float(found.rows)
+
+
+def total(found: Tally) -> float | Error:
+    """The sum of a tally, or the first error among its values."""
+    return found.sum if found.error < 0 else ALL_ERRORS[found.error]
+
+
+def mean(found: Tally) -> float | Error:
+    """The mean of a tally; #DIV/0! without a number."""
+    if found.error >= 0:
+        return ALL_ERRORS[found.error]
+    return found.sum / found.numbers if found.numbers else DIV0
+
+
+def least(found: Tally) -> float | Error:
+    """The smallest number of a tally; 0 without one."""
+    if found.error >= 0:
+        return ALL_ERRORS[found.error]
+    return found.smallest if found.numbers else 0.0
+
+
+def greatest(found: Tally) -> float | Error:
+    """The largest number of a tally; 0 without one."""
+    if found.error >= 0:
+        return ALL_ERRORS[found.error]
+    return found.largest if found.numbers else 0.0
+
+
+@function(
+    "SUMIF",
+    "math",
+    "Adds the numbers whose cells meet a criterion.",
+    RANGE,
+    CRITERION,
+    Argument("sum_range", Kind.RANGE, "The cells to add; the tested ones when left out.", required=False),
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)),
+    environment=True,
+)
+def sumif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
+    return total(tally_one(environment, cells, criterion, values))
+
+
+@function(
+    "SUMIFS",
+    "math",
+    "Adds the numbers whose rows meet several criteria.",
+    Argument("sum_range", Kind.RANGE, "The cells to add."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=SUMIFS(A1:A5,B1:B5,"apple",C1:C5,">1")', 40.0),),
+    environment=True,
+)
+def sumifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
+    return total(tally_many(environment, values, pairs))
+
+
+@function(
+    "COUNTIF",
+    "statistical",
+    "Counts the cells that meet a criterion.",
+    RANGE,
+    CRITERION,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=COUNTIF(B1:B5,"a*")', 2.0), ('=COUNTIF(A1:A5,"<>30")', 4.0)),
+    environment=True,
+)
+def countif(environment: Environment, cells: Any, criterion: Any) -> float:
+    return count(tally(environment, [cells_of(cells)], [Criterion(criterion, date_1904=environment.date_1904)]))
+
+
+@function(
+    "COUNTIFS",
+    "statistical",
+    "Counts the rows that meet several criteria.",
+    CRITERIA_RANGE,
+    CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=COUNTIFS(B1:B5,"apple",A1:A5,">10")', 1.0),),
+    environment=True,
+)
+def countifs(environment: Environment, *pairs: Any) -> float:
+    return count(tally_many(environment, None, pairs))
+
+
+@function(
+    "AVERAGEIF",
+    "statistical",
+    "The mean of the numbers whose cells meet a criterion.",
+    RANGE,
+    CRITERION,
+    Argument("average_range", Kind.RANGE, "The cells to average; the tested ones when left out.", required=False),
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),),
+    environment=True,
+)
+def averageif(environment: Environment, cells: Any, criterion: Any, values: Any = None) -> float | Error:
+    return mean(tally_one(environment, cells, criterion, values))
+
+
+@function(
+    "AVERAGEIFS",
+    "statistical",
+    "The mean of the numbers whose rows meet several criteria.",
+    Argument("average_range", Kind.RANGE, "The cells to average."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=AVERAGEIFS(A1:A5,B1:B5,"apple")', 25.0),),
+    environment=True,
+)
+def averageifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
+    return mean(tally_many(environment, values, pairs))
+
+
+@function(
+    "MINIFS",
+    "statistical",
+    "The smallest number among the rows that meet several criteria; 0 without one.",
+    Argument("min_range", Kind.RANGE, "The cells to compare."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=MINIFS(A1:A5,C1:C5,">2")', 30.0),),
+    environment=True,
+)
+def minifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
+    return least(tally_many(environment, values, pairs))
+
+
+@function(
+    "MAXIFS",
+    "statistical",
+    "The largest number among the rows that meet several criteria; 0 without one.",
+    Argument("max_range", Kind.RANGE, "The cells to compare."),
+    CRITERIA_RANGE,
+    CRITERIA,
+    work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
+    examples=(('=MAXIFS(A1:A5,B1:B5,"apple")', 40.0),),
+    environment=True,
+)
+def maxifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
+    return greatest(tally_many(environment, values, pairs))
+
+
+@function(
+    "COUNTBLANK",
+    "statistical",
+    "Counts the cells that are blank or hold empty text.",
+    RANGE,
+    work=Work(call=20_000, cell=200, column=20_000),
+    examples=(("=COUNTBLANK(D1:D5)", 1.0),),
+    environment=True,
+)
+def countblank(environment: Environment, cells: Any) -> float:
+    return count(tally(environment, [cells_of(cells)], [Criterion("")]))
