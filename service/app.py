@@ -12,14 +12,15 @@ from starlette.applications import Starlette
 
 import core
 from core import warm
-from service.platform import application, config, openapi
-from service.platform.api import Area, Raw, Route
+from service.platform import config
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.numbers import telling
-from service.platform.places import Places
-from service.platform.problem import NotFound
-from service.platform.process import resources
+from service.platform.http import application, openapi
+from service.platform.http.api import Area, Raw, Route
+from service.platform.http.connections import Places
+from service.platform.http.problem import NotFound
+from service.platform.work.event_numbers import telling
+from service.platform.work.process import resources
 
 
 def areas() -> list[Area]:

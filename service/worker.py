@@ -11,16 +11,16 @@ from typing import TypeGuard
 import structlog
 import uvloop
 
-from service.child import become
-from service.ground import HOME, app_account, hand_over_files, open_data_dir
+from service.host.child import become
+from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
 from service.platform import config
+from service.platform.access.usage import keep_usage
 from service.platform.config import Settings
-from service.platform.jobs import JobTable, hand_over_forever, queue_of, workers
-from service.platform.process import resources
-from service.platform.stream import drain_forever
-from service.platform.tidying import tidy_forever
-from service.platform.upkeep import forget_forever
-from service.platform.usage import keep_usage
+from service.platform.work.cleanup import tidy_forever
+from service.platform.work.expiry import forget_forever
+from service.platform.work.jobs import JobTable, hand_over_forever, queue_of, workers
+from service.platform.work.process import resources
+from service.platform.work.stream import drain_forever
 
 DRAIN = "worker"
 """Every worker's name at the stream: Redis would keep one of its own long after the worker is gone."""
@@ -30,8 +30,8 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
-    from service.platform.mail import jobs as mail
-    from service.platform.tidying import jobs as tidying
+    from service.platform.work.cleanup import jobs as tidying
+    from service.platform.work.mail import jobs as mail
     from service.reconciliation.jobs import jobs as reconciliation
     from service.workbooks.jobs import jobs as workbooks
 

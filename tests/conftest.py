@@ -24,8 +24,8 @@ import hypothesis
 import psycopg
 import pytest
 
-from service.child import bound
-from service.ground import app_account
+from service.host.child import bound
+from service.host.data_folder import app_account
 
 # A slow machine is no fault. In CI the examples are the same ones each time; elsewhere they go on looking.
 hypothesis.settings.register_profile("cushion", deadline=None, derandomize="CI" in os.environ)
@@ -138,8 +138,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def _api(environment: dict[str, str]) -> Iterator[str]:
+    from service.host.supervisor import api_command
     from service.platform import config
-    from service.supervisor import api_command
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -176,8 +176,8 @@ def stack() -> Iterator[Stack]:
 @contextmanager
 def run_stack() -> Iterator[Stack]:
     """A service of its own, for tests that stop its parts."""
-    from service.embedded import Embedded
-    from service.platform.database import as_service, migrate
+    from service.host.embedded import Embedded
+    from service.platform.data.database import as_service, migrate
 
     folder = Path(tempfile.mkdtemp(prefix="cushion-test-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter

@@ -15,7 +15,7 @@ import pytest
 import xlsxwriter
 
 from service.app import routes
-from service.platform.api import Route, Upload
+from service.platform.http.api import Route, Upload
 from tests.conftest import PASSWORD, Member, wait_until
 
 ROWS = [row for row in routes() if row.path.startswith("/api/")]

@@ -13,7 +13,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from service.ground import find_programs, server_account
+from service.host.data_folder import find_programs, server_account
 from tests.conftest import wait_until
 
 

@@ -42,6 +42,7 @@ AREA_ORDER = [
     "auth activity audit dlq health",
     "mappings",
     "workbooks",
+    "portfolios",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
     "scenarios reports alerts ai",
 ]
@@ -324,7 +325,7 @@ def test_sql_stands_in_stores_and_the_platform_only(path: Path) -> None:
     if (
         room_of(path.stem) == "store"
         or path.is_relative_to(ROOT / "service" / "platform")
-        or path.name in ("embedded.py", "ground.py")
+        or path.name in ("embedded.py", "data_folder.py")
     ):
         return
     statement = re.compile(r"\s*(SELECT\b.+\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.DOTALL)

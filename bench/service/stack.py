@@ -38,7 +38,7 @@ def serving(settings: dict[str, str] | None = None) -> Iterator[str]:
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
     environment |= {"CUSHION_DATA_DIR": str(folder / "data"), **(settings or {})}
-    command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "service.commands.cli", "serve", "--port", "0"]
     log = folder / "log"
     try:
         with log.open("wb") as out:

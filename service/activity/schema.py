@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from service.platform.api import Offset
-from service.platform.audit_filter import Action, ResourceType, Since, Until
+from service.platform.data.audit_filter import Action, ResourceType, Since, Until
+from service.platform.http.api import Offset
 
 Status = Literal["completed", "failed"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
-from service.platform.audit_filter import AuditFilter
 from service.platform.context import Context
+from service.platform.data.audit_filter import AuditFilter
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,

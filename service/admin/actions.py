@@ -12,7 +12,6 @@ import msgspec
 from msgspec import UNSET
 
 from service.admin import store
-from service.admin.choices import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
 from service.admin.schema import (
     InvalidRole,
     Invitation,
@@ -33,14 +32,15 @@ from service.admin.schema import (
     UserLimitExceeded,
     UserPatch,
 )
+from service.admin.settings_schema import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
 from service.auth import store as identity
 from service.auth.schema import check_email
-from service.platform import mail
-from service.platform.access import KEY_SCOPES, ROLES, SCOPES, Role
+from service.platform.access.caller import KEY_SCOPES, ROLES, SCOPES, Role
+from service.platform.access.caller_status import TenantUsage, Window
+from service.platform.access.secrets import new_id, new_token
 from service.platform.context import Context
-from service.platform.problem import Fault, PermissionDenied, ValidationFailed
-from service.platform.secrets import new_id, new_token
-from service.platform.standing import TenantUsage, Window
+from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.work import mail
 
 MEGABYTE = 1_048_576
 _STANDARDS: Final[dict[str, Check]] = {

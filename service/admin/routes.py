@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.admin import actions, keys, store
+from service.admin import actions, key_actions, store
 from service.admin.schema import (
     ApiKey,
     InvalidRole,
@@ -31,8 +31,8 @@ from service.admin.schema import (
     UserNotFound,
     UserPatch,
 )
-from service.platform.api import Area, Page
 from service.platform.context import Context
+from service.platform.http.api import Area, Page
 
 area = Area("/api/v1/admin", tag="admin", essential=True)
 
@@ -98,7 +98,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")
 async def create_api_key(ctx: Context, body: KeyCreate) -> ApiKey:
     """Make an API key; its secret is in this answer only."""
-    return await keys.create(ctx, body)
+    return await key_actions.create(ctx, body)
 
 
 @area.get("/api-keys", access="admin:api-keys")
@@ -110,7 +110,7 @@ async def list_api_keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
 @area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(KeyNotFound,), event="api_key.revoked")
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
     """Revoke an API key, at once and for good."""
-    await keys.revoke(ctx, key_id)
+    await key_actions.revoke(ctx, key_id)
 
 
 @area.post(
@@ -122,4 +122,4 @@ async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
 )
 async def rotate_api_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
-    return await keys.rotate(ctx, key_id, body)
+    return await key_actions.rotate(ctx, key_id, body)

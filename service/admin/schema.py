@@ -9,11 +9,11 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.auth.schema import Email
-from service.platform.access import Role
-from service.platform.api import PageQuery, Secret
+from service.platform.access.caller import Role
 from service.platform.config import TOLERANCE_MAX, Tier
-from service.platform.moments import Moment
-from service.platform.problem import Problem
+from service.platform.http.api import PageQuery, Secret
+from service.platform.http.moments import Moment
+from service.platform.http.problem import Problem
 
 NETWORKS_MAX = 100
 """Ranges of a tenant's allowlist: each is looked at with every request."""

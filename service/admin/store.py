@@ -19,10 +19,10 @@ from service.admin.schema import (
     UserNotFound,
     UserRow,
 )
-from service.platform.api import Page, page_of
 from service.platform.context import Context
-from service.platform.database import containing
-from service.platform.problem import NotFound
+from service.platform.data.database import containing
+from service.platform.http.api import Page, page_of
+from service.platform.http.problem import NotFound
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 

@@ -14,11 +14,11 @@ import msgspec
 from service.audit import store
 from service.audit.schema import AuditEntry, AuditExport, AuditList, AuditQuery, EnterpriseTierRequired
 from service.audit.store import Extent
-from service.platform.api import Page, Streamed
-from service.platform.audit import Record, parse
-from service.platform.audit_filter import AuditFilter, audit_filter
 from service.platform.context import Context
-from service.platform.problem import ValidationFailed
+from service.platform.data.audit import Record, parse
+from service.platform.data.audit_filter import AuditFilter, audit_filter
+from service.platform.http.api import Page, Streamed
+from service.platform.http.problem import ValidationFailed
 
 CHUNK_ROWS = 1_000
 """Entries of one query of an export."""

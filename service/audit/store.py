@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from service.audit.schema import AuditEntry, AuditList
-from service.platform.api import Page, page_of
-from service.platform.audit_filter import AuditFilter
 from service.platform.context import Context
-from service.platform.database import Transaction
-from service.platform.problem import NotFound
+from service.platform.data.audit_filter import AuditFilter
+from service.platform.data.database import Transaction
+from service.platform.http.api import Page, page_of
+from service.platform.http.problem import NotFound
 
 _ENTRY = """
     id, occurred_at AS timestamp, user_id, user_email, action, resource_type, resource_id, resource_name, ip_address,

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from service.auth import store, two_factor
+from service.auth import store, two_factor_actions
 from service.auth.schema import (
     Acceptance,
     Account,
@@ -30,12 +30,12 @@ from service.auth.schema import (
     check_email,
     check_password,
 )
-from service.platform.access import Role
+from service.platform.access.caller import Role
+from service.platform.access.caller_status import Window
+from service.platform.access.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
 from service.platform.context import Context, Subject
-from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
-from service.platform.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
-from service.platform.standing import Window
-from service.platform.stream import Event, publish
+from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended
+from service.platform.work.stream import Event, publish
 
 SLUG_CHARACTERS = 60
 
@@ -206,10 +206,10 @@ async def _admit_by_code(
     good = await ctx.hash(verify_password, password, account.password_hash if account else None)
     user = str(account.user_id) if account is not None and good else _name_of(ctx, email)
     try:
-        await ctx.limit([two_factor.tries(ctx.settings, user)])
+        await ctx.limit([two_factor_actions.tries(ctx.settings, user)])
     except RateLimited:
         raise refusal from None
-    proven = await two_factor.has_code(ctx, account, code)
+    proven = await two_factor_actions.has_code(ctx, account, code)
     await ctx.commit()  # a right code is used up, whatever the password was
     if account is None or not (good and proven):
         if account is not None:
@@ -225,9 +225,9 @@ async def _admit(ctx: Context, account: Account, code: str | None) -> TokenRespo
     if account.two_factor_enabled:
         if code is None:
             raise CodeRequired
-        await ctx.limit([two_factor.tries(ctx.settings, str(account.user_id))])
+        await ctx.limit([two_factor_actions.tries(ctx.settings, str(account.user_id))])
     await ctx.enter_tenant(account.tenant_id)
-    if account.two_factor_enabled and not await two_factor.prove(ctx, account.user_id, code or ""):
+    if account.two_factor_enabled and not await two_factor_actions.prove(ctx, account.user_id, code or ""):
         ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
         raise InvalidCode
     return await _enter(ctx, account)

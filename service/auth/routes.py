@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.auth import actions, passwords, store, two_factor
+from service.auth import actions, password_actions, store, two_factor_actions
 from service.auth.schema import (
     Acceptance,
     AllTokensRevoked,
@@ -34,11 +34,11 @@ from service.auth.schema import (
     TokenResponse,
     WrongCredentials,
 )
-from service.platform.api import Area
+from service.platform.access.caller_status import Window
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.problem import AddressNotAllowed, RateLimited, TenantSuspended
-from service.platform.standing import Window
+from service.platform.http.api import Area
+from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended
 
 area = Area("/api/v1/auth", tag="auth", essential=True)
 
@@ -74,7 +74,7 @@ def _password_changes(settings: Settings, _: str, user: str) -> Sequence[Window]
 
 
 def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
-    return [two_factor.tries(settings, user)]
+    return [two_factor_actions.tries(settings, user)]
 
 
 @area.post(
@@ -155,13 +155,13 @@ async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
 )
 async def change_password(ctx: Context, body: PasswordChange) -> None:
     """Replace the password; every other session of the user ends."""
-    await passwords.change(ctx, body)
+    await password_actions.change(ctx, body)
 
 
 @area.post("/password/forgot", access="public", status=202, windows=_forgotten)
 async def forgot_password(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
     """Have a letter sent with a way to choose a new password; the answer is the same for every e-mail."""
-    return await passwords.forget(ctx, body)
+    return await password_actions.forget(ctx, body)
 
 
 @area.post(
@@ -173,7 +173,7 @@ async def forgot_password(ctx: Context, body: PasswordForgotten) -> ResetAccepte
 )
 async def reset_password(ctx: Context, body: PasswordReset) -> None:
     """Choose a new password by the token of a letter; every session of the user ends."""
-    await passwords.reset(ctx, body)
+    await password_actions.reset(ctx, body)
 
 
 @area.post(
@@ -185,7 +185,7 @@ async def reset_password(ctx: Context, body: PasswordReset) -> None:
 )
 async def enroll_two_factor(ctx: Context) -> Enrolment:
     """Begin two-factor login: a secret for the authenticator, which counts once a code of it is verified."""
-    return await two_factor.enroll(ctx)
+    return await two_factor_actions.enroll(ctx)
 
 
 @area.post(
@@ -198,7 +198,7 @@ async def enroll_two_factor(ctx: Context) -> Enrolment:
 )
 async def verify_two_factor(ctx: Context, body: CodeGiven) -> RecoveryCodes:
     """Turn two-factor login on; the recovery codes are shown this once, and each of them is good once."""
-    return await two_factor.verify(ctx, body.code)
+    return await two_factor_actions.verify(ctx, body.code)
 
 
 @area.post(
@@ -210,4 +210,4 @@ async def verify_two_factor(ctx: Context, body: CodeGiven) -> RecoveryCodes:
 )
 async def disable_two_factor(ctx: Context, body: CodeGiven) -> None:
     """Turn two-factor login off, by a code of the authenticator or a recovery code."""
-    await two_factor.disable(ctx, body.code)
+    await two_factor_actions.disable(ctx, body.code)

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from service.platform.access import Role
-from service.platform.address import ADDRESS_CHARACTERS, UnfitAddress, envelope
-from service.platform.api import Secret
-from service.platform.problem import Fault, Problem, ValidationFailed
+from service.platform.access.caller import Role
+from service.platform.http.api import Secret
+from service.platform.http.problem import Fault, Problem, ValidationFailed
+from service.platform.work.mail_address import ADDRESS_CHARACTERS, UnfitAddress, envelope
 
 EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
 PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request cheap

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session, Standing
 from service.platform.context import Context, Unit
-from service.platform.problem import Unauthenticated
+from service.platform.http.problem import Unauthenticated
 
 
 async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tier: str) -> bool:

@@ -18,8 +18,19 @@ from core.formula import compile as compile_formula
 from core.formula.functions import Function
 from core.formula.language import FormulaError
 from core.recalc.book import Book
-from service.calculations import work
-from service.calculations.evaluators import evaluators_of
+from service.calculations import evaluation_actions
+from service.calculations.evaluation_actions import (
+    BatchDone,
+    BatchOrder,
+    Evaluated,
+    EvaluateOrder,
+    Refused,
+    Stored,
+    Told,
+    TranslateOrder,
+    ValidateOrder,
+)
+from service.calculations.evaluator_actions import evaluators_of
 from service.calculations.schema import (
     BatchItem,
     BatchRequest,
@@ -43,23 +54,12 @@ from service.calculations.schema import (
     ValidateRequest,
     Validation,
 )
-from service.calculations.work import (
-    BatchDone,
-    BatchOrder,
-    Evaluated,
-    EvaluateOrder,
-    Refused,
-    Stored,
-    Told,
-    TranslateOrder,
-    ValidateOrder,
-)
+from service.platform.access.caller_status import Meter
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.kept import Lru
-from service.platform.problem import Fault, Problem, Unavailable, ValidationFailed
-from service.platform.standing import Meter
-from service.workbooks import library
+from service.platform.data.lru import Lru
+from service.platform.http.problem import Fault, Problem, Unavailable, ValidationFailed
+from service.workbooks import shared
 from service.workbooks import store as workbooks
 
 METER = "calculations"
@@ -83,7 +83,7 @@ BROKEN_OFF = "the evaluation was broken off"
 FORMULA = ["body", "formula"]
 NO_BOOKS: Lru[str, Book] = Lru(most=0, bytes_most=0)
 
-_answer_of: Callable[[bytes], work.Answer] = msgspec.msgpack.Decoder(work.Answer).decode
+_answer_of: Callable[[bytes], evaluation_actions.Answer] = msgspec.msgpack.Decoder(evaluation_actions.Answer).decode
 
 
 def one_calculation(settings: Settings) -> Meter:
@@ -152,7 +152,7 @@ def _work(formula: str, cells: int, characters: int) -> float:
 
 
 def _at_once(order: EvaluateOrder) -> Evaluated:
-    return _accepted(work.answer(order, NO_BOOKS, work.unlimited))
+    return _accepted(evaluation_actions.answer(order, NO_BOOKS, evaluation_actions.unlimited))
 
 
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
@@ -160,13 +160,13 @@ async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     try:
         answer = await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)
     except ChildOutOfTime:
-        raise EvaluationError(Fault(FORMULA, work.TOO_LONG)) from None
+        raise EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
         raise EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
     return _accepted(_answer_of(answer))
 
 
-def _accepted(answer: work.Answer) -> Evaluated:
+def _accepted(answer: evaluation_actions.Answer) -> Evaluated:
     if isinstance(answer, Refused):
         raise _refusal(answer, FORMULA)
     assert isinstance(answer, Evaluated)
@@ -177,7 +177,7 @@ async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> St
     """A workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
-    stored = await library.stored_book(ctx, row)
+    stored = await shared.stored_book(ctx, row)
     await ctx.commit()
     return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
@@ -195,13 +195,13 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
         now=ctx.now(),
         seconds=ctx.settings.evaluation_seconds,
     )
-    seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
+    seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
     try:
         done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)))
     except ChildOutOfTime:
-        done = work.all_failed(body.formulas, work.TOO_LONG)
+        done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
-        done = work.all_failed(body.formulas, BROKEN_OFF)
+        done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
     ctx.concerns("formula", ctx.request_id, formulas=count)
     return BatchResult(
         results=cast(list[BatchItem], Raw(done.results)),
@@ -210,9 +210,9 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
 
 
-def _done(body: BatchRequest, answer: work.Answer) -> BatchDone:
+def _done(body: BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
     if isinstance(answer, Refused):
-        return work.all_failed(body.formulas, answer.message)
+        return evaluation_actions.all_failed(body.formulas, answer.message)
     assert isinstance(answer, BatchDone)
     return answer
 
@@ -256,7 +256,7 @@ async def validate(ctx: Context, body: ValidateRequest) -> Validation:
     """A formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
-    told = work.validated(order) if small else await _told(ctx, order)
+    told = evaluation_actions.validated(order) if small else await _told(ctx, order)
     if isinstance(told, Refused):  # for want of memory, which says nothing of the formula
         raise Unavailable
     return cast(Validation, Raw(told.answer))
@@ -266,7 +266,7 @@ async def translate(ctx: Context, query: TranslateQuery) -> Translated:
     """A formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
-    told = work.translated(order) if small else await _told(ctx, order)
+    told = evaluation_actions.translated(order) if small else await _told(ctx, order)
     if isinstance(told, Refused):
         refusal = _refusal(told, ["query", "formula"])
         raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors)

@@ -1,4 +1,4 @@
-"""The child process that evaluates formulas: a program, started by `service.calculations.evaluators` only."""
+"""The child process that evaluates formulas: a program, started by `service.calculations.evaluator_actions` only."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import msgspec
 from core.confined import serve
 from core.formula.language import LimitExceeded
 from core.recalc.book import Book
-from service.calculations import work
-from service.calculations.work import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder
-from service.platform.kept import Lru, anonymous_bytes
+from service.calculations import evaluation_actions
+from service.calculations.evaluation_actions import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder
+from service.platform.data.lru import Lru, anonymous_bytes
 
 T = TypeVar("T")
 
@@ -45,20 +45,20 @@ class Evaluating:
             told = msgspec.msgpack.encode(self._answer(order))
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
-            told = msgspec.msgpack.encode(work.Refused(kind="LimitExceeded", message=NO_MEMORY))
+            told = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
         return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
-    def _answer(self, order: bytes) -> work.Answer:
+    def _answer(self, order: bytes) -> evaluation_actions.Answer:
         # Orders come from the service that started us; answers go back as plain data, which cannot run anything there.
         asked: Any = pickle.loads(order)  # noqa: S301
         if isinstance(asked, BatchOrder):
-            return work.batch(asked, self.limit)
+            return evaluation_actions.batch(asked, self.limit)
         if isinstance(asked, ValidateOrder):
-            return work.validated(asked)
+            return evaluation_actions.validated(asked)
         if isinstance(asked, TranslateOrder):
-            return work.translated(asked)
+            return evaluation_actions.translated(asked)
         assert isinstance(asked, EvaluateOrder)
-        return work.answer(asked, self.books, self.limit)
+        return evaluation_actions.answer(asked, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:
         """Call a function; what lasts longer, or needs more memory than there is, becomes a LimitExceeded.
@@ -75,7 +75,7 @@ class Evaluating:
         except OutOfTime:
             self._armed = False
             self.spoilt = True
-            raise LimitExceeded(work.TOO_LONG) from None
+            raise LimitExceeded(evaluation_actions.TOO_LONG) from None
         except MemoryError:
             self.spoilt = True
             raise LimitExceeded(NO_MEMORY) from None

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from service.platform.problem import Problem, RateLimited
+from service.platform.http.problem import Problem, RateLimited
 
 BATCH_FORMULAS_MAX = 10_000
 """Formulas of one batch."""

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
-    from service.platform.audit import Record
+    from service.platform.data.audit import Record
 
 EXIT_BROKEN: Final = 1
 LINE_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -41,7 +41,7 @@ def audit(file: Path, /, *, filtered: Annotated[bool, Parameter(negative=())] = 
         The export had a filter (dates, say): entries may be missing, and each is checked by itself and with its
         neighbours.
     """
-    from service.platform.audit import breaks
+    from service.platform.data.audit import breaks
 
     walk = _Walk(file)
     broken = list(islice(breaks(walk, gaps=filtered), BREAKS_MAX))
@@ -74,7 +74,7 @@ class _Walk:
         Raises:
             Refused: the file cannot be read, or a line is no entry.
         """
-        from service.platform.audit import NoRecord, parse
+        from service.platform.data.audit import NoRecord, parse
 
         try:
             with self.file.open("rb") as lines:

@@ -67,7 +67,7 @@ def demo(file: Path | None = None, /) -> int:
 def _service(folder: Path) -> Iterator[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
     environment |= {"CUSHION_DATA_DIR": str(folder / "data"), "CUSHION_LOG_LEVEL": "warning"}
-    command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "service.commands.cli", "serve", "--port", "0"]
     process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
         command, env=environment, stdout=subprocess.PIPE, text=True
     )

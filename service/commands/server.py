@@ -28,10 +28,10 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
     port:
         Port to listen on, in place of CUSHION_PORT; 0 takes a free one.
     """
-    from service.ground import default_data_dir
-    from service.platform import process
-    from service.supervisor import Plan
-    from service.supervisor import serve as supervise
+    from service.host.data_folder import default_data_dir
+    from service.host.supervisor import Plan
+    from service.host.supervisor import serve as supervise
+    from service.platform.work import process
 
     settings = _settings()
     try:
@@ -72,7 +72,7 @@ def migrate() -> None:
         raise Refused("CUSHION_MIGRATION_URL is not set; the embedded database is migrated by `cushion serve` itself")
     import psycopg
 
-    from service.platform import database
+    from service.platform.data import database
 
     try:
         applied = database.migrate(url, report=print)

@@ -19,7 +19,6 @@ from core.compliance.suites import Suite as SuiteRow
 from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
 from service.compliance import store
-from service.compliance.portfolios import Key, recent
 from service.compliance.schema import (
     AlreadyRunning,
     ComplianceRun,
@@ -36,15 +35,16 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.mappings.library import DEFAULT_MAPPING, Made, get_mapping, patience
-from service.platform.api import Listing, Page
+from service.mappings.shared import DEFAULT_MAPPING, Made, get_mapping, patience
+from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.kept import bytes_of
-from service.platform.moments import moment
-from service.platform.problem import Fault, ValidationFailed
-from service.platform.secrets import new_id
-from service.workbooks.library import open_book, stored_book
+from service.platform.data.lru import bytes_of
+from service.platform.http.api import Listing, Page
+from service.platform.http.moments import moment
+from service.platform.http.problem import Fault, ValidationFailed
+from service.portfolios.shared import Key, recent
 from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks.shared import open_book, stored_book
 
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""

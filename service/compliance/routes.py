@@ -22,9 +22,9 @@ from service.compliance.schema import (
     UnknownTest,
 )
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.api import Area, Listing, Page
-from service.platform.blobs import Damaged
 from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Listing, Page
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/compliance", tag="compliance", scope="compliance")

@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
-from service.platform.api import Offset, PageQuery
-from service.platform.moments import Moment
-from service.platform.problem import Problem
+from service.platform.http.api import Offset, PageQuery
+from service.platform.http.moments import Moment
+from service.platform.http.problem import Problem
 
 TEST_IDS_MAX = 100
 THRESHOLDS_MAX = 1000

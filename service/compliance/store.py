@@ -20,9 +20,9 @@ from service.compliance.schema import (
     ThresholdCreate,
     ThresholdQuery,
 )
-from service.platform.api import Listing, Page, page_of
+from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.secrets import new_id
+from service.platform.http.api import Listing, Page, page_of
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN = "id, workbook_id, test_suite, status, summary, executed_at"

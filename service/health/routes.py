@@ -8,10 +8,10 @@ import core
 from core import warm
 from service.health import store
 from service.health.schema import Check, Health, Live, QueueDepths, Readiness
-from service.platform.api import Area, Raw
 from service.platform.context import Context
-from service.platform.jobs import QUEUES
-from service.platform.problem import Unavailable
+from service.platform.http.api import Area, Raw
+from service.platform.http.problem import Unavailable
+from service.platform.work.jobs import QUEUES
 
 area = Area("/health", tag="health")
 

@@ -13,7 +13,7 @@ from core.portfolio.fields import Field as CoreField
 from core.portfolio.fields import Mapping as CoreMapping
 from core.portfolio.profile import configure
 from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured
-from service.mappings import library, store, trial
+from service.mappings import shared, store, trial_actions
 from service.mappings.schema import (
     DOCUMENT_BYTES_MAX,
     Column,
@@ -39,10 +39,10 @@ from service.mappings.schema import (
     UnchangeableMapping,
     UndeletableMapping,
 )
-from service.platform.api import Page, Raw, page_of
+from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.problem import Fault
-from service.platform.secrets import new_id
+from service.platform.http.api import Page, Raw, page_of
+from service.platform.http.problem import Fault
 
 SOURCE_TYPES: Final = get_args(SourceType)
 SYSTEM: Final = "system"
@@ -80,7 +80,7 @@ async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping
     answer = _answer(row)
     if not query.resolve_profile:
         return answer
-    mapping = (await library.get_mapping(ctx, mapping_id)).mapping
+    mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     fields = {target: msgspec.convert(field, Resolved) for target, field in configure.resolved(mapping).items()}
     return msgspec.structs.replace(answer, resolved_mappings=fields)
 
@@ -248,10 +248,10 @@ def _rule(given: RuleGiven) -> Rule:
 
 async def validate(ctx: Context, mapping_id: str, body: Sample) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a thread."""
-    mapping = (await library.get_mapping(ctx, mapping_id)).mapping
+    mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     await ctx.commit()  # no connection is held while it works
     return await ctx.compute(
-        trial.tried, mapping, body.sample_data, strict=body.strict, seconds_max=ctx.settings.mapping_seconds
+        trial_actions.tried, mapping, body.sample_data, strict=body.strict, seconds_max=ctx.settings.mapping_seconds
     )
 
 

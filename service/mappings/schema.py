@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.portfolio.fields import FieldType, SourceType
 from core.portfolio.profile.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.profile.normalise import SAMPLE_ROWS_MAX
-from service.platform.api import PageQuery
-from service.platform.problem import Problem
+from service.platform.http.api import PageQuery
+from service.platform.http.problem import Problem
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """What a mapping made of a sample: defaults and replacements may make rows longer than they came."""

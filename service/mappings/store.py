@@ -6,7 +6,7 @@ from typing import Any
 
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
 from service.platform.context import Context, Unit
-from service.platform.database import containing
+from service.platform.data.database import containing
 
 _ROW = """
     id, name, description, source_type, profile_id, mappings, transforms, validation_rules, created_by, version,

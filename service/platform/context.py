@@ -16,22 +16,22 @@ import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from service.platform.access import NOBODY, Caller
-from service.platform.audit import APPEND, Entry, encoded
-from service.platform.blobs import Blobs
+from service.platform.access.caller import NOBODY, Caller
+from service.platform.access.caller_status import Meter, Window, origin_of
+from service.platform.access.gate import Gate
+from service.platform.access.revocations import Revocations
+from service.platform.access.secrets import Tokens, Vault, new_id
 from service.platform.clock import Clock
-from service.platform.compute import Compute
 from service.platform.config import Settings
-from service.platform.copies import Copies
-from service.platform.database import Database, Parameters, Transaction
-from service.platform.gate import Gate
-from service.platform.lane import Lane
-from service.platform.memory import Memory
-from service.platform.presence import Presence
-from service.platform.problem import ConcurrentModification, Problem, RateLimited
-from service.platform.revocations import Revocations
-from service.platform.secrets import Tokens, Vault, new_id
-from service.platform.standing import Meter, Window, origin_of
+from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.blobs import Blobs
+from service.platform.data.caller_cache import Copies
+from service.platform.data.database import Database, Parameters, Transaction
+from service.platform.data.pipeline import Lane
+from service.platform.data.redis_breaker import Presence
+from service.platform.http.problem import ConcurrentModification, Problem, RateLimited
+from service.platform.work.compute import Compute
+from service.platform.work.memory import Memory
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -10,13 +10,13 @@ from typing import Final, get_args
 from msgspec import UNSET
 
 from core.reconcile.rules import RULES, tolerances_of
-from service.mappings.library import DEFAULT_MAPPING, get_mapping
-from service.platform.api import Page, page_of
+from service.mappings.shared import DEFAULT_MAPPING, get_mapping
+from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.problem import Fault
-from service.platform.secrets import new_id
-from service.reconciliation import issue_store, library, store
+from service.platform.http.api import Page, page_of
+from service.platform.http.problem import Fault
+from service.reconciliation import issue_store, loan_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
@@ -37,8 +37,8 @@ from service.reconciliation.schema import (
     Trustee,
 )
 from service.workbooks import store as workbooks
-from service.workbooks.receiving import receive
 from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks.upload_actions import receive
 
 TRUSTEES: Final[tuple[str, ...]] = get_args(Trustee)
 STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
@@ -90,10 +90,10 @@ def _date(text: str) -> date:
 async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
     """A page of a tape's loans, in the tape's order."""
     tape = await store.get_tape(ctx, tape_id)
-    sheet = await library.open_loans(ctx, tape)
+    sheet = await loan_actions.open_loans(ctx, tape)
     await ctx.commit()
     first = (query.page - 1) * query.page_size
-    items = await ctx.compute(library.loans, sheet, tape.id, first, first + query.page_size)
+    items = await ctx.compute(loan_actions.loans, sheet, tape.id, first, first + query.page_size)
     return page_of(items, tape.loan_count, query)
 
 
@@ -105,7 +105,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
     rules = _rules(body.rules)
     tape = await store.lock_tape(ctx, body.tape_id)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
-    library.loans_key(tape, ["body", "tape_id"])
+    loan_actions.loans_key(tape, ["body", "tape_id"])
     if served(book.status, book.book_key) is None:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.mapping_id or DEFAULT_MAPPING)

@@ -8,9 +8,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.platform.api import Page, page_of
 from service.platform.context import Context
-from service.platform.database import Transaction
+from service.platform.data.database import Transaction
+from service.platform.http.api import Page, page_of
 from service.reconciliation.schema import (
     Issue,
     IssueList,

@@ -18,12 +18,12 @@ from core.reconcile.isolate import (
 from core.reconcile.issues import COLUMNS
 from core.reconcile.rules import ALWAYS
 from core.reconcile.tape import TapeRefused
-from service.platform.blobs import Damaged
 from service.platform.context import Subject, Unit
-from service.platform.jobs import JobTable
+from service.platform.data.blobs import Damaged
+from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
-from service.platform.scratch import clear, folder_of
-from service.reconciliation import library, merge_store, store
+from service.platform.work.jobs import JobTable
+from service.reconciliation import loan_actions, merge_store, store
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
@@ -63,7 +63,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(refusal)
             await _fail_tape(unit, tape.id, str(refusal))
             return
-        key = await library.keep_loans(unit, read.path)
+        key = await loan_actions.keep_loans(unit, read.path)
     warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
     await store.finish_tape(
         unit,
@@ -107,9 +107,9 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     if job.status != "processing":
         return
-    comparison = await library.comparison(unit, job)
+    comparison = await loan_actions.comparison(unit, job)
     if comparison is None:
-        await _fail_job(unit, job.id, library.GONE)
+        await _fail_job(unit, job.id, loan_actions.GONE)
         return
     await unit.commit()
     settings, begun = unit.settings, time.perf_counter()

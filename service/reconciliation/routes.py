@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from service.mappings.schema import MappingNotFound
-from service.platform.api import Area, Page
-from service.platform.blobs import Damaged
 from service.platform.context import Context
-from service.platform.problem import ConcurrentModification
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Page
+from service.platform.http.problem import ConcurrentModification
 from service.reconciliation import actions, store
 from service.reconciliation.schema import (
     CompareRequest,

@@ -9,9 +9,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.platform.api import Page, page_of
 from service.platform.context import Context, Unit
-from service.platform.problem import NotFound
+from service.platform.http.api import Page, page_of
+from service.platform.http.problem import NotFound
 from service.reconciliation.schema import (
     Job,
     JobNotFound,

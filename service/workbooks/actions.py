@@ -11,13 +11,12 @@ from msgspec import UNSET
 
 from core.files.probe import Probe
 from core.grid.address import parse_cell
-from service.mappings.library import check_mapping
-from service.platform.api import Raw
+from service.mappings.shared import check_mapping
+from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.problem import Fault, ValidationFailed
-from service.platform.secrets import new_id
-from service.workbooks import library, reading, store
-from service.workbooks.receiving import receive
+from service.platform.http.api import Raw
+from service.platform.http.problem import Fault, ValidationFailed
+from service.workbooks import shared, sheet_actions, store
 from service.workbooks.schema import (
     BUSY,
     Cell,
@@ -36,6 +35,7 @@ from service.workbooks.schema import (
     WorkbookRow,
 )
 from service.workbooks.store import NewSheet, Room
+from service.workbooks.upload_actions import receive
 
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
@@ -79,21 +79,21 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: Da
     """Rows of a sheet, encoded where they were made: in a kernel's thread."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
-    book = await library.open_book(ctx, row)
+    book = await shared.open_book(ctx, row)
     await ctx.commit()
-    return await ctx.compute(reading.page, book, sheet, query)
+    return await ctx.compute(sheet_actions.page, book, sheet, query)
 
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
     """One cell."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
-    book = await library.open_book(ctx, row)
+    book = await shared.open_book(ctx, row)
     try:
         at_row, at_column = parse_cell(ref)
     except ValueError:
         raise ValidationFailed(Fault(["path", "ref"], "expected a cell such as B7, in A1 to XFD1048576")) from None
-    return reading.cell(book, sheet.index, at_row, at_column)
+    return sheet_actions.cell(book, sheet.index, at_row, at_column)
 
 
 async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workbook:

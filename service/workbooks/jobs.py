@@ -14,14 +14,14 @@ from core.files.errors import FileRefused
 from core.files.isolate import Parsed, parse_isolated_async
 from core.grid.codec import Manifest, open_sheet
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
-from service.platform.blobs import Damaged, hash_of
+from service.platform.access.secrets import new_id
 from service.platform.context import Subject, Unit
-from service.platform.jobs import JobTable
+from service.platform.data.blobs import Damaged, hash_of
+from service.platform.data.scratch import clear, folder_of
+from service.platform.data.storage import keep
 from service.platform.log import log_cause
-from service.platform.scratch import clear, folder_of
-from service.platform.secrets import new_id
-from service.platform.storage import keep
-from service.workbooks import reading, store
+from service.platform.work.jobs import JobTable
+from service.workbooks import sheet_actions, store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
 from service.workbooks.store import NewSheet
 
@@ -127,7 +127,7 @@ async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow
 class _Described(NamedTuple):
     key: str
     """SHA-256 of the stored columns."""
-    contents: reading.Contents
+    contents: sheet_actions.Contents
 
 
 def _describe(parsed: Parsed) -> list[_Described]:
@@ -136,7 +136,7 @@ def _describe(parsed: Parsed) -> list[_Described]:
     for path in parsed.paths:
         with path.open("rb") as file:
             key = hash_of(file)
-        found.append(_Described(key, reading.contents(open_sheet(path))))
+        found.append(_Described(key, sheet_actions.contents(open_sheet(path))))
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.mappings.schema import MappingNotFound
-from service.platform.api import Area, Page, Raw
-from service.platform.blobs import Damaged
 from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Page, Raw
 from service.workbooks import actions, store
 from service.workbooks.schema import (
     Cell,

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from service.platform.api import PageNumber, PageQuery, Upload
-from service.platform.problem import Problem
+from service.platform.http.api import PageNumber, PageQuery, Upload
+from service.platform.http.problem import Problem
 
 Status = Literal["uploading", "processing", "ready", "error", "recalculating"]
 BUSY: tuple[Status, ...] = ("uploading", "processing", "recalculating")

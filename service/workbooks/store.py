@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from service.mappings.schema import MappingInUse, MappingNotFound
-from service.platform.api import Page, page_of
 from service.platform.config import Tier
 from service.platform.context import Context, Unit
-from service.platform.database import containing
-from service.platform.problem import NotFound
-from service.platform.storage import leave
+from service.platform.data.database import containing
+from service.platform.data.storage import leave
+from service.platform.http.api import Page, page_of
+from service.platform.http.problem import NotFound
 from service.workbooks.schema import (
     Sheet,
     SheetNotFound,

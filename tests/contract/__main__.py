@@ -8,7 +8,7 @@ from typing import Any
 
 import core
 from service.app import areas
-from service.platform import application, openapi
+from service.platform.http import application, openapi
 
 CONTRACT = Path(__file__).parent / "openapi.json"
 

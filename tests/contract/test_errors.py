@@ -8,8 +8,8 @@ import pytest
 
 import core
 from service.app import routes
-from service.platform import application, openapi
-from service.platform.problem import CODE_BY_STATUS, Problem
+from service.platform.http import application, openapi
+from service.platform.http.problem import CODE_BY_STATUS, Problem
 
 # By hand: what each endpoint says when it refuses.
 STATED = {

@@ -17,7 +17,7 @@ import pytest
 from msgspec import Meta, UnsetType
 
 from service.app import routes
-from service.platform.api import Route, Upload
+from service.platform.http.api import Route, Upload
 from tests.conftest import PASSWORD, Member, Stack
 from tests.records import (
     GUARDED,

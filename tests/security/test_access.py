@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.platform.access import KEY_SCOPES
-from service.platform.api import Route
+from service.platform.access.caller import KEY_SCOPES
+from service.platform.http.api import Route
 from tests.conftest import Member, Stack, register
 from tests.records import GUARDED, ROWS, each, error_of, forbidden, identity, path_of
 from tests.security.conftest import SYSTEM_KEY, Deployment

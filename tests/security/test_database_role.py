@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from service.platform.database import SERVICE_ROLE, as_service, migrate, verify
+from service.platform.data.database import SERVICE_ROLE, as_service, migrate, verify
 from tests.conftest import Stack, register
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def owners_url(stack: Stack) -> Iterator[str]:
 def cushion(command: str, stack: Stack, **settings: str) -> subprocess.CompletedProcess[str]:
     """One of the service's commands, to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", command],
+        [sys.executable, "-m", "service.commands.cli", command],
         env={**stack.environment, "CUSHION_SECRET_KEY": "x" * 40, "PYTHONPATH": os.fspath(ROOT), **settings},
         capture_output=True,
         text=True,
@@ -119,7 +119,7 @@ def test_the_migration_gives_the_role_its_password(stack: Stack, owners_url: str
 
 def test_the_owners_url_is_told_to_the_migration_alone() -> None:
     """In the deployment that is shown: by its files, and whatever the environment of `cushion serve` holds."""
-    from service.supervisor import Plan, child_environment
+    from service.host.supervisor import Plan, child_environment
 
     blocks = (ROOT / "compose.yaml").read_text(encoding="utf-8").split("\n\n")
     holding = [block.split(":")[0].split()[-1] for block in blocks if "${POSTGRES_PASSWORD" in block]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from service.calculations.evaluators import PROGRAM
+from service.calculations.evaluator_actions import PROGRAM
 from tests.conftest import Member, Stack, member, register
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux' count of processor time")

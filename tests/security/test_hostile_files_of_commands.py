@@ -20,8 +20,8 @@ from openpyxl.worksheet.formula import ArrayFormula
 
 import core
 from core.files.errors import FileRefused
-from service.cli import run
 from service.commands import limits
+from service.commands.cli import run
 
 EXIT_REFUSED = 2
 LOANS = 100_000
@@ -159,7 +159,7 @@ def test_calculating_with_loans_has_limits_too(
 def test_an_interrupt_ends_a_recalculation_at_once(tmp_path: Path) -> None:
     """It comes while many rows are compared."""
     file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:ZZ2000", "=1"))
-    command = [sys.executable, "-m", "service.cli", "recalc", str(file), "--check"]
+    command = [sys.executable, "-m", "service.commands.cli", "recalc", str(file), "--check"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         time.sleep(2.0)
         assert process.poll() is None

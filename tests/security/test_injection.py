@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from service.app import routes
-from service.platform.api import Route
+from service.platform.http.api import Route
 from tests.conftest import Member, Stack, register
 from tests.records import GUARDED, ROWS, asked_of, body_of, each, identity, path_of, quoted, records_of, sent
 

@@ -50,7 +50,7 @@ def test_all_that_serve_starts_under_root_are_somebody_else() -> None:
     folder = Path("/tmp") / f"cushion-test-root-{os.getpid()}"
     folder.mkdir(mode=0o711)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
-    command = [sys.executable, "-m", "service.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "service.commands.cli", "serve", "--port", "0"]
     process = subprocess.Popen(
         command,
         env=environment | {"CUSHION_DATA_DIR": str(folder / "data")},

@@ -13,11 +13,11 @@ import pytest
 import xlsxwriter
 from redis import Redis
 
+from service.platform.access.secrets import Vault, digest, new_id
 from service.platform.clock import SystemClock
-from service.platform.jobs import QUEUES
-from service.platform.numbers import Place
-from service.platform.secrets import Vault, digest, new_id
-from service.platform.stream import SIGNED, STREAM, Event, Sent
+from service.platform.work.event_numbers import Place
+from service.platform.work.jobs import QUEUES
+from service.platform.work.stream import SIGNED, STREAM, Event, Sent
 from tests.conftest import Member, Stack, wait_until
 
 

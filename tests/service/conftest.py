@@ -19,7 +19,7 @@ Answer = subprocess.CompletedProcess[str]
 
 def _cushion(*arguments: str | Path, **environment: str) -> Answer:
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", *map(str, arguments)],
+        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ | environment,
         capture_output=True,
@@ -39,7 +39,9 @@ def _refused(*arguments: str | Path) -> str:
 
 def _started(*arguments: str | Path, **streams: Any) -> subprocess.Popen[str]:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ} | streams
-    return subprocess.Popen([sys.executable, "-m", "service.cli", *map(str, arguments)], cwd=ROOT, text=True, **streams)
+    return subprocess.Popen(
+        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)], cwd=ROOT, text=True, **streams
+    )
 
 
 def _on_a_terminal(*arguments: str | Path) -> tuple[str, str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from redis import Redis
 
 from service.commands.audit import audit
-from service.platform.stream import STREAM
+from service.platform.work.stream import STREAM
 from tests.conftest import Member, Stack, register, wait_until
 from tests.redis_server import redis_server
 

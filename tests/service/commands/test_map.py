@@ -38,7 +38,7 @@ MAPPING = {
 
 def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", *map(str, arguments)],
+        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ.copy(),
         capture_output=True,

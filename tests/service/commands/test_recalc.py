@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", *map(str, arguments)],
+        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ.copy(),
         capture_output=True,

@@ -13,14 +13,14 @@ import httpx
 import msgspec
 
 from service.auth.actions import _tokens
-from service.platform import application
-from service.platform.api import Area
+from service.platform.access.caller_status import Meter, Verdict
+from service.platform.access.gate import Gate
+from service.platform.access.secrets import new_api_key
 from service.platform.config import ByTier, Settings
 from service.platform.context import Context, Resources
-from service.platform.gate import Gate
-from service.platform.places import Places
-from service.platform.secrets import new_api_key
-from service.platform.standing import Meter, Verdict
+from service.platform.http import application
+from service.platform.http.api import Area
+from service.platform.http.connections import Places
 from tests.service.platform.conftest import Apart
 
 

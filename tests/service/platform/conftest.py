@@ -17,9 +17,9 @@ from redis import Redis
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.context import Resources
-from service.platform.database import as_service, migrate
-from service.platform.jobs import queue_of
-from service.platform.process import resources
+from service.platform.data.database import as_service, migrate
+from service.platform.work.jobs import queue_of
+from service.platform.work.process import resources
 from tests.conftest import Stack
 from tests.redis_server import RedisServer, redis_server
 

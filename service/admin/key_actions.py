@@ -1,0 +1,107 @@
+"""API keys' decisions: what a key may carry, for how long, and how it ends."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from service.admin import store
+from service.admin.schema import ApiKey, KeyCreate, KeyLimitExceeded, KeyNotActive, OldKey, RotatedKeys, Rotation
+from service.platform.access.caller import KEY_SCOPES
+from service.platform.access.secrets import new_api_key, new_id
+from service.platform.context import Context
+from service.platform.http.moments import moment
+from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+
+LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
+
+
+async def create(ctx: Context, body: KeyCreate) -> ApiKey:
+    """An API key; nobody puts on it what they may not do themselves."""
+    unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
+    if unknown:
+        raise ValidationFailed(
+            *(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10])
+        )
+    _grants(ctx, body.permissions)
+    expires_at = moment(["body", "expires_at"], body.expires_at) if body.expires_at is not None else None
+    if expires_at is not None:
+        if expires_at <= ctx.now():
+            raise ValidationFailed(Fault(["body", "expires_at"], "lies in the past"))
+        if expires_at > ctx.now() + LONGEST_LIFE:
+            raise ValidationFailed(Fault(["body", "expires_at"], f"is more than {LONGEST_LIFE.days} days away"))
+    tenant = await store.lock_tenant(ctx)
+    if 0 <= ctx.settings.max_api_keys.of(tenant.subscription_tier) <= tenant.api_keys:
+        raise KeyLimitExceeded
+    permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
+    key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
+    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
+    return key
+
+
+async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
+    """A key in the place of another, which works for some hours yet; it needs no place of its own in the quota."""
+    old = await store.lock_key(ctx, key_id)
+    _grants(ctx, old.permissions)
+    if old.status != "active":
+        raise KeyNotActive
+    new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
+    end = ctx.now() + timedelta(hours=body.grace_period_hours)
+    expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
+    await ctx.forget(partial(ctx.resources.copies.drop_keys, [old.key_hash]))
+    ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
+    return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
+
+
+def _grants(ctx: Context, permissions: list[str]) -> None:
+    """See that the caller may make a key with these permissions.
+
+    Raises:
+        PermissionDenied: they lack one, or are no user of the tenant, whose present role bounds a key at all times.
+    """
+    if not ctx.caller.member or not ctx.caller.may_grant(permissions):
+        raise PermissionDenied
+
+
+async def _new_key(
+    ctx: Context,
+    name: str,
+    description: str | None,
+    permissions: list[str],
+    environment: Literal["live", "test"],
+    expires_at: datetime | None,
+) -> ApiKey:
+    """A key of the caller's, with its secret."""
+    secret, prefix, key_hash = new_api_key(environment)
+    key = await store.create_key(
+        ctx,
+        {
+            "tenant_id": ctx.tenant,
+            "id": new_id(),
+            "name": name,
+            "description": description,
+            "key_hash": key_hash,
+            "key_prefix": prefix,
+            "permissions": permissions,
+            "environment": environment,
+            "expires_at": expires_at,
+            "creator_id": ctx.caller.user_id,
+            "created_by": await ctx.email(),
+        },
+    )
+    return msgspec.structs.replace(key, key=secret)
+
+
+async def revoke(ctx: Context, key_id: UUID) -> None:
+    """End a key at once."""
+    key = await store.lock_key(ctx, key_id)
+    if key.status == "revoked":
+        ctx.changed_nothing()
+        return
+    await store.revoke_key(ctx, key_id)
+    await ctx.forget(partial(ctx.resources.copies.drop_keys, [key.key_hash]))
+    ctx.concerns("api_key", key_id, key.name)

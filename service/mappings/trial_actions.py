@@ -1,0 +1,85 @@
+"""Trying a mapping on sample rows: what comes of them, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import msgspec
+import numpy as np
+
+from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.fields import Mapping
+from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
+from service.mappings.schema import ANSWER_BYTES_MAX, Finding, Trial
+from service.mappings.shared import patience
+from service.platform.http.api import Raw
+from service.platform.http.problem import ValidationFailed
+
+SAMPLE: Final = ["body", "sample_data"]
+VALUE_BYTES: Final = 16
+"""About what a figure, a date or null takes in JSON, with the marks about it."""
+VALUES_AT_ONCE: Final = 20_000
+"""Values that are encoded in one go: nothing else of the process runs meanwhile, some milliseconds."""
+
+
+def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds_max: float) -> Raw:
+    """The answer, encoded.
+
+    Raises:
+        ValidationFailed: the sample, or what comes of it, is larger than one request may be.
+        MappingTooSlow: it takes longer than it may.
+    """
+    try:
+        with patience(seconds_max):
+            found = normalise_rows(mapping, rows)
+    except SampleError as error:
+        raise ValidationFailed.at(SAMPLE, str(error)) from None
+    _check_size(sum(_bytes_of(target, column) for target, column in found.columns.items()))
+    return Raw(msgspec.json.encode(_trial(found, strict=strict)), "application/json")
+
+
+def _check_size(size_bytes: int) -> None:
+    if size_bytes > ANSWER_BYTES_MAX:
+        message = f"the mapped rows take at least {size_bytes:,} bytes, more than {ANSWER_BYTES_MAX:,}"
+        raise ValidationFailed.at(SAMPLE, message)
+
+
+def _bytes_of(target: str, column: NormalColumn) -> int:
+    """About how much of the answer a field takes; told before the rows are made, since these take far more."""
+    size_bytes = len(column) * (len(target) + VALUE_BYTES)
+    if column.type == "string":
+        codes = column.text.codes
+        size_bytes += int(np.diff(column.text.text.offsets)[codes[codes >= 0]].sum())
+    return size_bytes
+
+
+def _trial(found: Normalised, *, strict: bool) -> Trial:
+    return Trial(
+        valid=found.is_valid and not (strict and found.warning_count),
+        rows_processed=found.row_count,
+        rows_valid=found.row_count - found.rows_invalid,
+        rows_invalid=found.rows_invalid,
+        mapped_data=cast(list[dict[str, Any]], _encoded(found)),
+        warnings=[_finding(fault) for fault in found.warnings],
+        errors=[_finding(fault) for fault in found.errors],
+        warning_count=found.warning_count,
+        error_count=found.error_count,
+        unmapped_columns=found.unmapped_columns,
+        missing_required_columns=found.missing_required_columns,
+    )
+
+
+def _encoded(found: Normalised) -> msgspec.Raw:
+    """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
+    height = max(1, VALUES_AT_ONCE // max(1, len(found.columns)))
+    parts: list[bytes] = []
+    size_bytes = 0
+    for start in range(0, found.row_count, height):
+        parts.append(msgspec.json.encode(found.rows(start, min(start + height, found.row_count)))[1:-1])
+        size_bytes += len(parts[-1])
+        _check_size(size_bytes)  # again, since JSON may write one sign as six
+    return msgspec.Raw(b"[%b]" % b",".join(parts))
+
+
+def _finding(fault: CellFault) -> Finding:
+    return Finding(row=fault.row, field=fault.field, rule=fault.rule, message=fault.message, value=fault.value)

@@ -1,0 +1,201 @@
+"""Who calls, for whom, and whether they may: by token, API key, the deployment's own key, or an operator's token."""
+
+from __future__ import annotations
+
+import hmac
+from uuid import UUID
+
+import msgspec
+
+from service.platform.access.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
+from service.platform.access.caller_status import NO_METER, Meter, TenantRecord, Verdict
+from service.platform.access.idempotency import is_keyed
+from service.platform.access.secrets import BadToken, digest
+from service.platform.context import Context
+from service.platform.http import problem as problems
+from service.platform.http.api import Route, parse_parameter
+from service.platform.http.problem import Problem
+
+
+async def admit(ctx: Context, route: Route) -> Verdict:
+    """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
+
+    Raises:
+        Problem: it is nobody, has too many requests behind it, or may not call this route; with the gate's verdict,
+            where it had one.
+    """
+    resources = ctx.resources
+    if route.access == "public":
+        if not route.limited or route.windows is None:
+            return Verdict("ok")
+        verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
+        return _passed(verdict)
+    authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
+    if authorization is not None:
+        verdict, caller = await _user(ctx, route, authorization)
+    elif key is not None and _is_system_key(ctx, key):
+        return await _system(ctx, route)
+    elif key is not None:
+        verdict, caller = await _key(ctx, route, key)
+    else:
+        raise problems.Unauthenticated
+    try:
+        ctx.admit(caller)
+        if verdict.tenant is None or verdict.tenant.status != "active":
+            raise problems.TenantSuspended
+        if not verdict.tenant.admits(ctx.ip_address):
+            raise problems.AddressNotAllowed
+        named = _named_tenant(ctx)
+        if named is not None and named != str(caller.tenant_id):
+            caller = await _in_tenant(ctx, caller, verdict.tenant, named)
+            ctx.admit(caller)
+        if not caller.may(route.access):
+            raise problems.PermissionDenied
+        if verdict.must_enroll and not route.enrolling:
+            raise problems.EnrolmentRequired
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    return verdict
+
+
+def _is_system_key(ctx: Context, key: bytes) -> bool:
+    known = ctx.settings.system_api_key
+    return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
+
+
+async def _system(ctx: Context, route: Route) -> Verdict:
+    """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
+    windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
+    verdict = _passed(await ctx.resources.gate.system(windows))
+    try:
+        caller = Caller(
+            kind="system",
+            tenant_id=NOBODY,
+            user_id=NOBODY,
+            role="owner",
+            scopes=SCOPES["owner"],
+            tier="enterprise",
+            email=SYSTEM_EMAIL,
+        )
+        if not caller.may(route.access):
+            raise problems.PermissionDenied
+        named = _named_tenant(ctx)
+        if named is None:
+            raise problems.ValidationFailed.at(["header", "x-tenant-id"], "the system key names the tenant")
+        tenant = await _tenant_named(ctx, named)
+        ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier))
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    return verdict
+
+
+async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
+    """An admin of an operator tenant, as an admin of the tenant that they named."""
+    if caller.kind != "user" or caller.role not in ("owner", "admin"):
+        raise problems.PermissionDenied
+    if home.slug not in ctx.settings.operator_tenants:
+        raise problems.PermissionDenied
+    tenant = await _tenant_named(ctx, named)
+    email = await ctx.email()
+    await ctx.commit()
+    return msgspec.structs.replace(
+        caller,
+        kind="operator",
+        tenant_id=tenant.id,
+        role="admin",
+        scopes=SCOPES["admin"],
+        tier=tenant.tier,
+        email=email,
+    )
+
+
+async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller]:
+    scheme, _, token = authorization.partition(b" ")
+    if scheme.lower() != b"bearer":
+        raise problems.InvalidToken
+    try:
+        claims = ctx.resources.tokens.read(token.decode("latin-1").strip(), expected="access")
+    except BadToken:
+        raise problems.InvalidToken from None
+    if claims.role is None:
+        raise problems.InvalidToken
+    windows = route.windows(ctx.settings, ctx.origin, str(claims.sub)) if route.windows else ()
+    meter = _meter(ctx, route) if route.access in SCOPES[claims.role] else NO_METER
+    verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter)
+    if verdict.outcome == "revoked":
+        raise problems.TokenRevoked
+    _pass_metered(ctx, route, verdict)
+    return verdict, Caller(
+        kind="user",
+        tenant_id=claims.tenant_id,
+        user_id=claims.sub,
+        role=claims.role,
+        scopes=SCOPES[claims.role],
+        tier=verdict.tier,
+        session_id=claims.sid,
+        generation=claims.gen,
+    )
+
+
+async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller]:
+    windows = route.windows(ctx.settings, ctx.origin, "") if route.windows else ()
+    verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows, _meter(ctx, route))
+    record = verdict.key
+    if record is None or not record.lives_at(ctx.now().timestamp()):
+        raise problems.InvalidKey
+    _pass_metered(ctx, route, verdict)
+    return verdict, Caller(
+        kind="key",
+        tenant_id=record.tenant_id,
+        user_id=record.user_id,
+        role=record.role,
+        scopes=frozenset(record.scopes),
+        tier=verdict.tier,
+        api_key_id=record.id,
+        email=record.email,
+    )
+
+
+def _meter(ctx: Context, route: Route) -> Meter:
+    """What the call uses of the month, where that does not depend on its body.
+
+    Nothing yet where it may be a repetition, which uses nothing.
+    """
+    if route.metered is None or is_keyed(ctx, route):
+        return NO_METER
+    return route.metered[0](ctx.settings)._replace(scope=route.access)
+
+
+def _pass_metered(ctx: Context, route: Route, verdict: Verdict) -> None:
+    if verdict.outcome == "used_up":
+        assert route.metered is not None
+        seconds = ctx.resources.gate.seconds_left_of_month()
+        raise _with(route.metered[1](retry_after_seconds=seconds), verdict)
+    _passed(verdict)
+
+
+def _named_tenant(ctx: Context) -> str | None:
+    """The tenant of X-Tenant-ID."""
+    named = ctx.headers.get(b"x-tenant-id")
+    return None if named is None else named.decode("latin-1").strip().lower()
+
+
+async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
+    try:
+        tenant = await ctx.resources.gate.tenant(parse_parameter(named, UUID))
+    except ValueError:
+        tenant = None
+    if tenant is None:
+        raise problems.TenantNotFound
+    return tenant
+
+
+def _passed(verdict: Verdict) -> Verdict:
+    if verdict.outcome == "limited":
+        raise _with(problems.RateLimited(retry_after_seconds=verdict.retry_after_seconds), verdict)
+    return verdict
+
+
+def _with(refusal: Problem, verdict: Verdict) -> Problem:
+    refusal.verdict = verdict  # the answer carries the limits even when it refuses
+    return refusal

@@ -1,0 +1,310 @@
+"""What the gate knows of a caller and what it says: tenant, key, verdict; and how PostgreSQL tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import NamedTuple
+from uuid import UUID
+
+from msgspec import Struct
+
+from service.platform.access.caller import KEY_SCOPES, SCOPES, Role
+from service.platform.config import ByTier, Settings
+from service.platform.data.database import Transaction
+
+CALLS = "calls"
+"""The name of the amount that every counted request adds one to."""
+HOUSEHOLD_BITS = 64
+MAPPED_BITS = 96
+"""An IPv4 address as IPv6 is ::ffff:0:0/96 and the four octets."""
+ADDRESS_CHARACTERS_MAX = 45
+"""Of an IPv6 address with an IPv4 one at its end."""
+
+
+class Window(NamedTuple):
+    """A limit of its own: at most `most` calls in each span of `seconds`; -1 is unlimited."""
+
+    name: str
+    most: int
+    seconds: int
+
+
+class Meter(NamedTuple):
+    """What a tenant may use in a calendar month (UTC), by tier."""
+
+    name: str
+    most: ByTier
+    amount: int = 1
+    scope: str = ""
+    """What an API key needs for its request to be counted."""
+
+
+NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
+
+
+class Figures(NamedTuple):
+    """What a subject may ask: requests a minute, at once, a day (-1 unlimited)."""
+
+    per_minute: int
+    burst: int
+    per_day: int
+
+
+def figures_of(settings: Settings, tier: str) -> Figures:
+    """The figures of a tier."""
+    return Figures(
+        settings.requests_per_minute.of(tier), settings.request_burst.of(tier), settings.requests_per_day.of(tier)
+    )
+
+
+class TenantUsage(NamedTuple):
+    """What a tenant used in a calendar month (UTC)."""
+
+    calls: int
+    calculations: int
+
+
+class TenantRecord(Struct, frozen=True, kw_only=True):
+    """What the gate remembers of a tenant."""
+
+    id: UUID
+    status: str
+    """active, suspended, cancelled."""
+    tier: str
+    slug: str
+    """Empty for a tenant that does not exist."""
+    networks: tuple[str, ...] = ()
+    """Where its callers may call from, as CIDR ranges; empty: from anywhere."""
+    two_factor_required: bool = False
+    session_timeout_minutes: int | None = None
+
+    def admits(self, address: str) -> bool:
+        """Whether a caller at this IP address may call; what is no address may only where all may."""
+        if not self.networks:
+            return True
+        caller = read_address(address)
+        return caller is not None and is_within(caller, self.networks)
+
+
+class KeyRecord(Struct, frozen=True, kw_only=True):
+    """What the gate remembers of an API key."""
+
+    id: UUID
+    tenant_id: UUID
+    user_id: UUID
+    email: str
+    role: Role
+    scopes: list[str]
+    active: bool
+    """Neither revoked nor made by a user who is no longer active."""
+    expires_at: float | None
+
+    def lives_at(self, now: float) -> bool:
+        """Whether the key still opens anything at this moment (epoch seconds)."""
+        return self.active and (self.expires_at is None or self.expires_at > now)
+
+
+class Verdict(NamedTuple):
+    """What the gate says of a request."""
+
+    outcome: str
+    """ok, limited, used_up, revoked."""
+    limit: int = 0
+    remaining: int = 0
+    reset: int = 0
+    retry_after_seconds: int = 0
+    tenant: TenantRecord | None = None
+    """Whose user or key calls; None where nobody's tenant is known, and for the deployment's own key."""
+    key: KeyRecord | None = None
+    must_enroll: bool = False
+    """The tenant requires two-factor and this user has yet to enable it; never of a key."""
+
+    @property
+    def tenant_status(self) -> str:
+        """The tenant's status; empty without a tenant."""
+        return self.tenant.status if self.tenant else ""
+
+    @property
+    def tier(self) -> str:
+        """The tenant's tier; empty without a tenant."""
+        return self.tenant.tier if self.tenant else ""
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The rate-limit headers."""
+        return [
+            (b"x-ratelimit-limit", b"%d" % self.limit),
+            (b"x-ratelimit-remaining", b"%d" % self.remaining),
+            (b"x-ratelimit-reset", b"%d" % self.reset),
+        ]
+
+
+def read_address(text: str) -> IPv4Address | IPv6Address | None:
+    """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
+    return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # what is not kept costs no memory
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address("" if "%" in text else text)  # a scope means something on its own host only
+    except ValueError:
+        return None
+    return (address.version == 6 and address.ipv4_mapped) or address
+
+
+@lru_cache(maxsize=4096)
+def origin_of(address: str) -> str:
+    """What limits count as one caller: an IPv4 address, or the /64 of an IPv6 one, which is a single household's."""
+    parsed = read_address(address)
+    if parsed is None or parsed.version == 4:
+        return address
+    return str(ip_network((parsed, HOUSEHOLD_BITS), strict=False))
+
+
+def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:
+    """Whether an address lies in one of these CIDR ranges."""
+    return any(address in network for network in _parsed(networks))
+
+
+@lru_cache(maxsize=1024)
+def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
+    """The ranges; what is no range admits nobody."""
+    parsed: list[IPv4Network | IPv6Network] = []
+    for text in networks:
+        try:
+            network = ip_network(text, strict=False)
+        except ValueError:
+            continue
+        mapped = network.version == 6 and network.network_address.ipv4_mapped
+        if mapped and network.prefixlen >= MAPPED_BITS:
+            network = IPv4Network((mapped, network.prefixlen - MAPPED_BITS))
+        parsed.append(network)
+    return parsed
+
+
+# How PostgreSQL tells it --------------------------------------------------------------------------------------------
+
+
+class _TenantSettings(Struct):
+    allowed_ip_ranges: tuple[str, ...] | None = None
+    two_factor_required: bool | None = None
+    session_timeout_minutes: int | None = None
+
+
+class TenantRow(Struct):
+    """A tenant as `find_tenant` gives it."""
+
+    id: UUID
+    status: str
+    subscription_tier: str
+    slug: str
+    settings: _TenantSettings
+
+    def record(self) -> TenantRecord:
+        """What the gate remembers of it."""
+        return TenantRecord(
+            id=self.id,
+            status=self.status,
+            tier=self.subscription_tier,
+            slug=self.slug,
+            networks=self.settings.allowed_ip_ranges or (),
+            two_factor_required=bool(self.settings.two_factor_required),
+            session_timeout_minutes=self.settings.session_timeout_minutes,
+        )
+
+
+class KeyRow(Struct):
+    """An API key as `find_api_key` gives it."""
+
+    tenant_id: UUID
+    id: UUID
+    permissions: list[str]
+    status: str
+    expires_at: datetime | None
+    usage_count: int
+    last_used_at: datetime | None
+    creator_id: UUID
+    creator_email: str
+    creator_role: Role
+    creator_status: str
+
+    def record(self) -> KeyRecord:
+        """What the gate remembers of it."""
+        allowed = SCOPES[self.creator_role]  # a key never exceeds its creator's present role
+        return KeyRecord(
+            id=self.id,
+            tenant_id=self.tenant_id,
+            user_id=self.creator_id,
+            email=self.creator_email,
+            role=self.creator_role,
+            scopes=[scope for scope in KEY_SCOPES if scope in self.permissions and scope in allowed],
+            active=self.status in ("active", "deprecated") and self.creator_status == "active",
+            expires_at=self.expires_at.timestamp() if self.expires_at else None,
+        )
+
+
+class UserStanding(TenantRow):
+    """A user's token as `user_standing` sees it."""
+
+    two_factor_enabled: bool
+    session_revoked: bool
+    generation: int
+    amounts: dict[str, int]
+
+
+class KeyStanding(Struct):
+    """An API key as `key_standing` sees it."""
+
+    tenant: TenantRow
+    key: KeyRow
+    amounts: dict[str, int]
+
+
+def nobodys(tenant_id: UUID) -> TenantRecord:
+    """The record of a tenant that does not exist."""
+    return TenantRecord(id=tenant_id, status="cancelled", tier="free", slug="")
+
+
+async def read_tenant(tx: Transaction, tenant_id: UUID) -> TenantRecord:
+    """A tenant; one that does not exist is cancelled and has no slug."""
+    row = await tx.one_or_none(TenantRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
+    return row.record() if row else nobodys(tenant_id)
+
+
+async def read_key(tx: Transaction, key_hash: bytes) -> KeyRow | None:
+    """An API key."""
+    return await tx.one_or_none(KeyRow, "SELECT * FROM find_api_key(%s)", [key_hash])
+
+
+async def read_two_factor(tx: Transaction, user_id: UUID) -> bool:
+    """Whether a user has enabled two-factor; nobody has not."""
+    return bool(await tx.value("SELECT find_two_factor(%s)", [user_id]))
+
+
+async def read_user_standing(
+    tx: Transaction, tenant_id: UUID, user_id: UUID, session_id: UUID, month: str
+) -> UserStanding | None:
+    """What holds of a user's token; None where the tenant does not exist."""
+    return await tx.one_or_none(
+        UserStanding, "SELECT * FROM user_standing(%s, %s, %s, %s)", [tenant_id, user_id, session_id, month]
+    )
+
+
+async def read_key_standing(tx: Transaction, key_hash: bytes, month: str) -> KeyStanding | None:
+    """What holds of an API key; None where it does not exist."""
+    return await tx.one_or_none(KeyStanding, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
+
+
+async def read_amounts(tx: Transaction, month: str) -> dict[str, int]:
+    """What the transaction's tenant used in a month, by name."""
+    rows = await tx.all(_Amount, "SELECT name, amount FROM tenant_usage WHERE month = %s", [month])
+    return {row.name: row.amount for row in rows}
+
+
+class _Amount(Struct):
+    name: str
+    amount: int

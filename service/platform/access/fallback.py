@@ -1,0 +1,261 @@
+"""The gate while Redis is away: each process counts for itself and asks PostgreSQL who calls, at every request."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+from service.platform.access.caller_status import (
+    CALLS,
+    NO_METER,
+    Figures,
+    KeyStanding,
+    Meter,
+    TenantRecord,
+    UserStanding,
+    Verdict,
+    Window,
+    figures_of,
+    nobodys,
+    read_amounts,
+    read_key_standing,
+    read_tenant,
+    read_user_standing,
+)
+from service.platform.clock import Clock
+from service.platform.config import Settings
+from service.platform.data.database import Database
+
+MOST_REMEMBERED = 100_000
+"""Windows, and buckets, of a process; past that the longest untouched begins anew."""
+
+SYSTEM = "system"
+"""Whose bucket the deployment's own key draws from."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class KeyUse(NamedTuple):
+    """How often a key was used, and when last (epoch seconds)."""
+
+    times: int
+    at: float
+
+
+class Owed(NamedTuple):
+    """What was counted here and is not in Redis yet."""
+
+    tenants: dict[tuple[UUID, str], dict[str, int]]
+    """Amounts by name, of a tenant and month."""
+    keys: dict[bytes, KeyUse]
+    """By the key's hash."""
+
+
+class Fallback:
+    """Answers as the script does, from this process's own counts; who calls is read from PostgreSQL, and not kept."""
+
+    def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
+        self._database = database
+        self._settings = settings
+        self._clock = clock
+        self._used: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self._tokens: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._seen: OrderedDict[UUID, float] = OrderedDict()
+        self._amounts: OrderedDict[tuple[UUID, str], dict[str, int]] = OrderedDict()
+        self._owed = Owed({}, {})
+
+    # The callers ------------------------------------------------------------------------------------------------------
+
+    async def user(
+        self,
+        tenant_id: UUID,
+        user_id: UUID,
+        session_id: UUID,
+        generation: int,
+        windows: Sequence[Window],
+        meter: Meter,
+        month: str,
+    ) -> Verdict:
+        """The verdict on a request with a user's token."""
+        async with self._database.transaction() as tx:
+            standing = await read_user_standing(tx, tenant_id, user_id, session_id, month)
+        if standing is None:
+            return Verdict("ok", tenant=nobodys(tenant_id))
+        if standing.session_revoked or generation < standing.generation:
+            return Verdict("revoked")
+        verdict = self._tenants(f"tenant:{tenant_id}", standing, standing.record(), windows, meter, month)
+        if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
+            _remember(self._seen, session_id, self._now())
+        required = verdict.tenant is not None and verdict.tenant.two_factor_required
+        return verdict._replace(must_enroll=required and not standing.two_factor_enabled)
+
+    async def key(self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str) -> Verdict:
+        """The verdict on a request with an API key."""
+        async with self._database.transaction() as tx:
+            standing = await read_key_standing(tx, key_hash, month)
+        if standing is None:
+            return Verdict("ok")
+        key, tenant = standing.key.record(), standing.tenant.record()
+        if not key.lives_at(self._now()):
+            return Verdict("ok", key=key)
+        meter = meter if meter.scope in key.scopes else NO_METER
+        verdict = self._tenants(f"key:{key.id}", standing, tenant, windows, meter, month)
+        if verdict.outcome == "ok" and tenant.status == "active":
+            before = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
+            self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
+        return verdict._replace(key=key)
+
+    def system(self, windows: Sequence[Window]) -> Verdict:
+        """The verdict on a request with the deployment's own key."""
+        return self._admit(SYSTEM, figures_of(self._settings, "enterprise"), windows)
+
+    def windows(self, windows: Sequence[Window]) -> Verdict:
+        """The verdict of the windows alone."""
+        return self._admit("", None, windows)
+
+    def forgive(self, window: Window) -> None:
+        """Take one call out of a window again."""
+        used = self._used_of(window)
+        if used > 0:
+            _remember(self._used, window.name, (int(self._now() // window.seconds), used - 1))
+
+    async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> Verdict:
+        """The verdict on a use of the month."""
+        used = (await self.amounts(tenant_id, month)).get(meter.name, 0)
+        if 0 <= figure < used + meter.amount:
+            return Verdict("used_up")
+        self._count(tenant_id, month, meter.name, meter.amount)
+        return Verdict("ok")
+
+    # What is known ----------------------------------------------------------------------------------------------------
+
+    async def tenant(self, tenant_id: UUID) -> TenantRecord:
+        """A tenant's record."""
+        async with self._database.transaction() as tx:
+            return await read_tenant(tx, tenant_id)
+
+    async def amounts(self, tenant_id: UUID, month: str) -> dict[str, int]:
+        """What a tenant used of a month: what PostgreSQL has, and what was counted here since.
+
+        PostgreSQL is not asked again where it was for this very request, which may hold a connection by now.
+        """
+        amounts = self._amounts.get((tenant_id, month))
+        if amounts is None:
+            async with self._database.transaction(tenant_id) as tx:
+                amounts = await read_amounts(tx, month)
+        return self._with_owed(tenant_id, month, amounts)
+
+    def seen(self, session_id: UUID) -> float | None:
+        """When a session was last used while Redis was away (epoch seconds)."""
+        return self._seen.get(session_id)
+
+    def take_owed(self) -> Owed:
+        """What was counted here, for Redis to have; from here on it is no longer this process's."""
+        owed, self._owed = self._owed, Owed({}, {})
+        self._amounts.clear()  # they will be part of what PostgreSQL has
+        return owed
+
+    def give_back(self, owed: Owed) -> None:
+        """Count again what Redis did not take."""
+        for (tenant_id, month), amounts in owed.tenants.items():
+            for name, amount in amounts.items():
+                self._count(tenant_id, month, name, amount)
+        for key_hash, use in owed.keys.items():
+            now = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
+            self._owed.keys[key_hash] = KeyUse(now.times + use.times, max(now.at, use.at))
+
+    # The counts: nothing here awaits, so a request is looked at and counted in one step -------------------------------
+
+    def _tenants(
+        self,
+        subject: str,
+        standing: UserStanding | KeyStanding,
+        tenant: TenantRecord,
+        windows: Sequence[Window],
+        meter: Meter,
+        month: str,
+    ) -> Verdict:
+        figures = figures_of(self._settings, tenant.tier)
+        if tenant.status != "active":
+            return self._told(Window(f"minute:{subject}", figures.per_minute, 60))._replace(tenant=tenant)
+        _remember(self._amounts, (tenant.id, month), standing.amounts)
+        used = self._with_owed(tenant.id, month, standing.amounts).get(meter.name, 0)
+        most = meter.most.of(tenant.tier)
+        verdict = self._admit(subject, figures, windows, used_up=0 <= most < used + meter.amount)
+        if verdict.outcome == "ok":
+            self._count(tenant.id, month, CALLS, 1)
+            if meter.name:
+                self._count(tenant.id, month, meter.name, meter.amount)
+        return verdict._replace(tenant=tenant)
+
+    def _admit(
+        self, subject: str, figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
+    ) -> Verdict:
+        """Whether bucket and windows all permit it; only then it is counted in each of them."""
+        bounds = [window for window in windows if window.most >= 0]
+        tokens, retry_after = 0.0, 0
+        if figures is not None:
+            minute, day = Window(f"minute:{subject}", figures.per_minute, 60), Window(f"day:{subject}", -1, 86_400)
+            bounds.append(minute)  # the last one is told
+            if figures.per_day >= 0:
+                bounds.insert(0, day._replace(most=figures.per_day))
+            tokens = self._filled(subject, figures)
+            if tokens < 1:
+                retry_after = math.ceil((1 - tokens) * 60 / figures.per_minute)
+        for window in bounds:
+            if self._used_of(window) >= window.most:
+                retry_after = max(retry_after, math.ceil(_ends(window, self._now()) - self._now()))
+        outcome = "ok"
+        if retry_after > 0 and self._settings.rate_limits == "on":
+            outcome = "limited"
+        elif used_up:
+            outcome = "used_up"
+        else:
+            self._take(subject if figures else "", tokens, bounds)
+        told = self._told(bounds[-1]) if bounds else Verdict("ok")
+        return told._replace(outcome=outcome, retry_after_seconds=retry_after if outcome == "limited" else 0)
+
+    def _take(self, subject: str, tokens: float, bounds: Iterable[Window]) -> None:
+        now = self._now()
+        if subject:
+            _remember(self._tokens, subject, (max(0.0, tokens - 1), now))
+        for window in bounds:
+            _remember(self._used, window.name, (int(now // window.seconds), self._used_of(window) + 1))
+
+    def _told(self, window: Window) -> Verdict:
+        left = max(0, window.most - self._used_of(window))
+        return Verdict("ok", window.most, left, int(_ends(window, self._now())))
+
+    def _filled(self, subject: str, figures: Figures) -> float:
+        tokens, at = self._tokens.get(subject, (float(figures.burst), self._now()))
+        return min(float(figures.burst), tokens + max(0.0, self._now() - at) * figures.per_minute / 60)
+
+    def _used_of(self, window: Window) -> int:
+        index, used = self._used.get(window.name, (-1, 0))
+        return used if index == int(self._now() // window.seconds) else 0
+
+    def _count(self, tenant_id: UUID, month: str, name: str, amount: int) -> None:
+        amounts = self._owed.tenants.setdefault((tenant_id, month), {})
+        amounts[name] = amounts.get(name, 0) + amount
+
+    def _with_owed(self, tenant_id: UUID, month: str, amounts: dict[str, int]) -> dict[str, int]:
+        owed = self._owed.tenants.get((tenant_id, month), {})
+        return {name: amounts.get(name, 0) + owed.get(name, 0) for name in amounts.keys() | owed.keys()}
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+def _ends(window: Window, now: float) -> float:
+    return (now // window.seconds + 1) * window.seconds
+
+
+def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > MOST_REMEMBERED:
+        kept.popitem(last=False)

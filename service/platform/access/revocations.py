@@ -1,0 +1,126 @@
+"""Revocations: written to PostgreSQL, which has the say, and copied into Redis so that they bite at once.
+
+A marker says that Redis has every live one; while it is gone nobody's token passes before they are copied again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+from uuid import UUID
+
+import structlog
+from msgspec import Struct
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from service.platform.config import Settings
+from service.platform.data.database import Database, Transaction
+from service.platform.data.redis_breaker import Presence
+from service.platform.http.problem import Unavailable
+
+MARKER = "cushion:revocations"
+"""While it is there, Redis has every live revocation."""
+MARKER_SECONDS = 300
+"""Then they are copied anew: a Redis that fell back to a replica or an old file may have lost some."""
+MEND_SECONDS = 30
+"""Between two rounds of the worker."""
+MARGIN_SECONDS = 5
+"""So much longer than the last token that it concerns does a revocation live."""
+
+# Generations only rise, whichever of two writers comes last.
+_RAISE_GENERATION = """
+if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '-1') then
+  redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
+end
+"""
+
+log = structlog.get_logger()
+
+
+class _Revocation(Struct):
+    kind: str
+    subject: UUID
+    generation: int
+    seconds_left: float
+
+
+class Revocations:
+    """Which tokens end before their time: those of a session, or of a user's generations before the present one."""
+
+    def __init__(self, redis: Redis, database: Database, settings: Settings, presence: Presence) -> None:
+        self._redis = redis
+        self._database = database
+        self._presence = presence
+        self._live_seconds = settings.access_token_seconds + MARGIN_SECONDS
+        presence.first(self.load)
+
+    async def record(self, tx: Transaction, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0) -> None:
+        """Write a revocation to the truth; `publish` copies it.
+
+        `kind`: session, or user with the first generation that holds again.
+        """
+        await tx.execute(
+            """
+            INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at)
+            VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s))
+            ON CONFLICT (tenant_id, kind, subject) DO UPDATE
+            SET generation = greatest(revocations.generation, EXCLUDED.generation),
+                expires_at = EXCLUDED.expires_at
+            """,
+            [tenant_id, kind, subject, generation, self._live_seconds],
+        )
+
+    async def publish(self, kind: str, subject: UUID, generation: int) -> None:
+        """Copy a revocation, so that it bites at once.
+
+        Raises:
+            Unavailable: Redis is away.
+        """
+        async with self._presence.changing() as pipe:
+            _copy(pipe, kind, subject, generation, self._live_seconds)
+
+    async def withdraw(self, kind: str, subject: UUID) -> None:
+        """Take back the copy of a revocation that was not committed; what does hold is loaded again.
+
+        Raises:
+            Unavailable: Redis is away.
+        """
+        async with self._presence.changing() as pipe:
+            pipe.delete(_name(kind, subject), MARKER)
+
+    async def load(self) -> None:
+        """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
+        async with self._database.transaction() as tx:
+            rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
+        async with self._redis.pipeline(
+            transaction=True
+        ) as pipe:  # a flush in the midst must not spare the marker alone
+            for row in rows:
+                _copy(pipe, row.kind, row.subject, row.generation, row.seconds_left)
+            pipe.set(MARKER, "loaded", ex=MARKER_SECONDS)
+            await pipe.execute()
+
+    async def mend(self, stopping: asyncio.Event) -> None:
+        """Until told to stop: copy them again every so often."""
+        while not stopping.is_set():
+            try:
+                await self.load()
+            except (RedisError, Unavailable) as error:
+                log.warning("revocations.copy_failed", error=type(error).__name__)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), MEND_SECONDS)
+
+
+def _name(kind: str, subject: UUID) -> str:
+    return f"cushion:revoked:{subject}" if kind == "session" else f"cushion:generation:{subject}"
+
+
+def _copy(pipe: Any, kind: str, subject: UUID, generation: int, seconds_left: float) -> None:
+    seconds = max(1, int(seconds_left) + 1)
+    name = _name(kind, subject)
+    if kind == "session":
+        pipe.set(name, "1", ex=seconds)
+    else:
+        pipe.eval(_RAISE_GENERATION, 1, name, generation, seconds)

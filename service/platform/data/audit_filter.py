@@ -1,0 +1,72 @@
+"""Which entries of the audit log a caller asks for, as a condition with its values."""
+
+from __future__ import annotations
+
+from datetime import datetime, time
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+from service.platform.http.moments import Moment, moment
+
+Action = Annotated[str, Meta(max_length=100, description="Name of an action: workbook.uploaded")]
+ResourceType = Annotated[str, Meta(max_length=100, description="Kind of record: workbook, user, api_key")]
+Since = Annotated[Moment, Meta(description="First moment, ISO 8601; a date is its beginning")]
+Until = Annotated[Moment, Meta(description="Last moment, inclusive, ISO 8601; a date is its whole day")]
+
+
+class AuditFilter(Struct, frozen=True, kw_only=True):
+    """What entries have to match; None is no matter."""
+
+    user_id: UUID | None = None
+    action: str | None = None
+    resource_type: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Inclusive."""
+
+    @property
+    def where(self) -> str:
+        """The condition on the columns of audit_log; the tenant is row security's.
+
+        Only what is asked stands in it, so that a prepared statement's plan is the one for its index.
+        """
+        return " AND ".join(["true", *(_CONDITIONS[name] for name in self.values)])
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The condition's parameters, by name."""
+        given = {name: getattr(self, name) for name in _CONDITIONS}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+_CONDITIONS = {
+    "user_id": "user_id = %(user_id)s",
+    "action": "action = %(action)s",
+    "resource_type": "resource_type = %(resource_type)s",
+    "since": "occurred_at >= %(since)s",
+    "until": "occurred_at <= %(until)s",
+}
+
+
+def audit_filter(
+    *,
+    user_id: UUID | None,
+    action: str | None,
+    resource_type: str | None,
+    start_date: str | None,
+    end_date: str | None,
+) -> AuditFilter:
+    """The filter that a query asks for.
+
+    Raises:
+        ValidationFailed: `start_date` or `end_date` is no moment.
+    """
+    return AuditFilter(
+        user_id=user_id,
+        action=action,
+        resource_type=resource_type,
+        since=moment(["query", "start_date"], start_date) if start_date is not None else None,
+        until=moment(["query", "end_date"], end_date, at=time.max) if end_date is not None else None,
+    )

@@ -1,0 +1,361 @@
+"""Bytes by key: content-addressed files in a folder, S3, GCS or Azure, streamed both ways, mapped where local.
+
+What was put is durable when `put` returns, and what is given out has the hash that its key says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, from_url
+
+from service.platform.data.lru import Lru, bytes_of
+from service.platform.data.scratch import hold, remove_if_abandoned
+from service.platform.http.problem import Problem, Unavailable
+
+CHUNK_BYTES = 1 << 20
+RETRY_SECONDS = 20  # a remote store that does not answer for this long is unavailable
+FAILURES = (BaseError, OSError)  # obstore raises the builtin exceptions for what has one
+KNOWN_MAX: Final = 20_000
+"""Blobs that a process remembers as whole."""
+KNOWN_BYTES_MAX: Final = 32 * 1024 * 1024
+CHECKING_THREADS: Final = 2
+"""Hashing takes a second for a gigabyte; further openings wait for these rather than take every core."""
+DEPLOYMENT: Final = "deployment"
+"""The object that names whose store it is."""
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+_SHARD = re.compile(r"[0-9a-f]{2}")
+
+Identity = tuple[int, ...]
+"""Of a local file: another one, or a change of this one, has another."""
+
+
+class Damaged(Problem, status=503):
+    """Stored data is damaged"""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+        self.args = (f"{self.detail}: the bytes of {key} are missing, short or altered",)
+
+
+class Local(NamedTuple):
+    """A blob as a local file that was found whole."""
+
+    path: Path
+    identity: Identity
+
+
+class Listed(NamedTuple):
+    """A file of the store."""
+
+    place: str
+    size_bytes: int
+    seconds_old: float
+
+    @property
+    def name(self) -> str:
+        """Its blob's key; of a local store also what a writer has not finished."""
+        return self.place.rpartition("/")[2]
+
+    @property
+    def is_blob(self) -> bool:
+        return _KEY.fullmatch(self.name) is not None
+
+
+def hash_of(file: BinaryIO) -> str:
+    """SHA-256 of a file from its present position on, in hexadecimal; the position is restored."""
+    start = file.tell()
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
+    file.seek(start)
+    return digest.hexdigest()
+
+
+class Blobs:
+    """The object store. A blob's key is the SHA-256 of its bytes, so a blob never changes and may be written twice."""
+
+    def __init__(self, url: str, scratch: Path) -> None:
+        """Open the store.
+
+        `url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs.
+
+        Raises:
+            ValueError: the URL names no place for blobs.
+            OSError: the folder cannot be made.
+        """
+        parts = urlsplit(url)
+        self._folder: Path | None = None
+        if parts.scheme == "file":
+            if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
+                raise ValueError("a folder is given as file:///folder, from the root on")
+            self._folder = Path(unquote(parts.path))
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._store: Any = LocalStore(self._folder)
+        else:
+            try:
+                self._store = from_url(url, retry_config={"retry_timeout": timedelta(seconds=RETRY_SECONDS)})
+            except (BaseError, ValueError) as error:
+                raise ValueError(str(error).splitlines()[0]) from error
+        self.copies = scratch
+        """The local copies of remote blobs, each under its key."""
+        scratch.mkdir(parents=True, exist_ok=True)
+        self._whole: Lru[str, Local] = Lru(most=KNOWN_MAX, bytes_most=KNOWN_BYTES_MAX)
+        self._checking: dict[str, asyncio.Future[str]] = {}
+        self._threads = ThreadPoolExecutor(CHECKING_THREADS, thread_name_prefix="blobs")
+
+    @property
+    def folder(self) -> Path:
+        """Where every `path` lies."""
+        return self._folder or self.copies
+
+    async def put(self, path: Path, key: str | None = None) -> str:
+        """Store a local file; its key. The bytes stream, whatever the size, and no power cut takes them from here on.
+
+        Raises:
+            Unavailable: the store does not answer, or the file is no longer what `key` says.
+        """
+        found = key if key is not None and self._folder is not None else await asyncio.to_thread(_hash_path, path)
+        if key not in (None, found):
+            raise Unavailable
+        try:
+            if self._folder is not None:
+                await asyncio.to_thread(_write, path, self._folder / _place(found), found)
+            else:
+                size_bytes = (await asyncio.to_thread(path.stat)).st_size
+                use_multipart = size_bytes > 8 * CHUNK_BYTES
+                await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
+        except FAILURES as error:
+            raise Unavailable from error
+        return found
+
+    async def path(self, key: str) -> Path:
+        """As `locate`, for whoever opens the file at once."""
+        return (await self.locate(key)).path
+
+    async def locate(self, key: str) -> Local:
+        """A local, read-only file of the blob: the stored file itself, or a copy fetched once.
+
+        Its hash is checked when this process first gives it out, and again when the file is another one than it was:
+        that costs a look at the file's times.
+
+        Raises:
+            Damaged: its bytes are missing, short or altered.
+        """
+        known = self._whole.get(key)
+        if known is not None and known.identity == _identity(known.path):
+            return known
+        path = self.copies / key if self._folder is None else self._folder / _place(key)
+        identity = _identity(path)
+        if identity is not None and await self._is_whole(key, path, identity):
+            return Local(path, identity)
+        if self._folder is None:
+            return await self._fetch(key, path)
+        self._check_folder()
+        raise Damaged(key)
+
+    async def check(self, key: str) -> int:
+        """Read the stored bytes, whatever is known of them; how many there are.
+
+        Raises:
+            Damaged: they are missing, short or altered.
+        """
+        digest, size_bytes = hashlib.sha256(), 0
+        try:
+            if self._folder is not None:
+                path = self._folder / _place(key)
+                found = await asyncio.get_running_loop().run_in_executor(self._threads, _hash_path, path)
+                size_bytes = path.stat().st_size
+            else:
+                async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
+                    digest.update(chunk)
+                    size_bytes += len(chunk)
+                found = digest.hexdigest()
+        except FileNotFoundError:
+            self._check_folder()
+            raise Damaged(key) from None
+        except FAILURES as error:
+            raise Unavailable from error
+        if found != key:
+            raise Damaged(key)
+        return size_bytes
+
+    async def delete(self, key: str) -> None:
+        """Remove a blob; one that is not there is fine. Whoever has it mapped reads on."""
+        try:
+            await obstore.delete_async(self._store, _place(key))
+        except FileNotFoundError:
+            pass
+        except FAILURES as error:
+            raise Unavailable from error
+        (self.copies / key).unlink(missing_ok=True)
+
+    async def listed(self, after: str, most: int) -> list[Listed]:
+        """Some `most` of what stands in the store, behind the place `after` in the order of places."""
+        try:
+            if self._folder is not None:
+                return await asyncio.to_thread(_list_folder, self._folder, after, most)
+            now, found = time.time(), list[Listed]()
+            async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
+                found = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
+                break
+        except FAILURES as error:
+            raise Unavailable from error
+        return sorted(found)
+
+    def remove_unfinished(self, place: str) -> None:
+        """Remove what a killed writer left; what else stands in a remote store is none of ours."""
+        if self._folder is not None:
+            remove_if_abandoned(self._folder / place)
+
+    async def is_of(self, deployment: str) -> bool:
+        """Whether the store is this deployment's; one that is nobody's becomes it."""
+        try:
+            try:
+                found = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
+            except FileNotFoundError:
+                await obstore.put_async(self._store, DEPLOYMENT, deployment.encode())
+                return True
+        except FAILURES as error:
+            raise Unavailable from error
+        return found == deployment.encode()
+
+    def close(self) -> None:
+        """Take nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _is_whole(self, key: str, path: Path, identity: Identity) -> bool:
+        running = self._checking.get(key)
+        if running is None:  # whoever comes meanwhile waits for the same look
+            running = asyncio.get_running_loop().run_in_executor(self._threads, _hash_path, path)
+            self._checking[key] = running
+            running.add_done_callback(lambda _: self._checking.pop(key, None))
+        try:
+            found = await asyncio.shield(running)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise Unavailable from error
+        if found == key:
+            kept = Local(path, identity)
+            self._whole.keep(key, kept, bytes_of(kept))
+        return found == key
+
+    def _check_folder(self) -> None:
+        """A folder with nothing in it is a disk that is not there, rather than the loss of every blob."""
+        if self._folder is not None and not (self._folder.is_dir() and any(self._folder.iterdir())):
+            raise Unavailable
+
+    async def _fetch(self, key: str, path: Path) -> Local:
+        handle, temporary = tempfile.mkstemp(dir=self.copies)
+        digest = hashlib.sha256()
+        try:
+            with os.fdopen(handle, "wb") as file:
+                hold(handle)
+                result = await obstore.get_async(self._store, _place(key))
+                async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
+                    digest.update(chunk)
+                    file.write(chunk)
+                file.flush()
+                if digest.hexdigest() != key:
+                    raise Damaged(key)
+                os.replace(temporary, path)
+                fetched = Local(path, _identity_of(os.fstat(handle)))
+            self._whole.keep(key, fetched, bytes_of(fetched))
+            return fetched
+        except FileNotFoundError as error:
+            raise Damaged(key) from error
+        except FAILURES as error:
+            raise Unavailable from error
+        finally:
+            with suppress(FileNotFoundError):  # it has moved to its place
+                os.unlink(temporary)
+
+
+def _place(key: str) -> str:
+    return f"{key[:2]}/{key}"
+
+
+def _hash_path(path: Path) -> str:
+    with path.open("rb") as file:
+        return hash_of(file)
+
+
+def _identity(path: Path) -> Identity | None:
+    try:
+        return _identity_of(os.stat(path))
+    except FileNotFoundError:
+        return None
+
+
+def _identity_of(found: os.stat_result) -> Identity:
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _write(source: Path, target: Path, key: str) -> None:
+    """Copy a file so that a power cut leaves the whole of it or nothing under its name.
+
+    What is there already and whole is only made sure of: its writer may not have come that far.
+    """
+    target.parent.mkdir(exist_ok=True)
+    size_bytes = source.stat().st_size
+    there = _identity(target)
+    if there is None or there[1] != size_bytes or _hash_path(target) != key:
+        handle, temporary = tempfile.mkstemp(dir=target.parent)
+        digest = hashlib.sha256()
+        try:
+            with os.fdopen(handle, "wb") as file, source.open("rb") as given:
+                hold(handle)
+                while chunk := given.read(CHUNK_BYTES):
+                    digest.update(chunk)
+                    file.write(chunk)
+                if digest.hexdigest() != key:
+                    raise OSError(f"{source} was altered while it was stored")
+                file.flush()
+                os.fsync(handle)
+                os.replace(temporary, target)
+        finally:
+            with suppress(FileNotFoundError):  # it has moved to its place
+                os.unlink(temporary)
+    _sync(target.parent)
+    _sync(target.parent.parent)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _list_folder(folder: Path, after: str, most: int) -> list[Listed]:
+    return list(islice(_walk(folder, after), most))
+
+
+def _walk(folder: Path, after: str) -> Iterator[Listed]:
+    """The files of the store by shard and name; a shard is one folder, of which few have more than a thousand."""
+    now = time.time()
+    for shard in sorted(entry.name for entry in os.scandir(folder) if _SHARD.fullmatch(entry.name)):
+        for entry in sorted(os.scandir(folder / shard), key=lambda entry: entry.name) if shard >= after[:2] else ():
+            if f"{shard}/{entry.name}" > after:
+                with suppress(FileNotFoundError):
+                    found = entry.stat()
+                    yield Listed(f"{shard}/{entry.name}", found.st_size, now - found.st_mtime)

@@ -1,0 +1,383 @@
+"""PostgreSQL: the pool, the tenant's transaction, rows to structs, a violated constraint to its problem, migrations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib import resources
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+import msgspec
+import psycopg
+import structlog
+from psycopg import AsyncConnection, AsyncPipeline, Connection, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from service.platform.config import ConfigError
+from service.platform.http.problem import ConcurrentModification, Problem, Unavailable
+from service.platform.work.fair import Places
+
+T = TypeVar("T")
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+SERVICE_ROLE = "cushion_service"
+"""Owns no table, so row security binds it. The service logs in as it, so that there is no other role to go back to."""
+
+CONNECTION_SECONDS = 10
+"""The longest wait for a connection."""
+
+WAITING = 1_000
+"""Units of work that may wait for one of their tenant's share: what is done within those seconds."""
+
+MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
+
+set_json_dumps(msgspec.json.encode)
+set_json_loads(msgspec.json.decode)
+
+log = structlog.get_logger()
+
+
+def into(kind: type[T]) -> BaseRowFactory[T]:
+    """A row factory: columns by name to the fields of a Struct, types checked."""
+
+    def factory(cursor: Any) -> RowMaker[T]:
+        columns = [column.name for column in cursor.description or ()]
+
+        def make(values: Sequence[Any]) -> T:
+            return msgspec.convert(dict(zip(columns, values, strict=True)), kind)
+
+        return make
+
+    return cast(BaseRowFactory[T], factory)
+
+
+def containing(text: str | None) -> str | None:
+    """A LIKE pattern that finds a text anywhere, its own wildcards taken literally; None where there is no text."""
+    if not text:
+        return None
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+@contextmanager
+def named_refusals() -> Iterator[None]:
+    """Give the database's refusals their names.
+
+    Raises:
+        Problem: the one that a violated constraint is bound to; ConcurrentModification for a lost race, and for a lock
+            that did not come within lock_timeout; Unavailable when the server cannot be reached or takes too long.
+    """
+    try:
+        yield
+    except psycopg.errors.IntegrityError as error:
+        problem = Problem.by_constraint.get(error.diag.constraint_name or "")
+        if problem is None:
+            raise
+        raise problem from error
+    except (
+        psycopg.errors.SerializationFailure,
+        psycopg.errors.DeadlockDetected,
+        psycopg.errors.LockNotAvailable,
+    ) as error:
+        raise ConcurrentModification from error
+    except (PoolTimeout, psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
+        log.warning("database.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
+        raise Unavailable from error
+
+
+class Transaction:
+    """One transaction of one tenant, in pipeline mode: BEGIN, the tenant and the first statement go out together."""
+
+    def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
+        self._connection = connection
+        self._pipeline = pipeline
+
+    async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
+        """Run a statement; the number of rows it touched."""
+        with named_refusals():
+            cursor = await self._connection.execute(cast(Any, sql), parameters)
+            if self._pipeline is not None:
+                await self._pipeline.sync()
+        return cursor.rowcount
+
+    async def post(self, sql: str, parameters: Parameters | None = None) -> None:
+        """Send a statement without waiting for its outcome; a failure surfaces at the next fetch or at the commit."""
+        with named_refusals():
+            await self._connection.execute(cast(Any, sql), parameters)
+
+    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+        """All rows, as `kind`."""
+        with named_refusals():
+            cursor = self._connection.cursor(row_factory=into(kind))
+            await cursor.execute(cast(Any, sql), parameters)
+            return await cursor.fetchall()
+
+    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+        """The first row, as `kind`, or None."""
+        with named_refusals():
+            cursor = self._connection.cursor(row_factory=into(kind))
+            await cursor.execute(cast(Any, sql), parameters)
+            return await cursor.fetchone()
+
+    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
+        """The first row, as `kind`.
+
+        Raises:
+            missing: there is no row.
+        """
+        row = await self.one_or_none(kind, sql, parameters)
+        if row is None:
+            raise missing
+        return row
+
+    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        """The first column of the first row, or None."""
+        with named_refusals():
+            cursor = await self._connection.execute(cast(Any, sql), parameters)
+            row = await cursor.fetchone()
+        return row[0] if row else None
+
+
+class BulkTransaction(Transaction):
+    """One transaction of one tenant that moves many rows; outside pipeline mode, which knows no COPY."""
+
+    async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
+        """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
+
+        Row security binds COPY into a tenant's table only in one direction, so PostgreSQL refuses it there: the target
+        is a temporary table.
+        """
+        with named_refusals():
+            async with self._connection.cursor().copy(cast(Any, sql)) as copy:
+                for block in blocks:
+                    await copy.write(block)
+
+
+class Database:
+    """The connections of one process, half at most for one tenant: what is locked may be waited for at many at once."""
+
+    def __init__(self, url: str, *, connections: int, statement_seconds: int) -> None:
+        # Two at least for each tenant: a job's heart beats beside its work.
+        self._places = Places(max(3, connections), waiting=WAITING)
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            url,
+            min_size=min(2, connections),
+            max_size=connections,
+            timeout=CONNECTION_SECONDS,
+            open=False,
+            kwargs={
+                "autocommit": True,  # BEGIN and COMMIT are sent by the transaction itself, with its statements
+                "prepare_threshold": 1,
+                "row_factory": tuple_row,
+                "options": f"-c statement_timeout={statement_seconds}s"
+                " -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
+                "application_name": "cushion",
+            },
+        )
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            Unavailable: the server does not answer.
+            ConfigError: the URL logs in as somebody who could do more than the service may.
+        """
+        try:
+            await self._pool.open(wait=True, timeout=30)
+            async with self.transaction() as tx:
+                _check_login(await tx.value(LOGIN))
+        except PoolTimeout as error:
+            raise Unavailable from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def transaction(self, tenant_id: UUID | str | None = None) -> AsyncIterator[Transaction]:
+        """A transaction that sees this tenant's rows, or no tenant's when None.
+
+        It commits at the end and rolls back on an error.
+
+        Raises:
+            Problem: as `named_refusals` says.
+        """
+        with named_refusals():
+            async with self._connection(tenant_id) as connection:
+                try:
+                    async with connection.pipeline() as pipeline:
+                        await connection.execute("BEGIN")
+                        await connection.execute(
+                            "SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")]
+                        )
+                        yield Transaction(connection, pipeline)
+                        ended = await connection.execute("COMMIT")
+                    if (
+                        ended.statusmessage != "COMMIT"
+                    ):  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
+                        raise psycopg.errors.InFailedSqlTransaction("the transaction was rolled back at its commit")
+                except BaseException:
+                    if not connection.closed and connection.info.transaction_status:
+                        await connection.execute("ROLLBACK")
+                    raise
+
+    @asynccontextmanager
+    async def bulk(self, tenant_id: UUID, *, seconds_max: int) -> AsyncIterator[BulkTransaction]:
+        """A transaction as `transaction` gives, for many rows: each of its statements may take `seconds_max`.
+
+        Raises:
+            Problem: as `named_refusals` says.
+        """
+        with named_refusals():
+            async with self._connection(tenant_id) as connection, connection.transaction():
+                await connection.execute(
+                    "SELECT set_config('cushion.tenant', %s, true), set_config('statement_timeout', %s, true)",
+                    [str(tenant_id), f"{seconds_max}s"],
+                )
+                yield BulkTransaction(connection, None)
+                if connection.closed:  # psycopg would leave the transaction without a word
+                    raise psycopg.OperationalError("the connection was lost in the transaction")
+                if connection.info.transaction_status is TransactionStatus.INERROR:  # its COMMIT would roll back
+                    raise psycopg.errors.InFailedSqlTransaction("a statement failed, and somebody caught that")
+
+    @asynccontextmanager
+    async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
+        if tenant_id is None:  # a few look-ups, each of them short
+            async with self._pool.connection() as connection:
+                yield connection
+            return
+        await self._places.take(tenant_id, seconds=CONNECTION_SECONDS)
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        finally:
+            self._places.give_back(tenant_id)
+
+    async def check(self) -> None:
+        """Ask the server for a sign of life.
+
+        Raises:
+            Unavailable: none came within two seconds.
+        """
+        try:
+            async with self._pool.connection(timeout=2) as connection:
+                await connection.execute("SELECT 1")
+        except (PoolTimeout, psycopg.Error) as error:
+            raise Unavailable from error
+
+
+LOGIN = "SELECT session_user"
+
+
+def _check_login(login: str) -> None:
+    """See that the service is logged in as its role, and has not only taken it: SET ROLE NONE would lead back.
+
+    Raises:
+        ConfigError: it is somebody else.
+    """
+    if login != SERVICE_ROLE:
+        raise ConfigError(
+            f"CUSHION_DATABASE_URL logs in as {login!r}, whom row security may not bind: give it a URL of the role "
+            f"{SERVICE_ROLE}, and the owner's to `cushion migrate` as CUSHION_MIGRATION_URL"
+        )
+
+
+class MigrationError(RuntimeError):
+    """The database is not one that these migrations can bring up to date."""
+
+
+def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None) -> int:
+    """Apply the numbered migrations that are missing, as the owner, one process at a time; how many were applied.
+
+    Where none is missing, any role that may connect will do.
+
+    Raises:
+        MigrationError: an applied migration differs from the file of its name, or is unknown here.
+    """
+    files = sorted(
+        (entry for entry in resources.files("service.migrations").iterdir() if entry.name.endswith(".sql")),
+        key=lambda entry: entry.name,
+    )
+    scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        applied = _applied(connection)
+        missing = [name for name in scripts if name not in applied]
+        for name, digest in applied.items():
+            if name not in scripts:
+                raise MigrationError(f"the database has the migration {name}, which this version does not know")
+            if digest != _digest(scripts[name]):
+                raise MigrationError(f"the migration {name} was changed after it was applied")
+        for name in missing:
+            with connection.transaction():
+                connection.execute(cast(Any, scripts[name]))
+                connection.execute(
+                    "INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])]
+                )
+            report(name)
+        return len(missing)
+
+
+def verify(database_url: str) -> None:
+    """See that the service may work on a database of somebody's own: by its role, and with no migration missing.
+
+    Raises:
+        ConfigError: the URL logs in as somebody who could do more than the service may.
+        MigrationError: as `migrate`, or the owner has yet to run it.
+    """
+    with psycopg.connect(database_url) as connection:
+        for (login,) in connection.execute(LOGIN):
+            _check_login(login)
+    try:
+        migrate(database_url)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise MigrationError("run `cushion migrate`, which is the owner's") from error
+
+
+def give_password(owner_url: str, service_url: str) -> bool:
+    """Have the service's role log in by the password of its URL; False where the URL names no password of the role.
+
+    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    """
+    told = conninfo_to_dict(service_url)
+    password = told.get("password")
+    if told.get("user") != SERVICE_ROLE or not password:
+        return False
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        verifier = connection.pgconn.encrypt_password(
+            str(password).encode(), SERVICE_ROLE.encode(), b"scram-sha-256"
+        ).decode()
+        role = sql.Identifier(SERVICE_ROLE)
+        connection.execute(sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(role, sql.Literal(verifier)))
+    return True
+
+
+def as_service(owner_url: str) -> str:
+    """The owner's connection as the service's role: for a database where the role may log in without a password."""
+    return make_conninfo(owner_url, user=SERVICE_ROLE)
+
+
+def _applied(connection: Connection[Any]) -> dict[str, str]:
+    known = connection.execute("SELECT to_regclass('migrations')").fetchone()
+    if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
+        connection.execute(
+            """
+            CREATE TABLE migrations (
+                name text PRIMARY KEY,
+                digest text NOT NULL,
+                applied_at timestamptz NOT NULL DEFAULT now()
+            );
+            GRANT SELECT ON migrations TO PUBLIC
+            """
+        )
+    return dict(connection.execute("SELECT name, digest FROM migrations ORDER BY name").fetchall())
+
+
+def _digest(script: str) -> str:
+    return hashlib.sha256(script.encode()).hexdigest()

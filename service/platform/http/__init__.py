@@ -1,0 +1,1 @@
+"""A request and its answer: routes, binding, dispatch, refusals, the OpenAPI document."""

@@ -1,0 +1,296 @@
+"""A route is a row: method, path, access, refusals and a typed function; everything else is derived from it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_type_hints
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from service.platform.access.caller import Access
+from service.platform.access.caller_status import Meter, Window
+from service.platform.config import Settings
+from service.platform.http.problem import NotFound, Problem, RateLimited
+
+T = TypeVar("T")
+
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Page, from 1")]
+PageSize = Annotated[int, Meta(ge=1, le=100, description="Items on a page")]
+Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")]
+
+
+Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown this once")]
+"""A field of an answer that whoever reads it could act with: the answer is never stored."""
+
+
+class PageQuery(Struct, kw_only=True, frozen=True):
+    """The query of a page-style list."""
+
+    page: PageNumber = 1
+    page_size: PageSize = 20
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.page_size
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """A page of a list."""
+
+    items: list[T]
+    total: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+def page_of(items: list[T], total: int, query: Any) -> Page[T]:
+    """The page that `query` (page, page_size) asked for."""
+    return Page(items, total, query.page, query.page_size, -(-total // query.page_size))
+
+
+class Listing(Struct, Generic[T], frozen=True):
+    """A whole list with its length."""
+
+    items: list[T]
+    total: int
+
+
+class Upload(Struct, frozen=True):
+    """A file of a multipart form: on disk past a megabyte, gone with the request."""
+
+    file_name: str
+    size_bytes: int
+    file: Any
+    """A binary file object at its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An answer that is not JSON."""
+
+    content: bytes
+    media_type: str
+    headers: Sequence[tuple[str, str]] = ()
+    status: int | None = None
+    """In place of the route's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An answer that is made while it is sent, after the commit; what goes wrong in its midst breaks it off."""
+
+    chunks: AsyncGenerator[bytes, None]
+    media_type: str
+    headers: Sequence[tuple[str, str]] = ()
+
+
+Handler = Callable[..., Awaitable[Any]]
+Windows = Callable[[Settings, str, str], Sequence[Window]]
+"""From the settings, the caller's address (of IPv6 its /64) and user id (empty when public) to a route's limits."""
+Metered = tuple[Callable[[Settings], Meter], type[RateLimited]]
+"""What a call uses of the tenant's month, from the settings, and the refusal once that is used up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One endpoint, with all that its row and its handler's signature say."""
+
+    method: str
+    path: str
+    handler: Handler
+    access: Access
+    status: int
+    errors: tuple[type[Problem], ...]
+    also: dict[int, Any]
+    """Answers besides the success that are no refusals: their types by status."""
+    event: str | None
+    streamed: bool
+    """The event goes through the stream that a worker drains, not into the request's transaction."""
+    windows: Windows | None
+    metered: Metered | None
+    body_bytes: Callable[[Settings], int] | None
+    """Most bytes of a request body, from the settings; None: the figure of every other route."""
+    tag: str
+    media_type: str
+    """Of a successful answer."""
+    also_media: tuple[str, ...]
+    """Other media types that a query may ask it in."""
+    limited: bool
+    """False for the views that no limit concerns."""
+    essential: bool
+    """Answered while memory is short, too."""
+    enrolling: bool
+    """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
+    versioned: bool
+    """The answer tells the record's version as its ETag, and a change heeds If-Match."""
+    parameters: dict[str, type]
+    """Path parameters by name."""
+    query: type | None
+    body: type | None
+    form: type | None
+    answer: Any
+
+    @property
+    def body_may_lack(self) -> bool:
+        """Whether a request without any body is one whose fields all have their defaults."""
+        return self.body is not None and not any(field.required for field in msgspec.structs.fields(self.body))
+
+    @property
+    def tells_secrets(self) -> bool:
+        """Whether the answer holds what its reader could act with."""
+        return _tells_secrets(self.answer)
+
+    @property
+    def name(self) -> str:
+        """The operation's name: the handler's."""
+        return self.handler.__name__
+
+    @property
+    def missing(self) -> type[Problem]:
+        """The 404 of this route: also what a malformed identifier gives."""
+        return next((error for error in self.errors if error.status == 404), NotFound)
+
+
+@dataclass(slots=True)
+class Area:
+    """The routes under one prefix; from `scope` comes their access: `scope:read` for GET, else `scope:write`."""
+
+    prefix: str
+    tag: str
+    scope: str | None = None
+    essential: bool = False
+    """Its requests are answered while memory is short, too."""
+    routes: list[Route] = field(default_factory=list)
+
+    def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("GET", path, **row)
+
+    def post(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("POST", path, **row)
+
+    def put(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("PUT", path, **row)
+
+    def patch(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("PATCH", path, **row)
+
+    def delete(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
+        return self._row("DELETE", path, **row)
+
+    def _row(
+        self,
+        method: str,
+        path: str,
+        *,
+        access: Access | None = None,
+        status: int | None = None,
+        errors: Sequence[type[Problem]] = (),
+        also: dict[int, Any] | None = None,
+        event: str | None = None,
+        streamed: bool = False,
+        windows: Windows | None = None,
+        metered: Metered | None = None,
+        body_bytes: Callable[[Settings], int] | None = None,
+        media_type: str = "application/json",
+        also_media: Sequence[str] = (),
+        limited: bool = True,
+        enrolling: bool = False,
+        versioned: bool = False,
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            where = f"{method} {self.prefix}{path}"
+            assert handler.__doc__, f"{where} has no description"
+            hints = get_type_hints(handler, include_extras=True)
+            answer = hints.pop("return", None)
+            signature = inspect.signature(handler).parameters
+            named = set(re.findall(r"{(\w+)}", path))
+            parameters = {name: hints[name] for name in signature if name in named}
+            assert set(parameters) == named, f"{where}: the path names {named}, the handler {set(parameters)}"
+            extra = set(signature) - named - {"ctx", "query", "body", "form"}
+            assert not extra, f"{where}: nothing gives {extra}"
+            assert access or self.scope, f"{where} says nothing of its access"
+            success = status or (204 if answer in (None, type(None)) else 200)
+            assert success not in (also or {}), f"{where}: {success} is the success"
+            self.routes.append(
+                Route(
+                    method=method,
+                    path=self.prefix + path,
+                    handler=handler,
+                    access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
+                    status=success,
+                    errors=(*errors, metered[1]) if metered else tuple(errors),
+                    also=dict(also or {}),
+                    event=event,
+                    streamed=streamed,
+                    windows=windows,
+                    metered=metered,
+                    body_bytes=body_bytes,
+                    tag=self.tag,
+                    media_type=media_type,
+                    also_media=tuple(also_media),
+                    limited=limited,
+                    essential=self.essential or not limited,
+                    enrolling=enrolling,
+                    versioned=versioned,
+                    parameters=parameters,
+                    query=hints.get("query"),
+                    body=hints.get("body"),
+                    form=hints.get("form"),
+                    answer=_stated(answer),
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _stated(answer: Any) -> Any:
+    """What is described of an answer that a handler may also give encoded: `SheetData | Raw` is a SheetData."""
+    kinds = [kind for kind in get_args(answer) if kind is not Raw]
+    return kinds[0] if isinstance(answer, UnionType) and len(kinds) == 1 else answer
+
+
+@cache
+def _tells_secrets(answer: Any) -> bool:
+    if answer in (None, Any, Raw, Streamed):
+        return False
+    waiting, seen = [msgspec.inspect.type_info(answer)], set()
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, msgspec.inspect.Metadata):
+            if (kind.extra or {}).get("secret"):
+                return True
+            waiting.append(kind.type)
+        elif isinstance(kind, msgspec.inspect.StructType) and kind.cls not in seen:
+            seen.add(kind.cls)
+            waiting += [field.type for field in kind.fields]
+        else:
+            waiting += [
+                *getattr(kind, "types", ()),
+                *(part for name in ("item_type", "value_type") if (part := getattr(kind, name, None)) is not None),
+            ]
+    return False
+
+
+def parse_parameter(raw: str, kind: type) -> Any:
+    """A path parameter in its type.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    if "\x00" in raw:
+        raise ValueError("null character")
+    if kind is UUID:
+        parsed = UUID(raw)
+        if str(parsed) != raw.lower():  # braces, urn: and other spellings that UUID() takes
+            raise ValueError(raw)
+        return parsed
+    return raw if kind is str else msgspec.convert(raw, kind, strict=False)

@@ -1,0 +1,171 @@
+"""The places of an API process: how many connections one address may hold, and how long a body may keep one waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import structlog
+
+from service.platform.access.caller_status import is_within, origin_of, read_address
+from service.platform.config import Settings
+from service.platform.http.intake import Intake
+from service.platform.http.problem import TooManyConnections
+
+WATCH_SECONDS = 0.25
+"""Between two looks: so long may an address hold more than its share, and a body be overdue."""
+RETRY_SECONDS = 5
+FILES_OF_THE_PROCESS = 512
+"""Open files besides a connection and an upload's file for each place: databases, mapped sheets, evaluators."""
+OWN_FILES = "/proc/self/fd"
+
+Peer = tuple[str, int]
+Connection = tuple[int, Peer]
+"""Its file, and who is at the other end."""
+
+log = structlog.get_logger()
+
+
+class Places:
+    """The connections of one process, as its requests take them and as one look a quarter of a second finds them.
+
+    The server accepts whoever comes, and tells of a connection only when a head is complete. So the requests of an
+    address are counted as they come, which is what counts behind a trusted proxy; connections that have not asked for
+    anything are found among the process's own files. A look takes the place of timers and tasks for each request.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.trusted_proxies = settings.trusted_proxies
+        self._connections = settings.connections
+        self._share = settings.connections_per_address
+        self._body_seconds = settings.body_seconds
+        self._body_bytes = settings.body_bytes_per_second * settings.body_seconds
+        self._taken: dict[str, int] = {}
+        self._requests: set[Intake] = set()
+        self._idle: set[Connection] = set()
+        """Connections that had no request when it was last looked."""
+
+    def take(self, intake: Intake, address: str) -> None:
+        """Begin a request.
+
+        Raises:
+            TooManyConnections: its address has its share of unfinished requests.
+        """
+        origin = origin_of(address)
+        taken = self._taken.get(origin, 0)
+        if taken >= self._share:
+            raise TooManyConnections(headers={"Retry-After": f"{RETRY_SECONDS}", "Connection": "close"})
+        self._taken[origin] = taken + 1
+        self._requests.add(intake)
+
+    def leave(self, intake: Intake, address: str) -> None:
+        """End a request that was begun."""
+        origin = origin_of(address)
+        self._requests.discard(intake)
+        intake.end()
+        if self._taken[origin] == 1:
+            del self._taken[origin]
+        else:
+            self._taken[origin] -= 1
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Within, one look after the other."""
+        needed = FILES_OF_THE_PROCESS + 2 * self._connections
+        permitted = room_for(needed)
+        if permitted < needed:
+            log.warning("places.few_files", needed=needed, permitted=permitted)
+        watch = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            try:
+                for request in self._requests:
+                    # Only what it is seen waiting counts: a process that stood still has itself to blame.
+                    request.wait(WATCH_SECONDS, seconds_max=self._body_seconds, least_bytes=self._body_bytes)
+                if len(os.listdir(OWN_FILES)) > self._share:
+                    self._part()
+                else:
+                    self._idle.clear()
+            except Exception as error:  # the next look may do better, and without any nobody is safe
+                log.error("places.watch_failed", exc_info=error)
+
+    def _part(self) -> None:
+        """End connections of addresses that hold more than their share: of those without a request now and before."""
+        asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
+        before, self._idle = self._idle, set()
+        held: dict[str, int] = {}
+        idle: dict[str, list[Connection]] = {}
+        for connection in _accepted():
+            _, (host, port) = connection
+            address = read_address(host)
+            if address is None or is_within(address, self.trusted_proxies):
+                continue
+            origin = origin_of(str(address))
+            held[origin] = held.get(origin, 0) + 1
+            if (address, port) not in asking:
+                self._idle.add(connection)
+                if connection in before:
+                    idle.setdefault(origin, []).append(connection)
+        for origin, connections in idle.items():
+            if held[origin] > self._share:
+                ended = connections[: held[origin] - self._share]
+                for file, peer in ended:
+                    _end(file, peer)
+                log.warning("places.parted", origin=origin, connections=held[origin], ended=len(ended))
+
+
+def room_for(files: int) -> int:
+    """Raise this process's limit of open files so far, as far as it may; the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        soft = files if hard == resource.RLIM_INFINITY else min(files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return files if soft == resource.RLIM_INFINITY else soft
+
+
+def _accepted() -> list[Connection]:
+    """Connections that somebody opened to this process: its files whose port one of its sockets listens on."""
+    listening = set()
+    found = []
+    for name in os.listdir(OWN_FILES):
+        for own in _opened(int(name)):
+            place: Any = own.getsockname()
+            try:
+                found.append((int(name), own.getpeername()[:2], place[1:2]))
+            except OSError:  # not connected
+                if own.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    listening.add(place[1:2])
+    return [(file, peer) for file, peer, port in found if port in listening]
+
+
+def _end(file: int, peer: Peer) -> None:
+    for own in _opened(file):
+        with suppress(OSError):
+            if own.getpeername()[:2] == peer:  # the server may have closed it, and opened another of that number
+                own.shutdown(socket.SHUT_RDWR)
+
+
+def _opened(file: int) -> Iterator[socket.socket]:
+    """A second handle on a socket, which so stays the same one; none where the file is closed by now, or no socket."""
+    try:
+        handle = os.dup(file)
+    except OSError:
+        return
+    try:
+        own = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=handle)  # said, lest it asks the kernel
+    except OSError:
+        os.close(handle)
+        return
+    with own:
+        yield own

@@ -1,0 +1,103 @@
+"""A request's body as it arrives; what is late, or unread when the answer is ready, ends the connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from service.platform.http.problem import BodyTooSlow
+
+DRAINED_BYTES = 65_536
+"""Of a body that nobody read: more is left where it is."""
+DRAINED_SECONDS = 1.0
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class Intake:
+    """The two ends of a connection while a request with a body is on it.
+
+    A server closes a connection whose request it did not read to the end. A client that is still sending may then miss
+    the answer, and one that is not told may send its next request into the closing connection.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        self._declared = int(length) if length.isdigit() else 0
+        self._pending = self._declared > 0 or b"transfer-encoding" in headers
+        self._tells = scope["http_version"].startswith("1")  # later versions close a stream, never the connection
+        self._receive = receive
+        self._send = send
+        self.peer: tuple[str, int] = tuple(scope.get("client") or ("", 0))
+        self._waiting: asyncio.Task[Any] | None = None
+        """Whose body is waited for."""
+        self._waited_seconds = 0.0
+        self._arrived_bytes = 0
+        """Both since the body last kept up."""
+        self._late = ""
+        """What the body failed to keep."""
+
+    async def receive(self) -> Message:
+        """The next part of the request.
+
+        Raises:
+            BodyTooSlow: it was waited for too long.
+        """
+        if not self._pending:
+            return await self._receive()
+        self._waiting = asyncio.current_task()
+        try:
+            message = await self._receive()
+        except asyncio.CancelledError:
+            if not self._late or (self._waiting and self._waiting.uncancel()):
+                raise
+            raise BodyTooSlow.at(["body"], self._late) from None
+        finally:
+            self._waiting = None
+        self._pending = bool(message.get("more_body"))
+        self._arrived_bytes += len(message.get("body", b""))
+        return message
+
+    def wait(self, seconds: float, *, seconds_max: int, least_bytes: int) -> None:
+        """Count so many seconds in which the body, if any, was waited for, and end that when it has not kept up.
+
+        Kept up has what brings `least_bytes` in any `seconds_max`: a fast beginning does not pay for a long silence.
+        """
+        if self._waiting is None:
+            return
+        if self._arrived_bytes >= least_bytes:
+            self._arrived_bytes, self._waited_seconds = 0, 0.0
+        self._waited_seconds += seconds
+        if self._waited_seconds > seconds_max and not self._late:
+            self._late = f"expected at least {least_bytes} bytes in {seconds_max} seconds, or the end"
+            self._waiting.cancel()
+
+    async def send(self, message: Message) -> None:
+        """The next part of the answer; before the first one, the rest of a small body is taken in."""
+        if self._pending and message["type"] == "http.response.start":
+            if self._declared <= DRAINED_BYTES and not self._late:
+                await self._drain()
+            if self._pending and self._tells:
+                message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+            self._pending = False  # nobody reads the rest; what is received from now on is that the caller has left
+        await self._send(message)
+
+    def end(self) -> None:
+        """Let go of the connection: the server ends one whose body is unread when nobody can read it any more.
+
+        A refusal and the frames that it went through hold each other, and so this, until the collector comes by.
+        """
+        del self._receive, self._send
+
+    async def _drain(self) -> None:
+        taken = 0
+        with suppress(TimeoutError, BodyTooSlow):  # the answer that is ready stands
+            async with asyncio.timeout(DRAINED_SECONDS):
+                while self._pending and taken <= DRAINED_BYTES:
+                    taken += len((await self.receive()).get("body", b""))

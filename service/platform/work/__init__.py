@@ -1,0 +1,1 @@
+"""What a process does beside requests: jobs, threads, events, mail, cleaning up."""

@@ -1,0 +1,191 @@
+"""Stored bytes over time: what nothing names is freed, what a killed process left is swept, what rots is noticed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from msgspec import Struct
+
+from service.platform.access.secrets import new_id
+from service.platform.context import Resources, Subject, Unit
+from service.platform.data.blobs import Damaged
+from service.platform.data.scratch import remove_if_abandoned, sweep
+from service.platform.data.storage import CHECK, drop, report
+from service.platform.http.problem import Problem
+from service.platform.work.jobs import JobTable
+
+LONGEST_PAUSE_SECONDS: Final = 30
+LISTED_AT_A_TIME: Final = 10_000
+"""Files of the store in one round: a listing of a tenth of a second."""
+FREED_AT_A_TIME: Final = 200
+CHECKED_BYTES_AT_A_TIME: Final = 256 * 1024 * 1024
+"""A quarter of a second of hashing in a round: 700 GB a day."""
+
+jobs = JobTable()
+log = structlog.get_logger()
+
+
+def pause_seconds(resources: Resources) -> float:
+    """Between two rounds."""
+    return min(LONGEST_PAUSE_SECONDS, resources.settings.storage_pause_seconds)
+
+
+# In every process: what is local to its machine -----------------------------------------------------------------------
+
+
+async def sweep_scratch_forever(resources: Resources) -> None:
+    """Remove what killed processes left in the scratch folder, and copies of blobs that are no longer stored."""
+    while True:
+        try:
+            swept = await asyncio.to_thread(
+                sweep,
+                resources.scratch,
+                older_than_seconds=resources.settings.storage_pause_seconds,
+                keep=resources.blobs.copies,
+            )
+            if swept:
+                log.info("scratch.swept", names=swept)
+            await _sweep_copies(resources)
+        except (Problem, OSError) as error:
+            log.warning("scratch.sweep_failed", error=repr(error))
+        await asyncio.sleep(pause_seconds(resources))
+
+
+async def _sweep_copies(resources: Resources) -> None:
+    names = sorted(path.name for path in await asyncio.to_thread(lambda: list(resources.blobs.copies.iterdir())))
+    least = resources.settings.storage_pause_seconds
+    for name in await _unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
+        await asyncio.to_thread(remove_if_abandoned, resources.blobs.copies / name, older_than_seconds=least)
+
+
+async def _unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
+    class Row(Struct):
+        key: str
+
+    if not keys:
+        return set()
+    async with resources.database.transaction() as tx:
+        rows = await tx.all(Row, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
+    return {row.key for row in rows}
+
+
+# In the worker: what is everybody's -----------------------------------------------------------------------------------
+
+
+class Tidier:
+    """The rounds of one worker; others may make theirs at the same time."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._place = ""
+        """How far the store was listed."""
+
+    async def round(self) -> None:
+        """Some of everything.
+
+        Raises:
+            Unavailable: the database or the store is away.
+        """
+        if await self._is_ours():
+            await self._free()
+            await self._sweep()
+        await self._check()
+
+    async def _is_ours(self) -> bool:
+        async with self._resources.database.transaction() as tx:
+            deployment = str(await tx.value("SELECT id FROM deployment"))
+        if await self._resources.blobs.is_of(deployment):
+            return True
+        log.warning("storage.foreign", detail="another deployment's database owns the blob store: nothing is removed")
+        return False
+
+    async def _free(self) -> None:
+        """Take what records have left, and nothing names now, off their tenants; what is nobody's then goes."""
+
+        class Left(Struct):
+            tenant_id: UUID
+            key: str
+
+        resources = self._resources
+        async with resources.database.transaction() as tx:
+            parameters = [resources.settings.storage_pause_seconds, FREED_AT_A_TIME]
+            left = await tx.all(Left, "SELECT * FROM left_blobs(%s, %s)", parameters)
+        for blob in left:
+            async with resources.database.transaction(blob.tenant_id) as tx:
+                if not await tx.value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [blob.key]):
+                    continue  # it is being named anew
+                freed = await tx.execute(
+                    "DELETE FROM blobs WHERE key = %s AND NOT EXISTS (SELECT FROM named_blobs WHERE key = %s)",
+                    [blob.key, blob.key],
+                )
+                if not freed:
+                    await tx.execute("UPDATE blobs SET left_at = NULL WHERE key = %s", [blob.key])
+            if freed:
+                await drop(resources, blob.key)
+
+    async def _sweep(self) -> None:
+        """Remove what stands in the store and no record names: uploads that were killed before their commit."""
+        blobs, least = self._resources.blobs, self._resources.settings.storage_pause_seconds
+        listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
+        self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
+        stored = [item for item in listed if item.is_blob]
+        unused = await _unused(self._resources, [item.name for item in stored], [item.size_bytes for item in stored])
+        for item in listed:
+            if item.seconds_old < least:
+                continue
+            if not item.is_blob:
+                await asyncio.to_thread(blobs.remove_unfinished, item.place)
+            elif item.name in unused:
+                await drop(self._resources, item.name)
+
+    async def _check(self) -> None:
+        """Read again what was not looked at for longest."""
+        resources, read_bytes = self._resources, 0
+        while read_bytes < CHECKED_BYTES_AT_A_TIME:
+            async with resources.database.transaction() as tx:
+                key = await tx.value("SELECT claim_blob_check(%s)", [resources.settings.blob_check_seconds])
+            if key is None:
+                return
+            try:
+                read_bytes += await resources.blobs.check(key)
+            except Damaged:
+                await report(resources, key, str(new_id()))
+
+
+async def tidy_forever(resources: Resources, stopping: asyncio.Event) -> None:
+    """Until told to stop, through failures."""
+    tidier = Tidier(resources)
+    while not stopping.is_set():
+        try:
+            await tidier.round()
+        except (Problem, OSError) as error:
+            log.warning("storage.tidying_failed", error=repr(error))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), pause_seconds(resources))
+
+
+# What is found damaged ------------------------------------------------------------------------------------------------
+
+
+class _GivenUp(Struct):
+    kind: str
+    id: str
+    name: str
+    reason: str
+
+
+async def give_up(unit: Unit, arguments: dict[str, Any], _: str) -> None:
+    """Leave in error what is read from the damaged blob."""
+    for lost in await unit.all(_GivenUp, "SELECT * FROM give_up_blob(%s)", [arguments["key"]]):
+        await unit.audit(f"{lost.kind}.check_failed", Subject(lost.kind, lost.id, lost.name, {"error": lost.reason}))
+
+
+@jobs.job(CHECK, failed=give_up)
+async def check(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Look at a blob that was found damaged; that it is so makes the job a dead letter."""
+    await unit.resources.blobs.check(arguments["key"])
+    await unit.execute("UPDATE blobs SET damaged_at = NULL WHERE key = %s", [arguments["key"]])

@@ -1,0 +1,181 @@
+"""Events are numbered by the process that they happen in, so that one that is lost on its way leaves a gap.
+
+A process counts for each tenant from 1 on, and tells PostgreSQL how far it has counted. The drain notes what arrived;
+what has not for a while becomes an entry in the tenant's audit log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from service.platform.access.secrets import new_id
+from service.platform.context import Resources
+from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.database import Transaction
+from service.platform.http.problem import Unavailable
+
+MOST_TENANTS = 10_000
+"""That a process keeps count of; the one that was silent for longest begins anew, as another source."""
+TIMES_A_GAP = 12
+"""How often counts are told, and gaps looked for, within the time that an event may be missing."""
+GAPS_TOLD = 100
+MISSING: Final = "audit.events_missing"
+
+_ARRIVED: Final = """
+    INSERT INTO event_numbers AS known (tenant_id, source, highest, arrived)
+    SELECT %s, source, max(number), range_agg(int8range(number, number, '[]'))
+    FROM unnest(%s::uuid[], %s::bigint[]) AS given (source, number)
+    GROUP BY source ORDER BY source
+    ON CONFLICT (tenant_id, source) DO UPDATE
+    SET highest = greatest(known.highest, excluded.highest),
+        arrived = known.arrived + excluded.arrived, changed_at = now()
+"""
+_TAKE_MISSING: Final = """
+    WITH found AS (
+        SELECT tenant_id, source, suspect - arrived AS lost FROM event_numbers
+        WHERE tenant_id = %s AND source = %s FOR UPDATE
+    ), told AS (
+        UPDATE event_numbers n SET arrived = n.arrived + found.lost, suspect = '{}', suspect_at = NULL
+        FROM found WHERE n.tenant_id = found.tenant_id AND n.source = found.source
+    )
+    SELECT lower(gap) AS first, upper(gap) - 1 AS last FROM found, unnest(found.lost) AS gap ORDER BY 1
+"""
+
+log = structlog.get_logger()
+
+
+class Place(Struct, frozen=True):
+    """Which event of a process this is, among its tenant's."""
+
+    source: UUID
+    number: int
+
+
+class _Count(Struct):
+    tenant_id: UUID
+    source: UUID
+    highest: int = 0
+    told: int = 0
+
+
+class Numbers:
+    """The counts of this process."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[UUID, _Count] = OrderedDict()
+        self._untold: list[_Count] = []
+        """Of tenants that it keeps no count of any more."""
+
+    def next(self, tenant_id: UUID) -> Place:
+        """The place of a tenant's next event."""
+        count = self._counts.get(tenant_id)
+        if count is None:
+            count = self._counts[tenant_id] = _Count(tenant_id, new_id())
+            if len(self._counts) > MOST_TENANTS:
+                self._untold.append(self._counts.popitem(last=False)[1])
+        self._counts.move_to_end(tenant_id)
+        count.highest += 1
+        return Place(count.source, count.highest)
+
+    async def tell(self, resources: Resources) -> None:
+        """Tell PostgreSQL how far this process has counted.
+
+        Raises:
+            Unavailable: it is to be told again.
+        """
+        left, self._untold = self._untold, []
+        changed = [(count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.told]
+        if not changed:
+            return
+        rows = [{"tenant_id": count.tenant_id, "source": count.source, "highest": number} for count, number in changed]
+        try:
+            async with resources.database.transaction() as tx:
+                await tx.execute("SELECT tell_event_numbers(%s)", [msgspec.json.encode(rows).decode()])
+        except BaseException:
+            self._untold += left
+            raise
+        for count, number in changed:
+            count.told = number
+
+
+def numbers_of(resources: Resources) -> Numbers:
+    """The counts of this process: there from the first event on."""
+    found: Numbers | None = vars(resources).get("numbers")
+    if found is None:
+        found = vars(resources)["numbers"] = Numbers()
+    return found
+
+
+@asynccontextmanager
+async def telling(resources: Resources) -> AsyncIterator[None]:
+    """Tell the counts now and then, and at the end."""
+    task = asyncio.create_task(_tell_forever(resources))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        with suppress(Unavailable):
+            await numbers_of(resources).tell(resources)
+
+
+async def _tell_forever(resources: Resources) -> None:
+    while True:
+        await asyncio.sleep(resources.settings.event_gap_seconds / TIMES_A_GAP)
+        try:
+            await numbers_of(resources).tell(resources)
+        except Exception as error:
+            log.warning("events.untold", error=repr(error))
+
+
+async def note_arrived(tx: Transaction, tenant_id: UUID, places: list[Place]) -> None:
+    """Note that events are in the audit log, in the transaction that puts them there."""
+    await tx.execute(_ARRIVED, [tenant_id, [place.source for place in places], [place.number for place in places]])
+
+
+async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
+    """Write into the audit logs which events have been missing for so long that they will not come.
+
+    `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
+    """
+    async with resources.database.transaction() as tx:
+        seconds = resources.settings.event_gap_seconds
+        ripe = await tx.all(_Source, "SELECT * FROM suspect_events(%s, %s)", [seconds, waiting_since])
+    for source in ripe:
+        async with resources.database.transaction(source.tenant_id) as tx:
+            gaps = await tx.all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])
+            if not gaps:  # another worker was faster
+                continue
+            missing = sum(gap.last - gap.first + 1 for gap in gaps)
+            log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
+            told = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
+            entry = Entry(
+                id=new_id(),
+                occurred_at=resources.clock.now(),
+                action=MISSING,
+                resource_type="process",
+                resource_id=str(source.source),
+                details=msgspec.Raw(msgspec.json.encode(told)),
+            )
+            await tx.execute(APPEND, [source.tenant_id, encoded([entry])])
+
+
+class _Source(Struct):
+    tenant_id: UUID
+    source: UUID
+
+
+class _Gap(Struct):
+    first: int
+    last: int

@@ -1,0 +1,334 @@
+"""Mail: letters of the service, kept sealed until a worker sends them, or writes them down where no server is set."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import ssl
+import tempfile
+import unicodedata
+from datetime import datetime
+from email import policy
+from email.generator import BytesGenerator
+from email.message import EmailMessage
+from email.parser import BytesHeaderParser
+from email.utils import format_datetime, parseaddr
+from io import BytesIO
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import aiosmtplib
+import msgspec
+import structlog
+from aiosmtplib import SMTPException, SMTPNotSupported, SMTPRecipientsRefused, SMTPResponseException
+from msgspec import Struct
+
+from service.platform.access.secrets import BadSeal, new_id
+from service.platform.config import Settings
+from service.platform.context import Unit
+from service.platform.work.jobs import Hopeless, JobTable
+from service.platform.work.mail_address import UnfitAddress, envelope
+
+SMTP_SECONDS = 20.0
+"""How long the mail server may take for one of its answers."""
+SUBJECT_CHARACTERS = 200
+SENDER_CHARACTERS = 320
+TEXT_CHARACTERS = 20_000
+NAME_CHARACTERS = 100
+"""What a letter shows of a name that somebody else chose."""
+FOLDER = "mail"
+"""Of the data folder: where letters stand that no server takes."""
+PURPOSE = "mail"
+PORTS = {"smtp": 587, "smtps": 465}
+HEADERS = {
+    *("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted"),
+    *("MIME-Version", "Content-Type", "Content-Transfer-Encoding"),
+}
+
+log = structlog.get_logger()
+jobs = JobTable()
+
+
+class Mail(Struct, frozen=True):
+    """A letter in plain text."""
+
+    to: str
+    subject: str
+    text: str
+
+
+class UnfitMail(ValueError):
+    """The letter is too large, or something of it would not stay where it is put."""
+
+
+class NotTaken(Exception):
+    """The mail server did not take a letter this time."""
+
+
+class Server(Struct, frozen=True):
+    """What `smtp_url` says."""
+
+    host: str
+    port: int
+    tls: bool
+    """From the first byte on; else as soon as the server offers it."""
+    user: str | None
+    password: str | None
+
+    @property
+    def local(self) -> bool:
+        """Whether it runs on this machine, so that nobody can listen on the way."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+class _Sealed(Struct, frozen=True):
+    """What waits in a job: the letter, and what makes each attempt send the very same one."""
+
+    id: str
+    written_at: datetime
+    mail: Mail
+
+
+# Letters --------------------------------------------------------------------------------------------------------------
+
+
+def invitation(
+    settings: Settings,
+    *,
+    to: str,
+    full_name: str,
+    organization: str,
+    inviter: str,
+    token: str | None,
+    expires_at: datetime,
+) -> Mail:
+    """The letter that brings an invitation's token: None where whoever reads it has an account already, and so cannot
+    join another organization. `inviter` is an e-mail, or how records name who called."""
+    organization = _plain(organization)
+    way = (
+        "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
+        "with it. Ask to be invited under another address."
+        if token is None
+        else _way(settings, "accept-invitation", "Choose a password here", token)
+    )
+    return Mail(
+        to,
+        f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
+        f"Hello {_plain(full_name)},\n\n"
+        f"{_plain(inviter)} invites you to join {organization} on Cushion.\n\n"
+        f"{way}\n\n"
+        f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
+    )
+
+
+def password_reset(settings: Settings, *, to: str, full_name: str, token: str, expires_at: datetime) -> Mail:
+    """The letter that brings the token of a password reset."""
+    return Mail(
+        to,
+        "Reset your Cushion password",
+        f"Hello {_plain(full_name)},\n\n"
+        "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
+        f"{_way(settings, 'reset-password', 'Choose it here', token)}\n\n"
+        f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
+        "your password stays as it is.\n",
+    )
+
+
+def _way(settings: Settings, page: str, invites: str, token: str) -> str:
+    if settings.app_url is None:
+        return f"Your token:\n\n    {token}"
+    return f"{invites}:\n\n    {settings.app_url.rstrip('/')}/{page}?token={token}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d at %H:%M} UTC"
+
+
+def _plain(name: str) -> str:
+    """A name on one line: without controls, direction marks and other characters that are not seen, nor the beginning
+    of an encoded word."""
+    seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
+    words = " ".join("".join(seen).replace("=?", "= ?").split())
+    return words if len(words) <= NAME_CHARACTERS else words[: NAME_CHARACTERS - 1] + "…"
+
+
+# On their way ---------------------------------------------------------------------------------------------------------
+
+
+async def post(unit: Unit, mail: Mail) -> str:
+    """Have a letter sent once this transaction is safe; the job's identifier. Its arguments hold the letter sealed.
+
+    Raises:
+        UnfitAddress: it cannot go there.
+        UnfitMail: it cannot be sent.
+    """
+    sealed = _Sealed(new_id().hex, unit.now(), mail)
+    written(unit.settings, sealed.id, sealed.written_at, mail)
+    seal = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(sealed))
+    return await unit.enqueue("mail.send", queue="priority", arguments={"mail": seal})
+
+
+async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> None:
+    """A letter could not be sent. No record waits for it: the dead letter tells."""
+    log.error("mail.failed", error=message)
+
+
+@jobs.job("mail.send", failed=note_failure)
+async def send(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Send a letter that was posted, or write it into the data folder where no server is set."""
+    try:
+        raw = unit.resources.vault.open(PURPOSE, arguments["mail"])
+    except BadSeal:
+        raise Hopeless("the mail was sealed with another secret key") from None
+    sealed = msgspec.json.decode(raw, type=_Sealed)
+    settings = unit.settings
+    content = written(settings, sealed.id, sealed.written_at, sealed.mail)
+    await unit.commit()  # no connection is held while the mail server takes its time
+    if settings.smtp_url is not None:
+        await _deliver(server_of(settings.smtp_url), settings, envelope(sealed.mail.to), content)
+        log.info("mail.sent", id=sealed.id)
+    elif settings.data_dir is not None:
+        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{sealed.id}.eml", content)
+        log.info("mail.written", path=str(path))
+    else:
+        raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
+
+
+def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
+    """The letter as it goes over the wire.
+
+    Raises:
+        UnfitAddress: it cannot go there.
+        UnfitMail: it is too large, or a part would not stay within its header.
+    """
+    for part, most in ((mail.subject, SUBJECT_CHARACTERS), (mail.text, TEXT_CHARACTERS)):
+        if len(part) > most:
+            raise UnfitMail(f"a mail holds at most {most} characters there, this one has {len(part)}")
+    if "=?" in mail.subject:  # the library would decode an encoded word and let its line ends into the header
+        raise UnfitMail("the subject of a mail holds no encoded words")
+    to, sender = envelope(mail.to), sender_of(settings)
+    message = EmailMessage(policy=policy.SMTP if to.isascii() else policy.SMTPUTF8)
+    try:
+        message["From"] = settings.mail_from
+        message["To"] = to
+        message["Subject"] = mail.subject
+        message["Date"] = format_datetime(written_at)
+        message["Message-ID"] = f"<{id_}@{sender.rpartition('@')[2]}>"
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(mail.text, cte="7bit" if mail.text.isascii() else "quoted-printable")
+        stream = BytesIO()
+        BytesGenerator(stream).flatten(message)
+    except (ValueError, UnicodeError) as error:
+        raise UnfitMail(str(error)) from error
+    content = stream.getvalue()
+    headers = list(BytesHeaderParser(policy=policy.compat32).parsebytes(content))
+    assert sorted(headers) == sorted(HEADERS), "something of the letter got into its headers"
+    return content
+
+
+def sender_of(settings: Settings) -> str:
+    """The bare address that mails come from.
+
+    Raises:
+        UnfitAddress: `mail_from` has none.
+    """
+    _, address = parseaddr(settings.mail_from)
+    plain = settings.mail_from.isprintable() and "=?" not in settings.mail_from
+    if not plain or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
+        raise UnfitAddress("expected a sender such as Cushion <cushion@example.com>")
+    return envelope(address)
+
+
+def server_of(url: str) -> Server:
+    """The mail server that a URL names: smtp://user:password@host:587 or smtps://host.
+
+    Raises:
+        ValueError: it names none.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or PORTS[parts.scheme]
+        host = parts.hostname or ""
+    except (ValueError, KeyError):  # whose message has a part of the URL, and that may be the password's
+        host = ""
+    if not host:
+        raise ValueError("expected smtp://user:password@host:587 or smtps://host, a special character in them as %40")
+    return Server(
+        host=host,
+        port=port,
+        tls=parts.scheme == "smtps",
+        user=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password or "") if parts.username else None,
+    )
+
+
+async def _deliver(server: Server, settings: Settings, to: str, content: bytes) -> None:
+    """Hand a letter to the mail server.
+
+    Raises:
+        Hopeless: the server refused it for good, or would have the password in the clear.
+        NotTaken, OSError: this time it did not work.
+    """
+    client = aiosmtplib.SMTP(
+        hostname=server.host,
+        port=server.port,
+        use_tls=server.tls,
+        start_tls=False,  # ours, below: what is asked before it depends on what the server offers
+        timeout=SMTP_SECONDS,
+        tls_context=ssl.create_default_context(),
+    )
+    try:
+        async with client:
+            await client.ehlo()
+            secure = server.tls
+            if not secure and client.supports_extension("starttls"):
+                await client.starttls()
+                secure = True
+            if server.user is not None and server.password is not None:
+                if not secure and not server.local:  # somebody on the way may have hidden the offer
+                    raise Hopeless("the mail server offers no TLS: the password does not go to it in the clear")
+                await client.login(server.user, server.password)
+            options = [] if to.isascii() else ["SMTPUTF8"]
+            await client.sendmail(sender_of(settings), [to], content, mail_options=options)
+    except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the address
+        if _for_good(refused):
+            raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
+        raise NotTaken(f"the mail server did not take it: {_said(refused, to)}") from None
+
+
+def _said(refused: SMTPException, to: str) -> str:
+    """The server's words, without the address that they are about: they are logged."""
+    if isinstance(refused, SMTPRecipientsRefused):
+        return _said(refused.recipients[0], to)
+    words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
+    return re.sub(re.escape(to), "***", words, flags=re.IGNORECASE)
+
+
+def _for_good(refused: SMTPException) -> bool:
+    if isinstance(refused, SMTPRecipientsRefused):
+        return all(_for_good(one) for one in refused.recipients)
+    if isinstance(refused, SMTPResponseException):
+        return 500 <= refused.code < 600
+    return isinstance(refused, SMTPNotSupported)
+
+
+def _keep(folder: Path, name: str, content: bytes) -> Path:
+    """Write a letter down for its owner's eyes; it appears whole or not at all, and a second time it is the same."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    handle, draft = tempfile.mkstemp(dir=folder, prefix=".draft")  # made with mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, folder / name)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    return folder / name

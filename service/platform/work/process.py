@@ -1,0 +1,195 @@
+"""What a process of the service opens at its start and closes at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from service.platform import log
+from service.platform.access.fallback import Fallback
+from service.platform.access.gate import Gate
+from service.platform.access.revocations import Revocations
+from service.platform.access.secrets import Tokens, Vault, kept_secret_key
+from service.platform.clock import SystemClock
+from service.platform.config import ConfigError, Settings
+from service.platform.context import Resources
+from service.platform.data.blobs import Blobs
+from service.platform.data.caller_cache import Copies
+from service.platform.data.database import Database
+from service.platform.data.pipeline import Lane
+from service.platform.data.redis_breaker import Presence
+from service.platform.work.cleanup import sweep_scratch_forever
+from service.platform.work.compute import Compute
+from service.platform.work.mail import sender_of, server_of
+from service.platform.work.memory import Memory
+
+COPIES = "blobs"
+"""The folder of the copies of remote blobs within that for files on their way."""
+
+
+@asynccontextmanager
+async def resources(settings: Settings) -> AsyncIterator[Resources]:
+    """Everything that units of work share, open for as long as the process serves.
+
+    Raises:
+        ConfigError: a setting that a separate process cannot do without is missing.
+    """
+    log.configure(settings.log_level)
+    if settings.database_url is None or settings.redis_url is None:
+        raise ConfigError(
+            "CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; "
+            "`cushion serve` sets them itself on the embedded default"
+        )
+    database = Database(
+        settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
+    )
+    redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
+    lane, events = Lane(redis), Lane(redis)
+    compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
+    passwords = Compute(threads=settings.password_threads, queue=settings.compute_queue)
+    probes = Compute(threads=settings.probes, queue=settings.probe_queue)
+    bodies = Compute(threads=2, queue=settings.compute_queue)  # a tenant has one of them
+    closing = ExitStack()
+    clock = SystemClock()
+    presence = Presence(redis)
+    secret = secret_key(settings)
+    vault = Vault(secret)
+    copies = Copies(redis, database, settings, presence, vault)
+    revocations = Revocations(redis, database, settings, presence)
+    gate = Gate(
+        redis,
+        lane,
+        settings,
+        clock,
+        presence=presence,
+        copies=copies,
+        revocations=revocations,
+        fallback=Fallback(database, settings, clock),
+    )
+    check_mail(settings)
+    await database.open()
+    scratch = scratch_folder(settings)
+    try:
+        shared = Resources(
+            settings=settings,
+            database=database,
+            redis=redis,
+            lane=lane,
+            events=events,
+            presence=presence,
+            copies=copies,
+            revocations=revocations,
+            gate=gate,
+            blobs=blobs(settings, scratch),
+            compute=compute,
+            memory=Memory(settings.api_memory_mb * 1024 * 1024),
+            passwords=passwords,
+            probes=probes,
+            bodies=bodies,
+            tokens=Tokens(secret),
+            vault=vault,
+            clock=clock,
+            scratch=scratch,
+            closing=closing,
+        )
+        closing.callback(shared.blobs.close)
+        sweeping = asyncio.create_task(sweep_scratch_forever(shared))
+        try:
+            yield shared
+        finally:
+            sweeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await sweeping
+    finally:
+        closing.close()
+        for pool in (compute, passwords, probes, bodies):
+            pool.close()
+        await lane.close()
+        await events.close()
+        await redis.aclose()
+        await database.close()
+
+
+def secret_key(settings: Settings) -> str:
+    """The secret that signs tokens."""
+    if settings.secret_key is not None:
+        return settings.secret_key
+    if not settings.embedded or settings.data_dir is None:
+        raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
+    try:
+        return kept_secret_key(settings.data_dir / "secret_key")
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def blob_url(settings: Settings) -> str:
+    """Where blobs are kept."""
+    if settings.blob_url is not None:
+        return settings.blob_url
+    if settings.data_dir is None:
+        raise ConfigError("CUSHION_BLOB_URL or CUSHION_DATA_DIR is needed: somewhere to keep files")
+    return (settings.data_dir / "blobs").as_uri()
+
+
+def blobs(settings: Settings, scratch: Path) -> Blobs:
+    """The object store.
+
+    Raises:
+        ConfigError: the URL names none, or a folder that cannot be made.
+    """
+    try:
+        return Blobs(blob_url(settings), scratch / COPIES)
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"CUSHION_BLOB_URL cannot be used: {error}") from error
+
+
+def check_mail(settings: Settings) -> None:
+    """Whether mail could be sent by these settings.
+
+    Raises:
+        ConfigError: the server, the sender, or the address that letters link to cannot be used.
+    """
+    try:
+        if settings.smtp_url is not None:
+            server_of(settings.smtp_url)
+    except ValueError as error:  # its message has nothing of the URL, which may hold a password
+        raise ConfigError(f"CUSHION_SMTP_URL cannot be used: {error}") from None
+    try:
+        sender_of(settings)
+    except ValueError as error:
+        raise ConfigError(f"CUSHION_MAIL_FROM={settings.mail_from!r} cannot be used: {error}") from error
+    if settings.app_url is not None and not re.fullmatch(r"https?://[^\s?#]+", settings.app_url):
+        raise ConfigError(f"CUSHION_APP_URL={settings.app_url!r} cannot be used: expected https://app.example.com")
+
+
+def check(settings: Settings) -> None:
+    """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
+
+    Raises:
+        ConfigError: as `secret_key`, `check_mail` and `blobs`.
+    """
+    check_mail(settings)
+    if settings.database_url is not None:
+        secret_key(settings)
+    if settings.blob_url is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            blobs(settings, Path(scratch))
+
+
+def scratch_folder(settings: Settings) -> Path:
+    """A local folder for files on their way, on the disk of the data folder where there is one."""
+    folder = settings.data_dir / "scratch" if settings.data_dir else Path(tempfile.gettempdir()) / "cushion-scratch"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # In a shared folder anybody may have been first, and could change what we read back; root's data folder is the
+    # service's.
+    trusted = settings.data_dir is not None and os.geteuid() == 0
+    if folder.stat().st_uid != os.geteuid() and not trusted:
+        raise ConfigError(f"{folder} belongs to another user; set CUSHION_DATA_DIR")
+    return folder

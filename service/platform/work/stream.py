@@ -1,0 +1,242 @@
+"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches.
+
+Redis is not trusted: an entry is signed, and one that is not becomes no audit row. Nor does it keep what it is given:
+entries are numbered (`numbers`), and what is missing is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from datetime import UTC, datetime
+from uuid import UUID
+
+import msgspec
+import psycopg
+import structlog
+from msgspec import Struct, field
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from service.platform.access.caller import NOBODY
+from service.platform.access.secrets import new_id
+from service.platform.context import Context, Resources, Subject
+from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.database import Transaction
+from service.platform.http.problem import Unavailable
+from service.platform.work.event_numbers import TIMES_A_GAP, Place, note_arrived, numbers_of, tell_missing
+
+STREAM = "cushion:events"
+GROUP = "audit"
+SIGNED = "events"  # the purpose of the key that signs them
+MOST_WAITING = 1_000_000  # entries; older ones fall off a stream that nobody drains
+BATCH = 500
+PAUSE_SECONDS = 0.2  # after a batch that was not full: the next one is worth its round trips and its commit
+ABANDONED_MILLISECONDS = 30_000  # an entry that a consumer took so long ago is handed to the next one
+
+log = structlog.get_logger()
+_encode = msgspec.json.Encoder().encode
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """Something that happened in a tenant, on its way to the audit log."""
+
+    id: UUID = field(default_factory=new_id)
+    """The audit row's, however often the event arrives."""
+    occurred_at: datetime
+    tenant_id: UUID
+    action: str
+    """entity.verb"""
+    request_id: str
+    user_id: UUID | None = None
+    user_email: str | None = None
+    """Looked up on the way where only the user is known."""
+    api_key_id: UUID | None = None
+    ip_address: str | None = None
+    user_agent: str | None = None
+    subject: Subject | None = None
+
+
+class Sent(Struct, frozen=True):
+    """An event with its place among those of its process, as the stream carries it."""
+
+    event: Event
+    place: Place
+
+
+def event_of(ctx: Context, action: str) -> Event:
+    """The event of a request, with who called from where about which record."""
+    caller = ctx.caller
+    return Event(
+        occurred_at=ctx.now(),
+        tenant_id=caller.tenant_id,
+        action=action,
+        request_id=ctx.request_id,
+        user_id=caller.user_id if caller.user_id != NOBODY else None,
+        user_email=caller.email,
+        api_key_id=caller.api_key_id,
+        ip_address=ctx.ip_address,
+        user_agent=ctx.user_agent,
+        subject=ctx.subject,
+    )
+
+
+async def publish(resources: Resources, event: Event) -> None:
+    """Put an event on the stream; where Redis does not take it, straight into the audit log.
+
+    Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
+    """
+    sent = Sent(event, numbers_of(resources).next(event.tenant_id))
+    try:
+        if not resources.presence.away:  # else every caller would wait for Redis to be silent again
+            raw = _encode(sent)
+            signature = resources.vault.sign(SIGNED, raw)
+            await resources.events(
+                "XADD", STREAM, "MAXLEN", "~", MOST_WAITING, "*", "event", raw, "signature", signature
+            )
+            return
+    except Exception as error:
+        log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
+    try:
+        await _write(resources, event.tenant_id, [sent])
+    except Exception as error:
+        log.error("event.lost", lost=msgspec.to_builtins(event), error=repr(error))
+
+
+async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
+    """Move one batch from the stream into the audit log; how many events it held.
+
+    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row has the event's
+    identifier, so it is written once.
+    """
+    redis = resources.redis
+    try:
+        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
+        entries = [
+            entry for entry in claimed[1] if entry[0] is not None
+        ]  # Redis 6 hands out trimmed entries as nothing
+        if not entries:
+            answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
+            entries = answer[0][1] if answer else []
+    except ResponseError as error:
+        if "NOGROUP" not in str(error):
+            raise
+        await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+        return 0
+    by_tenant: dict[UUID, list[tuple[bytes, Sent]]] = {}
+    refused: list[bytes] = []
+    for entry_id, fields in entries:
+        sent = _believed(resources, fields)
+        if sent is None:
+            refused.append(entry_id)
+        else:
+            by_tenant.setdefault(sent.event.tenant_id, []).append((entry_id, sent))
+    if refused:  # must not stand in the way of all that follow
+        log.error("events.refused", entries=len(refused), first=refused[0].decode())
+        await _done(redis, refused)
+    for tenant_id, events in by_tenant.items():
+        try:
+            await _write_all(resources, tenant_id, [sent for _, sent in events])
+        except Unavailable:
+            raise
+        except Exception as error:  # one tenant's fault keeps no other back; these are handed out again later
+            log.error("events.write_failed", tenant_id=tenant_id, events=len(events), error=repr(error))
+            continue
+        await _done(redis, [entry_id for entry_id, _ in events])
+    return len(entries)
+
+
+async def _waiting_since(resources: Resources) -> datetime | None:
+    """When the oldest event came that no worker is done with; an entry's identifier begins with its milliseconds."""
+    oldest = await resources.redis.xrange(STREAM, count=1)
+    return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
+
+
+def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
+    """What an entry says; None where this deployment has not signed it."""
+    raw = fields.get(b"event", b"")
+    if not hmac.compare_digest(fields.get(b"signature", b""), resources.vault.sign(SIGNED, raw)):
+        return None
+    try:
+        return msgspec.json.decode(raw, type=Sent)
+    except msgspec.DecodeError:  # another version's
+        return None
+
+
+async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
+    async with redis.pipeline() as pipe:
+        pipe.xack(STREAM, GROUP, *entry_ids)
+        pipe.xdel(STREAM, *entry_ids)
+        await pipe.execute()
+
+
+async def _write_all(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
+    """Write a batch; one that the database cannot hold must not keep back the others for ever."""
+    try:
+        await _write(resources, tenant_id, events)
+    except psycopg.DataError as error:
+        if len(events) == 1:
+            log.error("event.lost", lost=msgspec.to_builtins(events[0].event), error=repr(error))
+            return
+        for event in events:
+            await _write_all(resources, tenant_id, [event])
+
+
+async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
+    async with resources.database.transaction(tenant_id) as tx:
+        emails = await _emails(tx, [sent.event for sent in events])
+        await note_arrived(tx, tenant_id, [sent.place for sent in events])
+        await tx.execute(APPEND, [tenant_id, encoded([_entry(sent.event, emails) for sent in events])])
+
+
+async def _emails(tx: Transaction, events: list[Event]) -> dict[UUID, str]:
+    """The e-mails of users whom their events name by their identifier only."""
+    wanted = {event.user_id for event in events if event.user_id is not None and event.user_email is None}
+    if not wanted:
+        return {}
+    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [list(wanted)])
+    return {user.id: user.email for user in found}
+
+
+def _entry(event: Event, emails: dict[UUID, str]) -> Entry:
+    subject = event.subject
+    email = event.user_email
+    if email is None and event.user_id is not None:
+        email = emails.get(event.user_id)
+    return Entry(
+        id=event.id,
+        occurred_at=event.occurred_at,
+        user_id=event.user_id,
+        user_email=email,
+        api_key_id=event.api_key_id,
+        action=event.action,
+        resource_type=subject.type if subject else None,
+        resource_id=subject.id if subject else None,
+        resource_name=subject.name if subject else None,
+        ip_address=event.ip_address,
+        user_agent=event.user_agent,
+        request_id=event.request_id,
+        details=msgspec.Raw(msgspec.json.encode(subject.details if subject else {})),
+    )
+
+
+class _Email(Struct):
+    id: UUID
+    email: str
+
+
+async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
+    """Drain until told to stop, through failures; in between tell what is missing."""
+    loop = asyncio.get_running_loop()
+    look_at = 0.0
+    while not stopping.is_set():
+        try:
+            drained = await drain(resources, consumer)
+            if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
+                await tell_missing(resources, await _waiting_since(resources))
+                look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP
+            if 0 < drained < BATCH:
+                await asyncio.sleep(PAUSE_SECONDS)
+        except Exception as error:
+            log.warning("events.drain_failed", error=repr(error))
+            await asyncio.sleep(1)

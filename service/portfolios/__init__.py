@@ -1,0 +1,1 @@
+"""The loans of stored workbooks, mapped once for all areas that calculate on them."""

@@ -1,0 +1,94 @@
+"""Parsed workbooks as mapped columns; the recently used ones stay open, and whoever reads shares one mapping."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+from uuid import UUID
+
+from core.grid.codec import Manifest, open_workbook
+from core.grid.sheet import Workbook
+from service.platform.context import Unit
+from service.platform.data.lru import Lru, bytes_of
+from service.workbooks import store
+from service.workbooks.schema import WorkbookNotReady, served
+
+BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
+"""Of all mapped workbooks: their cells are the files', but each column takes a kilobyte beside them."""
+MANIFESTS = 64
+"""Kept of so many workbooks, since every run asks for the files that its portfolio came from."""
+MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
+
+
+class Parsed(Protocol):
+    """A workbook as it was read from the database."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def book_key(self) -> str | None: ...
+
+
+class _Manifest(NamedTuple):
+    manifest: str
+    keys: list[str]
+    """The blobs of its sheets."""
+
+
+async def open_book(unit: Unit, row: Parsed) -> Workbook:
+    """The columns of a workbook, mapped read-only.
+
+    Raises:
+        WorkbookNotReady, Damaged: as `stored_book`.
+    """
+    stored = await stored_book(unit, row)
+    kept: Lru[str, Workbook] = unit.resources.memory.cache(
+        "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
+    )
+    found = kept.get(stored.key)
+    if found is not None:
+        return found
+    paths = [Path(path) for path in stored.paths]
+    book, size_bytes = await unit.compute(_opened, Manifest.from_json(stored.manifest), paths)
+    kept.keep(stored.key, book, size_bytes)
+    return book
+
+
+def _opened(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
+    book = open_workbook(manifest, paths)
+    return book, bytes_of(book)
+
+
+class StoredBook(NamedTuple):
+    """What a workbook is opened from, by another process too."""
+
+    key: str
+    """Of the columns and of the files that hold them: a file that was replaced is mapped anew."""
+    manifest: str
+    paths: tuple[str, ...]
+
+
+async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
+    """Where the columns of a workbook are, all of them whole.
+
+    Raises:
+        WorkbookNotReady: it is not parsed, or something changes it.
+        Damaged: the bytes of a sheet are missing, short or altered.
+    """
+    book_key = served(row.status, row.book_key)
+    if book_key is None:
+        raise WorkbookNotReady
+    kept: Lru[str, _Manifest] = unit.resources.memory.cache("manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX)
+    known = kept.get(book_key)
+    if known is None:
+        manifest = await store.book(unit, row.id)
+        if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
+            raise WorkbookNotReady
+        known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        kept.keep(book_key, known, bytes_of(known))
+    files = [await unit.resources.blobs.locate(key) for key in known.keys]
+    key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
+    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files))

@@ -1,0 +1,382 @@
+"""The cells of mapped sheets as JSON and CSV, and what is told of a sheet without reading it.
+
+A plain read gives the data as it is: text that a spreadsheet program would take for a formula (`=1+1`, `@SUM`) is not
+altered, in CSV either. Who opens such a CSV in a spreadsheet program should import it as text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from datetime import time
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from core.grid.address import cell_name, column_name
+from core.grid.column import Column, Text
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.layout.header import detect
+from core.values import ERRORS, Kind, from_serial
+from service.platform.http.api import Raw
+from service.platform.http.problem import Fault, ValidationFailed
+from service.workbooks.schema import (
+    CELLS_MAX,
+    FORMULAS_MAX,
+    TEXT_BYTES_MAX,
+    Cell,
+    CellType,
+    ColumnType,
+    DataColumn,
+    DataQuery,
+    SheetData,
+    SheetRow,
+)
+
+Value = float | str | bool | None
+
+ROW_NUMBER: Final = "_row_number"
+FORMULAS: Final = "_formulas"
+
+NAME_CHARACTERS_MAX: Final = 255
+"""Of a column's name; a longer header is cut."""
+
+HEADER_CHARACTERS_MAX: Final = 1_000_000
+"""Of all names of a sheet: they stand in its record and in every answer about it. A row of more is no header."""
+
+TYPES: Final[dict[str, ColumnType]] = {
+    "n": "number",
+    "s": "string",
+    "b": "boolean",
+    "d": "date",
+    "m": "mixed",
+    "-": "blank",
+}
+"""Types of columns by the letter that is stored."""
+
+_LETTERS: Final = {Kind.NUMBER: "n", Kind.TEXT: "s", Kind.BOOLEAN: "b", Kind.DATE: "d"}
+_CELL_TYPES: Final[dict[Kind, CellType]] = {
+    Kind.BLANK: "blank",
+    Kind.NUMBER: "number",
+    Kind.TEXT: "string",
+    Kind.BOOLEAN: "boolean",
+    Kind.ERROR: "error",
+    Kind.DATE: "date",
+}
+
+T = TypeVar("T")
+
+
+# What is told of a sheet ----------------------------------------------------------------------------------------------
+
+
+class Contents(NamedTuple):
+    """What a sheet's record says of its cells."""
+
+    header_row: int | None
+    """0-based."""
+    headers: list[str]
+    types: str
+    """A letter of `TYPES` for each column."""
+    cell_count: int
+    """Cells with a value or a formula."""
+    formula_count: int
+
+
+def contents(sheet: Sheet) -> Contents:
+    """What is told of a sheet: its header, its columns' types, its counts."""
+    header = detect(sheet)
+    names = [] if header.row is None else _distinct(header.names)
+    row = header.row
+    if sum(map(len, names)) > HEADER_CHARACTERS_MAX:
+        row, names = None, []
+    first = 0 if row is None else row + 1
+    types = "".join(_type_letter(column, first) for column in sheet.columns)
+    return Contents(row, names, types, _cell_count(sheet), len(sheet.formulas))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Names cut to their limit, none twice, none that a row of JSON needs for itself, no null characters to refuse."""
+    used = {ROW_NUMBER, FORMULAS}
+    count: dict[str, int] = {}
+    found = []
+    for name in names:
+        base = unique = name.replace("\x00", "")[:NAME_CHARACTERS_MAX]
+        while unique in used:
+            count[base] = count.get(base, 1) + 1
+            mark = f" ({count[base]})"
+            unique = base[: NAME_CHARACTERS_MAX - len(mark)] + mark
+        used.add(unique)
+        found.append(unique)
+    return found
+
+
+def _type_letter(column: Column | None, first: int) -> str:
+    if column is None:
+        return "-"
+    counts = np.bincount(column.held.kinds[column.begin(first) :], minlength=len(Kind))
+    held = [kind for kind in _LETTERS if counts[kind]]
+    if len(held) == 1:
+        return _LETTERS[held[0]]
+    return "m" if held or counts[Kind.ERROR] else "-"
+
+
+def _cell_count(sheet: Sheet) -> int:
+    """Cells with a value, and cells with a formula that left none."""
+    held = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
+    order = np.argsort(sheet.formulas.columns, kind="stable")
+    bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
+    for index in np.flatnonzero(np.diff(bounds)).tolist():
+        rows = sheet.formulas.rows[order[bounds[index] : bounds[index + 1]]]
+        column = sheet.columns[index]
+        if column is None:
+            held += len(rows)
+            continue
+        inside = rows[(rows >= column.start) & (rows < column.stop)] - column.start
+        held += len(rows) - int(np.count_nonzero(column.kinds[inside]))
+    return held
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+class _Chosen(NamedTuple):
+    """The part of a sheet that a page shows."""
+
+    sheet: Sheet
+    names: list[str]
+    columns: list[int]
+    """0-based, beside their names."""
+    first: int
+    """First row, 0-based."""
+    stop: int
+    total_rows: int
+    date_1904: bool
+
+
+def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
+    """A page of a sheet's data, encoded.
+
+    Raises:
+        ValidationFailed: an unknown column, a range that ends before it begins, or more than one answer may hold.
+    """
+    chosen = _choose(book, row, query)
+    _check_size(chosen)
+    if query.format == "csv":
+        if query.include_formulas:
+            raise ValidationFailed(Fault(["query", "include_formulas"], "formulas are given with format=json only"))
+        disposition = f"attachment; filename*=UTF-8''{quote(row.name, safe='')}.csv"
+        return Raw(_csv(chosen), "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
+    return Raw(msgspec.json.encode(_data(chosen, row, query)), "application/json")
+
+
+def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
+    sheet = book.sheets[row.index]
+    names = row.headers or [column_name(column) for column in range(sheet.column_count)]
+    columns = _columns(names, query.columns)
+    if query.end_row is not None and query.end_row < query.start_row:
+        raise ValidationFailed(Fault(["query", "end_row"], "lies before start_row"))
+    data_first = 0 if row.header_row is None else row.header_row + 1
+    first = max(query.start_row - 1, data_first)
+    last = sheet.row_count if query.end_row is None else min(query.end_row, sheet.row_count)
+    total = max(0, last - first)
+    begin = min(first + (query.page - 1) * query.page_size, first + total)
+    return _Chosen(
+        sheet,
+        [names[column] for column in columns],
+        columns,
+        begin,
+        min(begin + query.page_size, first + total),
+        total,
+        book.date_1904,
+    )
+
+
+def _columns(names: Sequence[str], wanted: str) -> list[int]:
+    """The positions of the wanted names, in their order."""
+    try:
+        asked = next(csv.reader([wanted], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise ValidationFailed(Fault(["query", "columns"], "expected names separated by commas")) from None
+    position = {name: index for index, name in enumerate(names)}
+    cleaned = [name.strip() for name in asked if name.strip()]
+    unknown = [name for name in cleaned if name not in position]
+    if unknown:
+        raise ValidationFailed(*(Fault(["query", "columns"], f"no column {name[:255]!r}") for name in unknown[:10]))
+    return list(dict.fromkeys(position[name] for name in cleaned)) or list(range(len(names)))
+
+
+def _check_size(chosen: _Chosen) -> None:
+    """Refuse what would not fit one answer; counted before anything of it is built."""
+    height = chosen.stop - chosen.first
+    if height * len(chosen.columns) > CELLS_MAX:
+        raise _too_large(f"{height} rows of {len(chosen.columns)} columns are more than {CELLS_MAX:,} cells")
+    text_bytes = height * sum(map(len, chosen.names))
+    for _, column in _stored(chosen):
+        text_bytes += _text_bytes(chosen.sheet.text, column.codes[column.codes >= 0])
+    if text_bytes > TEXT_BYTES_MAX:
+        raise _too_large(f"the text of these rows is more than {TEXT_BYTES_MAX:,} bytes")
+
+
+def _text_bytes(text: Text, codes: NDArray[np.int32]) -> int:
+    return int((text.offsets[codes + 1] - text.offsets[codes]).sum())
+
+
+def _too_large(why: str) -> ValidationFailed:
+    hint = f"{why}, the limit of one answer: ask for fewer rows or columns"
+    return ValidationFailed(Fault(["query", "page_size"], hint))
+
+
+def _stored(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
+    """Each chosen column that has cells, by its place among the chosen, cut to the rows of the page."""
+    for place, index in enumerate(chosen.columns):
+        column = chosen.sheet.columns[index]
+        if column is not None and column.start < chosen.stop and column.stop > chosen.first:
+            yield place, column.span(chosen.first, chosen.stop)
+
+
+def _data(chosen: _Chosen, row: SheetRow, query: DataQuery) -> SheetData:
+    sheet = chosen.sheet
+    with_formula = np.zeros(sheet.column_count, np.bool_)
+    if query.include_formulas:
+        data_first = 0 if row.header_row is None else row.header_row + 1
+        with_formula[sheet.formulas.columns[np.searchsorted(sheet.formulas.rows, data_first) :]] = True
+    columns = [
+        DataColumn(
+            name=name,
+            type=TYPES[row.types[index]],
+            index=index,
+            has_formula=bool(with_formula[index]) if query.include_formulas else UNSET,
+        )
+        for name, index in zip(chosen.names, chosen.columns, strict=True)
+    ]
+    rows = _rows(chosen)
+    if query.include_formulas:
+        for held, formulas in zip(rows, _formulas(chosen), strict=True):
+            held[FORMULAS] = formulas
+    return SheetData(
+        sheet_name=row.name,
+        columns=columns,
+        rows=rows,
+        total_rows=chosen.total_rows,
+        page=query.page,
+        page_size=query.page_size,
+        total_pages=-(-chosen.total_rows // query.page_size),
+    )
+
+
+def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
+    names = [ROW_NUMBER, *chosen.names]
+    numbers = range(chosen.first + 1, chosen.stop + 1)
+    return [dict(zip(names, cells, strict=True)) for cells in zip(numbers, *_values(chosen), strict=True)]
+
+
+def _values(chosen: _Chosen) -> list[list[Value]]:
+    """The values of each chosen column."""
+    found: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
+    for place, column in _stored(chosen):
+        found[place] = _column_values(chosen.sheet, column, chosen.date_1904)
+    return found
+
+
+def _column_values(sheet: Sheet, column: Column, date_1904: bool) -> list[Value]:
+    numbers = column.numbers.tolist()
+    values: list[Value] = numbers
+    kinds = column.kinds
+    for at in np.flatnonzero(kinds == Kind.BLANK).tolist():
+        values[at] = None
+    for at in np.flatnonzero(kinds == Kind.BOOLEAN).tolist():
+        values[at] = numbers[at] != 0
+    for at in np.flatnonzero(kinds == Kind.ERROR).tolist():
+        values[at] = ERRORS[int(numbers[at])]
+    for at in np.flatnonzero(kinds == Kind.DATE).tolist():
+        values[at] = iso_date(numbers[at], date_1904)
+    places = np.flatnonzero(kinds == Kind.TEXT)
+    for at, string in zip(places.tolist(), _strings(sheet.text, column.codes[places]), strict=True):
+        values[at] = string
+    return values
+
+
+def _strings(text: Text, codes: NDArray[np.int32]) -> list[str]:
+    """The strings of these codes, without the small arrays that `Text` would make for each."""
+    data = text.data.data
+    bounds = zip(text.offsets[codes].tolist(), text.offsets[codes + 1].tolist(), strict=True)
+    return [str(data[start:stop], "utf-8") for start, stop in bounds]
+
+
+def iso_date(serial: float, date_1904: bool) -> str | float:
+    """A date serial as ISO 8601: a day, a moment where it has a time, a time alone where it has no day.
+
+    A serial that stands for no date stays the number that it is.
+    """
+    moment = from_serial(serial, date_1904=date_1904)
+    if moment is None:
+        return serial
+    if moment.time() == time() and (serial >= 1 or date_1904):
+        return moment.date().isoformat()
+    precision = "milliseconds" if moment.microsecond else "seconds"
+    if serial < 1 and not date_1904:
+        return moment.time().isoformat(precision)
+    return moment.isoformat(timespec=precision)
+
+
+def _formulas(chosen: _Chosen) -> list[dict[str, str]]:
+    """The formulas of each row by column name."""
+    sheet, names = chosen.sheet, dict(zip(chosen.columns, chosen.names, strict=True))
+    low, high = np.searchsorted(sheet.formulas.rows, (chosen.first, chosen.stop)).tolist()
+    wanted = low + np.flatnonzero(np.isin(sheet.formulas.columns[low:high], chosen.columns))
+    _check_formulas(sheet, wanted)
+    found: list[dict[str, str]] = [{} for _ in range(chosen.first, chosen.stop)]
+    for at in wanted.tolist():
+        row, column = int(sheet.formulas.rows[at]), int(sheet.formulas.columns[at])
+        found[row - chosen.first][names[column]] = f"={sheet.formula(row, column)}"
+    return found
+
+
+def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:
+    if len(wanted) > FORMULAS_MAX:
+        raise _too_large(f"{len(wanted)} formulas are more than {FORMULAS_MAX:,}")
+    texts = sheet.formulas.texts[sheet.formulas.origins[wanted]]
+    if _text_bytes(sheet.formulas.text, texts) > TEXT_BYTES_MAX:
+        raise _too_large(f"the formulas of these rows are more than {TEXT_BYTES_MAX:,} bytes")
+
+
+def _csv(chosen: _Chosen) -> bytes:
+    """RFC 4180: a line of names, then a line for each row; blanks are empty, booleans TRUE and FALSE."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(chosen.names)
+    writer.writerows(zip(*([_plain(value) for value in column] for column in _values(chosen)), strict=True))
+    return text.getvalue().encode()
+
+
+def _plain(value: Value) -> str | None:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else value
+
+
+# One cell -------------------------------------------------------------------------------------------------------------
+
+
+def cell(book: Workbook, sheet_index: int, row: int, column: int) -> Cell:
+    """One cell; `row` and `column` are 0-based. Outside of the stored cells it is blank."""
+    sheet = book.sheets[sheet_index]
+    kind = sheet.kind(row, column)
+    value = sheet.value(row, column)
+    if kind == Kind.DATE and isinstance(value, float):
+        value = iso_date(value, book.date_1904)
+    formula = sheet.formula(row, column)
+    return Cell(
+        ref=cell_name(row, column),
+        row=row + 1,
+        column=column + 1,
+        value=value,
+        type=_CELL_TYPES[kind],
+        formula=None if formula is None else f"={formula}",
+    )

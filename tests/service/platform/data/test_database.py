@@ -1,0 +1,331 @@
+"""The database: a transaction of one tenant, refusals by their names, connections that heal, migrations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from importlib import resources as files
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from msgspec import Struct, ValidationError
+
+from service.platform.context import Resources
+from service.platform.data.database import MigrationError, Transaction, migrate
+from service.platform.http.problem import ConcurrentModification, NotFound, Problem, Unavailable
+from tests.service.platform.conftest import Apart
+
+NEW_TENANT = "INSERT INTO tenants (id, name, slug, subscription_tier) VALUES (%s, 'Name', %s, 'free')"
+
+
+class SlugTaken(Problem, status=409, constraint="tenants_slug_key"):
+    """Slug taken"""
+
+
+class Named(Struct):
+    id: UUID
+    name: str
+
+
+def stored(apart: Apart, tenant: UUID) -> bool:
+    return bool(apart.sql("SELECT 1 FROM tenants WHERE id = %s", [tenant]))
+
+
+def test_what_was_done_is_committed_together(apart: Apart) -> None:
+    tenant = uuid4()
+
+    async def both(shared: Resources) -> Named:
+        async with shared.database.transaction(tenant) as tx:
+            await tx.post(NEW_TENANT, [tenant, tenant.hex])
+            assert await tx.execute("UPDATE tenants SET name = 'Other' WHERE id = %s", [tenant]) == 1
+            assert not stored(apart, tenant)
+            return await tx.one(Named, "SELECT id, name FROM tenants", missing=NotFound)
+
+    assert apart.run(both) == Named(tenant, "Other")
+    assert stored(apart, tenant)
+
+
+def test_many_rows_are_copied_and_committed_together(apart: Apart) -> None:
+    tenant = uuid4()
+
+    async def copied(shared: Resources) -> Named:
+        async with shared.database.bulk(tenant, seconds_max=7) as tx:
+            assert await tx.value("SHOW statement_timeout") == "7s"
+            await tx.execute("CREATE TEMPORARY TABLE arrived (id uuid, name text) ON COMMIT DROP")
+            await tx.copy("COPY arrived FROM STDIN", iter([f"{tenant}\tCop".encode(), b"ied\n"]))
+            moved = await tx.execute(
+                "INSERT INTO tenants (id, name, slug, subscription_tier) SELECT id, name, id::text, 'free' FROM arrived"
+            )
+            assert moved == 1
+            assert not stored(apart, tenant)
+        async with shared.database.transaction(tenant) as tx:
+            return await tx.one(Named, "SELECT id, name FROM tenants", missing=NotFound)
+
+    assert apart.run(copied) == Named(tenant, "Copied")
+
+
+def test_one_tenant_holds_half_of_the_connections_at_most(apart: Apart) -> None:
+    one, other = uuid4(), uuid4()
+
+    async def held(shared: Resources) -> None:
+        at_work = 0
+        enough, end = asyncio.Event(), asyncio.Event()
+
+        async def work(kind: Callable[[], AbstractAsyncContextManager[Transaction]]) -> None:
+            nonlocal at_work
+            async with kind() as tx:
+                await tx.value("SELECT 1")
+                at_work += 1
+                if at_work == 2:
+                    enough.set()
+                await end.wait()
+
+        kinds = [lambda: shared.database.transaction(one), lambda: shared.database.bulk(one, seconds_max=5)]
+        running = [asyncio.create_task(work(kind)) for kind in kinds * 4]
+        await enough.wait()
+        async with shared.database.transaction(other) as tx, shared.database.transaction() as nobodys:
+            assert [await tx.value("SELECT 1"), await nobodys.value("SELECT 1")] == [1, 1]
+        assert at_work == 2
+        end.set()
+        await asyncio.gather(*running)
+        assert at_work == 8
+
+    apart.run(held, database_connections=4)
+
+
+def test_a_bulk_transaction_is_bound_to_its_tenant_and_leaves_nothing_after_an_error(apart: Apart) -> None:
+    tenant, other = uuid4(), uuid4()
+
+    async def fails(shared: Resources) -> None:
+        async with shared.database.bulk(tenant, seconds_max=5) as tx:
+            await tx.execute(NEW_TENANT, [tenant, tenant.hex])
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await tx.execute(NEW_TENANT, [other, other.hex])
+
+    with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+        apart.run(fails)
+    assert not stored(apart, tenant)
+    assert not stored(apart, other)
+
+
+def test_an_error_rolls_back_and_the_connection_lives_on(apart: Apart) -> None:
+    tenant = uuid4()
+
+    async def fails(shared: Resources) -> int:
+        async def raises() -> None:
+            async with shared.database.transaction(tenant) as tx:
+                await tx.execute(NEW_TENANT, [tenant, tenant.hex])
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            await raises()
+        async with shared.database.transaction(tenant) as tx:
+            return int(await tx.value("SELECT count(*) FROM tenants"))
+
+    assert apart.run(fails, database_connections=2) == 0
+
+
+def test_a_posted_statement_that_fails_fails_the_transaction(apart: Apart) -> None:
+    tenant, twin = uuid4(), apart.tenant()
+    slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
+
+    async def fails(shared: Resources) -> None:
+        with pytest.raises(SlugTaken):
+            async with shared.database.transaction(tenant) as tx:
+                await tx.post(NEW_TENANT, [tenant, slug])
+
+    apart.run(fails)
+    assert not stored(apart, tenant)
+
+
+def test_a_refusal_that_somebody_swallows_does_not_pass_for_a_commit(apart: Apart) -> None:
+    tenant, other, twin = uuid4(), uuid4(), apart.tenant()
+    slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
+
+    async def swallows(shared: Resources) -> None:
+        async def deaf() -> None:
+            async with shared.database.transaction(tenant) as tx:
+                await tx.execute(NEW_TENANT, [tenant, tenant.hex])
+                with pytest.raises(SlugTaken):
+                    await tx.execute("UPDATE tenants SET slug = %s WHERE id = %s", [slug, tenant])
+
+        with pytest.raises(psycopg.Error):
+            await deaf()
+        async with shared.database.transaction(other) as tx:
+            await tx.execute(NEW_TENANT, [other, other.hex])
+
+    apart.run(swallows, database_connections=2)
+    assert not stored(apart, tenant)
+    assert stored(apart, other)
+
+
+def test_a_cancelled_statement_leaves_a_sound_connection(apart: Apart) -> None:
+    async def cancelled(shared: Resources) -> list[int]:
+        async def sleeps() -> None:
+            async with shared.database.transaction() as tx:
+                await tx.value("SELECT pg_sleep(30)")
+
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(sleeps(), 0.1)
+        answers = []
+        for number in range(4):
+            async with shared.database.transaction() as tx:
+                answers.append(int(await tx.value("SELECT %s::integer", [number])))
+        return answers
+
+    assert apart.run(cancelled, database_connections=2) == [0, 1, 2, 3]
+
+
+def test_the_tenant_ends_with_its_transaction(apart: Apart) -> None:
+    tenant = apart.tenant()
+
+    async def after(shared: Resources) -> tuple[Any, Any]:
+        async with shared.database.transaction(tenant) as tx:
+            during = await tx.value("SELECT current_tenant()")
+        async with shared.database.transaction() as tx:
+            return during, await tx.value("SELECT current_tenant()")
+
+    assert apart.run(after, database_connections=2) == (tenant, None)
+
+
+def test_a_statement_that_takes_too_long_is_unavailable(apart: Apart) -> None:
+    async def slow(shared: Resources) -> None:
+        with pytest.raises(Unavailable):
+            async with shared.database.transaction() as tx:
+                await tx.value("SELECT pg_sleep(30)")
+
+    apart.run(slow, statement_seconds=1)
+
+
+def test_a_deadlock_is_a_concurrent_modification(apart: Apart) -> None:
+    tenant = apart.tenant()
+    users = [apart.user(tenant), apart.user(tenant)]
+
+    async def locks(shared: Resources) -> list[Any]:
+        both = asyncio.Barrier(2)
+
+        async def one(first: UUID, second: UUID) -> str:
+            async with shared.database.transaction(tenant) as tx:
+                await tx.execute("UPDATE users SET full_name = 'A' WHERE id = %s", [first])
+                await both.wait()
+                await tx.execute("UPDATE users SET full_name = 'B' WHERE id = %s", [second])
+            return "done"
+
+        return await asyncio.gather(one(*users), one(*reversed(users)), return_exceptions=True)
+
+    outcomes = apart.run(locks)
+    assert sorted(type(outcome) for outcome in outcomes if outcome != "done") == [ConcurrentModification]
+
+
+def test_a_lost_server_is_unavailable_and_comes_back(apart: Apart) -> None:
+    async def lost(shared: Resources) -> int:
+        async def asks() -> None:
+            async with shared.database.transaction() as tx:
+                backend = await tx.value("SELECT pg_backend_pid()")
+                apart.sql("SELECT pg_terminate_backend(%s)", [backend])
+                await tx.value("SELECT 1")
+
+        with pytest.raises(Unavailable):
+            await asks()
+        async with shared.database.transaction() as tx:
+            return int(await tx.value("SELECT 7"))
+
+    assert apart.run(lost, database_connections=2) == 7
+
+
+WAYS: dict[str, Callable[[Any], Awaitable[Any]]] = {
+    "execute": lambda tx: tx.execute("SELECT 1"),
+    "post": lambda tx: tx.post("SELECT 1"),
+    "all": lambda tx: tx.all(Named, "SELECT id, name FROM tenants"),
+    "one_or_none": lambda tx: tx.one_or_none(Named, "SELECT id, name FROM tenants"),
+    "value": lambda tx: tx.value("SELECT 1"),
+    "copy": lambda tx: tx.copy("COPY arrived FROM STDIN", [b"1\n"]),
+}
+
+
+@pytest.mark.parametrize("kind", ["transaction", "bulk"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_lost_in_a_transaction_is_unavailable_to_every_statement_and_at_the_end(
+    apart: Apart, kind: str, way: str
+) -> None:
+    """The statement says so itself: what a handler raises is what the caller is told."""
+    if kind == "transaction" and way == "copy":
+        pytest.skip("only a bulk transaction copies")
+
+    async def until_lost(tx: Any) -> None:
+        for _ in range(100):  # what is only posted may be sent before the end is seen
+            await WAYS[way](tx)
+
+    async def lost(shared: Resources) -> None:
+        database, tenant = shared.database, uuid4()
+        begun: Any = database.transaction(tenant) if kind == "transaction" else database.bulk(tenant, seconds_max=5)
+        async with begun as tx:
+            await tx.execute("CREATE TEMPORARY TABLE arrived (number int) ON COMMIT DROP")
+            apart.sql("SELECT pg_terminate_backend(%s, 5000)", [await tx.value("SELECT pg_backend_pid()")])
+            with pytest.raises(Unavailable):
+                await until_lost(tx)
+
+    with pytest.raises(Unavailable):
+        apart.run(lost, database_connections=2)
+
+
+def test_no_row_is_the_problem_that_the_caller_names(apart: Apart) -> None:
+    async def none(shared: Resources) -> None:
+        async with shared.database.transaction(uuid4()) as tx:
+            assert await tx.one_or_none(Named, "SELECT id, name FROM tenants") is None
+            assert await tx.value("SELECT name FROM tenants") is None
+            with pytest.raises(NotFound):
+                await tx.one(Named, "SELECT id, name FROM tenants", missing=NotFound)
+
+    apart.run(none)
+
+
+def test_a_row_that_does_not_fit_its_struct_is_refused(apart: Apart) -> None:
+    async def misfit(shared: Resources) -> None:
+        with pytest.raises(ValidationError, match="Expected `str`"):
+            async with shared.database.transaction() as tx:
+                await tx.all(Named, "SELECT gen_random_uuid() AS id, 5 AS name")
+
+    apart.run(misfit)
+
+
+# Migrations ---------------------------------------------------------------------------------------------------------
+
+
+def test_migrations_are_applied_once(apart: Apart) -> None:
+    names: list[str] = []
+    assert migrate(apart.database_url, report=names.append) == 0
+    assert names == []
+    files_there = sorted(
+        entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")
+    )
+    assert apart.sql("SELECT name FROM migrations ORDER BY name") == [(name,) for name in files_there]
+
+
+@pytest.mark.parametrize(
+    ("change", "back", "message"),
+    [
+        (
+            "UPDATE migrations SET digest = 'x' || digest",
+            "UPDATE migrations SET digest = substr(digest, 2)",
+            "was changed",
+        ),
+        (
+            "INSERT INTO migrations VALUES ('9999_x.sql', '-')",
+            "DELETE FROM migrations WHERE name = '9999_x.sql'",
+            "does not know",
+        ),
+    ],
+)
+def test_a_database_of_another_history_is_refused(apart: Apart, change: str, back: str, message: str) -> None:
+    apart.sql(change)
+    try:
+        with pytest.raises(MigrationError, match=message):
+            migrate(apart.database_url)
+    finally:
+        apart.sql(back)
+    assert migrate(apart.database_url) == 0

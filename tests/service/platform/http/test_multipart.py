@@ -1,0 +1,199 @@
+"""Forms: streamed to disk, bounded while they arrive, and closed whatever goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, MutableMapping
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+from msgspec import Meta, Struct
+
+from service.platform.http.api import Upload
+from service.platform.http.multipart import FIELD_BYTES, read_form, to_struct
+from service.platform.http.problem import PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
+
+BOUNDARY = "b0undary"
+NAMES = frozenset({"name", "file", "a"})
+"""What a form is asked for."""
+
+
+class Form(Struct):
+    """A file with a name."""
+
+    file: Upload
+    name: Annotated[str, Meta(max_length=10)] | None = None
+    number: int = 0
+
+
+def part(name: str, content: bytes, file_name: str | None = None) -> bytes:
+    where = f'; filename="{file_name}"' if file_name is not None else ""
+    return f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{where}\r\n\r\n'.encode() + content + b"\r\n"
+
+
+END = f"--{BOUNDARY}--\r\n".encode()
+
+
+def read(
+    chunks: Iterable[bytes],
+    *,
+    kind: str = f"multipart/form-data; boundary={BOUNDARY}",
+    most: int = 1 << 20,
+    length: bytes | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    async def main() -> dict[str, Any]:
+        messages = iter(
+            [
+                *[{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks],
+                {"type": "http.request", "body": b""},
+            ]
+        )
+
+        async def receive() -> MutableMapping[str, Any]:
+            return next(messages)
+
+        headers = {b"content-type": kind.encode()} | ({b"content-length": length} if length is not None else {})
+        fields, close = await read_form(headers, receive, names=NAMES, most_bytes=most, **options)
+        found = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
+        found |= {
+            f"{name}!": (value.file_name, value.size_bytes)
+            for name, value in fields.items()
+            if isinstance(value, Upload)
+        }
+        await close()
+        assert all(value.file.closed for value in fields.values() if isinstance(value, Upload))
+        return found
+
+    return asyncio.run(main())
+
+
+def test_files_and_fields() -> None:
+    body = part("file", b"\x00\xff" * 10, "ä b.xlsx") + part("name", "Ünï".encode()) + END
+    assert read([body[:30], body[30:31], body[31:]]) == {
+        "file": b"\x00\xff" * 10,
+        "file!": ("ä b.xlsx", 20),
+        "name": "Ünï",
+    }
+
+
+def test_an_urlencoded_form() -> None:
+    assert read([b"a=1&b=%C3%A4+", b"c&empty="], kind="application/x-www-form-urlencoded; charset=utf-8") == {
+        "a": "1",
+        "b": "ä c",
+        "empty": "",
+    }
+
+
+def test_a_file_is_refused_while_it_arrives() -> None:
+    taken = []
+
+    def endless() -> Iterable[bytes]:
+        yield part("file", b"", "x")[:-2]
+        while len(taken) < 1000:
+            taken.append(1)
+            yield b"x" * 65536
+
+    class TooMuch(Problem, status=400):
+        """Too much"""
+
+    async def main() -> None:
+        chunks = iter(endless())
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": next(chunks), "more_body": True}
+
+        with pytest.raises(TooMuch):
+            await read_form(
+                {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()},
+                receive,
+                names=NAMES,
+                most_bytes=1 << 20,
+                too_large=TooMuch,
+            )
+
+    asyncio.run(main())
+    assert len(taken) < 20
+
+
+def test_a_declared_length_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(PayloadTooLarge):
+        read(iter(()), length=b"99999999999999")
+
+
+@pytest.mark.parametrize("length", [b"", b"-5", b"abc", b"1_0"])
+def test_a_strange_length_does_no_harm(length: bytes) -> None:
+    assert read([part("name", b"x") + END], length=length) == {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "kind"),
+    [
+        ([b"noise"], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([b"x"], "multipart/form-data"),
+        ([b"x"], "multipart/form-data; boundary="),
+        ([part("name", b"x" * (FIELD_BYTES + 1)) + END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part(f"n{n}", b"x") for n in range(40)] + [END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part(f"n{n}", b"x", "f") for n in range(6)] + [END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part("name", b"a\x00b") + END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part("file", b"x", "a\x00b.xlsx") + END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part("file", b"x", "x") + part("file", b"y", "y") + END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([part("name", b"x") + part("name", b"x") + END], f"multipart/form-data; boundary={BOUNDARY}"),
+        ([b"a=1&b=2&a=1"], "application/x-www-form-urlencoded"),
+        ([b"a=%00"], "application/x-www-form-urlencoded"),
+        ([b"&".join(b"a%d=1" % n for n in range(40))], "application/x-www-form-urlencoded"),
+    ],
+)
+def test_a_malformed_form_is_refused(chunks: list[bytes], kind: str) -> None:
+    with pytest.raises(ValidationFailed):
+        read(chunks, kind=kind)
+
+
+def test_what_nobody_reads_may_be_there_twice() -> None:
+    assert read([b"q=1&a=1&q=2"], kind="application/x-www-form-urlencoded") == {"q": "2", "a": "1"}
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/json", "multipart/mixed; boundary=x"])
+def test_another_content_is_no_form(kind: str) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        read([b""], kind=kind)
+
+
+def test_a_form_that_breaks_off_is_refused() -> None:
+    async def main() -> None:
+        messages = iter(
+            [
+                {"type": "http.request", "body": part("file", b"x", "x")[:-5], "more_body": True},
+                {"type": "http.disconnect"},
+            ]
+        )
+
+        async def receive() -> MutableMapping[str, Any]:
+            return next(messages)
+
+        headers = {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}
+        with pytest.raises(ValidationFailed):
+            await read_form(headers, receive, names=NAMES, most_bytes=1 << 20)
+
+    asyncio.run(main())
+
+
+def test_fields_become_their_types() -> None:
+    upload = Upload("x", 1, None)
+    assert to_struct({"file": upload, "name": "n", "number": "7", "other": "x"}, Form) == Form(upload, "n", 7)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "missing required field `file`"),
+        ({"file": "text"}, "missing required field `file`"),
+        ({"file": Upload("x", 1, None), "name": Upload("x", 1, None)}, "got a file"),
+        ({"file": Upload("x", 1, None), "name": "x" * 11}, "length <= 10"),
+        ({"file": Upload("x", 1, None), "number": "x"}, "Expected `int`"),
+    ],
+)
+def test_fields_that_do_not_fit(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=said):
+        to_struct(fields, Form)

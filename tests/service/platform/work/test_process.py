@@ -1,0 +1,31 @@
+"""What a process checks and clears before it serves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.platform.config import ConfigError, Settings
+from service.platform.work.process import check
+
+URLS: dict[str, Any] = {"database_url": "postgresql://host/x", "redis_url": "redis://host"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (URLS, "CUSHION_SECRET_KEY is needed"),
+        ({"blob_url": "ftp://host/x"}, "CUSHION_BLOB_URL cannot be used"),
+        ({"blob_url": "file:///proc/nothing/here"}, "CUSHION_BLOB_URL cannot be used"),
+    ],
+)
+def test_what_every_process_would_refuse_is_told_at_once(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        check(Settings(**settings))
+
+
+def test_what_will_do_passes(tmp_path: Path) -> None:
+    check(Settings())
+    check(Settings(**URLS, secret_key="s" * 32, blob_url=(tmp_path / "blobs").as_uri()))
