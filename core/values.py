@@ -39,6 +39,9 @@ ERROR_CODE: Final = {text: code for code, text in enumerate(ERRORS)}
 _EPOCH_1900 = datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's dates have no zone
 _EPOCH_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
 
+EPOCH: Final = date(1970, 1, 1)
+"""The day from which days are counted wherever no spreadsheet counts them."""
+
 SERIAL_OF_1970: Final = 25_569
 """The 1900-system serial of 1970-01-01: days since 1970 = serial - SERIAL_OF_1970."""
 

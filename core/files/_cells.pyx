@@ -17,20 +17,14 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
+from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 import numpy as np
 
 from core.files.errors import ParseFailed
-from core.files.limits import COLUMNS_MAX, MERGED_MAX, PIECE_BYTES_MAX, ROWS_MAX, TEXT_BYTES_MAX
+from core.files.limits import MERGED_MAX, PIECE_BYTES_MAX, TEXT_BYTES_MAX
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.values import ERROR_CODE
-
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
 
 cdef enum:
     OK = 0

@@ -8,13 +8,6 @@ FILE_BYTES_MAX: Final = 100 * 1024 * 1024
 SHEETS_MAX: Final = 50
 """Worksheets of a workbook."""
 
-ROWS_MAX: Final = 1_048_576
-"""Rows of a sheet, counted to the last cell that holds something: the file format's own limit. The service takes
-fewer."""
-
-COLUMNS_MAX: Final = 16_384
-"""Columns of a sheet, the file format's own limit."""
-
 SLOTS_MAX: Final = 50_000_000
 """Cells of a workbook from the first to the last of each column, blanks between them counted. Long gaps are not stored:
 a stored workbook takes at most 15 * (`core.grid.column.BLANKS_MAX` + 1) bytes for each cell that holds something, and

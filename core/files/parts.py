@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed
-from core.files.limits import COLUMNS_MAX, FORMATS_MAX
+from core.files.limits import FORMATS_MAX
+from core.grid.address import COLUMNS_MAX
 from core.values import ERROR_CODE
 
 SheetState = Literal["visible", "hidden", "veryHidden"]

@@ -15,9 +15,10 @@ import python_calamine
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed, TooManySheets
-from core.files.limits import COLUMNS_MAX, SHEETS_MAX, SLOTS_MAX
+from core.files.limits import SHEETS_MAX, SLOTS_MAX
 from core.files.parts import SheetState
 from core.grid._intern import intern
+from core.grid.address import COLUMNS_MAX
 from core.grid.column import Column, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.values import Kind, to_serial

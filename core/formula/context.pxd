@@ -1,12 +1,12 @@
 """A caller's values as an environment; declarations for the other compiled modules."""
 
 from core.formula.ranges.environment cimport Environment
-from core.formula.machine.machine cimport Program
+from core.formula.machine.machine cimport CompiledTree
 from core.formula.values.value cimport Array, Reference
 
 
 cdef class Slots:
-    cdef readonly Program program
+    cdef readonly CompiledTree program
     cdef tuple keys
     cdef tuple places
     cdef bint distinct

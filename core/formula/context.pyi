@@ -2,7 +2,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from core.formula.machine.machine import Program
+from core.formula.machine.machine import CompiledTree
 from core.formula.ranges.environment import Environment
 
 TEXT_LENGTH_MAX: int
@@ -10,8 +10,8 @@ SECONDS: float
 KEY_LENGTH_MAX: int
 
 class Slots:
-    program: Final[Program]
-    def __new__(cls, program: Program) -> Slots: ...
+    program: Final[CompiledTree]
+    def __new__(cls, program: CompiledTree) -> Slots: ...
 
 class ContextEnvironment(Environment):
     behind: Final[Environment | None]

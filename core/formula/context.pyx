@@ -10,9 +10,10 @@ from libc.math cimport isfinite
 from time import monotonic
 
 from core.formula.ranges.environment cimport Environment
-from core.formula.machine.machine cimport Program
+from core.formula.machine.machine cimport CompiledTree
 from core.formula.language.tree cimport Area, Cell, Name
 from core.formula.values.value cimport ERROR_NAME, Array, Error, Reference
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
 from core.formula.language.parser import parse, render
@@ -29,10 +30,6 @@ KEY_LENGTH_MAX = 600
 """Characters of a context's key: a quoted sheet name and a range, or a name."""
 
 cdef object _MISSING = object()
-
-cdef enum:
-    SHEET_ROWS = 1_048_576
-    SHEET_COLUMNS = 16_384
 
 
 cdef inline object _place(Py_ssize_t row, Py_ssize_t column):
@@ -81,7 +78,7 @@ cdef Array _grid(object raw, object key):
 cdef class Slots:
     """What a program reads from a context, by the keys under which a caller most likely gives it."""
 
-    def __cinit__(self, Program program):
+    def __cinit__(self, CompiledTree program):
         self.program = program
         self.places = program.slots
         self.keys = tuple([_key(place) for place in program.slots])
@@ -316,8 +313,8 @@ cdef class ContextEnvironment(Environment):
             return self.overlaid(reference, inside)
         if not inside and not self.is_near(reference):
             raise MissingContext([_area_title(reference)])
-        rows = self.reach(reference.top, reference.bottom, 1_048_575, [row for row, _ in inside])
-        columns = self.reach(reference.left, reference.right, 16_383, [column for _, column in inside])
+        rows = self.reach(reference.top, reference.bottom, SHEET_ROWS - 1, [row for row, _ in inside])
+        columns = self.reach(reference.left, reference.right, SHEET_COLUMNS - 1, [column for _, column in inside])
         self.spend(rows * columns)
         cells = [None] * (rows * columns)
         for (row, column), value in inside.items():
@@ -490,9 +487,9 @@ cdef str _title(object place, Py_ssize_t row, Py_ssize_t column):
 
 
 cdef str _area_title(Reference reference):
-    if reference.top == 0 and reference.bottom == 1_048_575:
+    if reference.top == 0 and reference.bottom == SHEET_ROWS - 1:
         area = f"{column_name(reference.left)}:{column_name(reference.right)}"
-    elif reference.left == 0 and reference.right == 16_383:
+    elif reference.left == 0 and reference.right == SHEET_COLUMNS - 1:
         area = f"{reference.top + 1}:{reference.bottom + 1}"
     else:
         area = range_name(reference.top, reference.left, reference.bottom, reference.right)

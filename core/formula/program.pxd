@@ -16,7 +16,7 @@ cdef class Evaluation:
 
 
 cdef class Program:
-    cdef readonly machine.Program compiled
+    cdef readonly machine.CompiledTree compiled
     cdef Slots slots
     cdef bint bare
     cdef Evaluation finished(self, ContextEnvironment environment, str error_handling, int precision, str date_format)

@@ -7,7 +7,7 @@ from math import inf
 from typing import Final, NamedTuple, cast
 
 from core.formula.context import TEXT_LENGTH_MAX as TEXT_MAX
-from core.formula.functions.catalogue import FUNCTIONS, Function, Kind
+from core.formula.functions.catalogue import FUNCTIONS, Function, Takes
 from core.formula.language.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Unary
 from core.formula.program import Program
 
@@ -49,8 +49,17 @@ SHOWING_DATE: Final = 100_000
 NUMBER_CHARACTERS: Final = 24
 """A number, written."""
 
-_LIFTING: Final = frozenset({Kind.NUMBER, Kind.INTEGER, Kind.TEXT, Kind.LOGICAL, Kind.VALUE, Kind.ANY})
-_NUMERIC: Final = frozenset({Kind.NUMBER, Kind.INTEGER, Kind.RANGE})
+_LIFTING: Final = frozenset(
+    {
+        Takes.NUMBER,
+        Takes.INTEGER,
+        Takes.TEXT,
+        Takes.LOGICAL,
+        Takes.VALUE,
+        Takes.ANY,
+    }
+)
+_NUMERIC: Final = frozenset({Takes.NUMBER, Takes.INTEGER, Takes.RANGE})
 """Kinds of arguments whose single text is read as a number. The body's own row says what it does with others."""
 _TEXTUAL: Final = frozenset({"text", "logical", "lookup"})
 """Categories whose functions may give text; no other does."""
@@ -192,7 +201,7 @@ class _Bound:
             for size, kind in zip(sizes, kinds, strict=True)
             if kind in _NUMERIC and (kind in _LIFTING or size.cells == 1)
         )
-        if row.body is None or Kind.OPERAND in kinds:  # an argument may be the value, as it stands
+        if row.body is None or Takes.OPERAND in kinds:  # an argument may be the value, as it stands
             rows, columns = _widest(sizes)
             self.nanoseconds += rows * columns * len(sizes) * NODE + self.looking * (rows * columns > 1)
         return self._result(row, Size(rows, columns), calls, lifting, inside)

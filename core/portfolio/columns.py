@@ -19,6 +19,7 @@ from core.portfolio.deal import as_percent, ordered
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from core.values import EPOCH
 
 ROWS_MAX: Final = 10_000_000
 """Loans of one portfolio."""
@@ -31,7 +32,6 @@ _TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIA
     "is_fixed": "boolean",
 }
 _REQUIRED: Final = [one.target for one in PROFILES["standard_clo"].fields if one.required]
-_EPOCH: Final = date(1970, 1, 1)
 
 
 def portfolio_from_columns(
@@ -158,7 +158,7 @@ def _day(name: str, value: Any) -> float:
     if value is None:
         return np.nan
     if isinstance(value, date | datetime):
-        return float(value.toordinal() - _EPOCH.toordinal())
+        return float(value.toordinal() - EPOCH.toordinal())
     if isinstance(value, str):
         days = parsing.date_days(value, day_first=False)
         if np.isnan(days) and value.strip().upper() not in parsing.NULL_WORDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.formula.functions import FUNCTIONS, Kind
+from core.formula.functions import FUNCTIONS, Takes
 from core.formula.language import Area, Binary, Call, Cell, Empty, Invoke, Literal, Node, Spill, Structured, Unary
 
 _ARRAYS: Final = frozenset((
@@ -19,10 +19,10 @@ _ARRAYS: Final = frozenset((
 _BY_SHAPE: Final = frozenset(("COLUMN", "FORMULATEXT", "ISFORMULA", "ROW"))
 """Functions that take a reference whole and tell something of each of its cells."""
 
-_WHOLE: Final = frozenset((Kind.RANGE, Kind.ARRAY, Kind.REFERENCE, Kind.OPERAND, Kind.LAMBDA))
+_WHOLE: Final = frozenset((Takes.RANGE, Takes.ARRAY, Takes.REFERENCE, Takes.OPERAND, Takes.LAMBDA))
 """Kinds of arguments that take an array as one thing."""
 
-_ARRAYS_INSIDE: Final = frozenset((Kind.ARRAY, Kind.OPERAND, Kind.LAMBDA))
+_ARRAYS_INSIDE: Final = frozenset((Takes.ARRAY, Takes.OPERAND, Takes.LAMBDA))
 """Kinds of arguments that are worked out as arrays in every formula."""
 
 

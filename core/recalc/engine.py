@@ -10,7 +10,7 @@ import numpy as np
 
 from core.formula import parse_or_suggest
 from core.formula.language import FormulaError, Node, parse
-from core.formula.values import Date, Error, Pool
+from core.formula.values import Date, Error, TextPool
 from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
 from core.recalc.arrays import lifts, may_be_array
@@ -20,7 +20,7 @@ from core.recalc.filling import Filling
 from core.recalc.graph import Graph
 from core.recalc.names import BookNames
 from core.recalc.regions import Region, Shape
-from core.recalc.runs import Run, runs_of_formulas, runs_of_texts
+from core.recalc.runs import FormulaRun, runs_of_formulas, runs_of_texts
 from core.recalc.store import SheetCells, read_list, span_of_list
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Engine:
 
     def __init__(self, workbook: Workbook) -> None:
         self.workbook = workbook
-        self.pool = Pool()
+        self.pool = TextPool()
         self.cells = [SheetCells(sheet.name, sheet.index) for sheet in workbook.sheets]
         self.regions: list[Region | None] = []
         self.environment = BookEnvironment(workbook, BookNames(workbook), self.cells, self.regions, self.pool)
@@ -66,7 +66,7 @@ class Engine:
         for cells, sheet in zip(self.cells, self.workbook.sheets, strict=True):
             self.enter(cells, runs_of_formulas(sheet.formulas))
 
-    def enter(self, cells: SheetCells, runs: Iterable[Run]) -> None:
+    def enter(self, cells: SheetCells, runs: Iterable[FormulaRun]) -> None:
         """Make regions of the runs of one sheet, all of them to be calculated."""
         for run in runs:
             shape = self._shape(cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None)

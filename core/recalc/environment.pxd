@@ -1,7 +1,7 @@
 """Where a book's formulas run; declarations for the other compiled modules."""
 
 from core.formula.ranges.environment cimport Environment
-from core.formula.values.value cimport Array, Pool, Reference, Span
+from core.formula.values.value cimport Array, TextPool, Reference, Span
 from core.recalc.regions cimport Region
 from core.recalc.store cimport SheetCells
 
@@ -9,7 +9,7 @@ from core.recalc.store cimport SheetCells
 cdef class BookEnvironment(Environment):
     cdef readonly list cells_of
     cdef readonly list regions
-    cdef readonly Pool pool
+    cdef readonly TextPool pool
     cdef readonly object workbook
     cdef readonly object names
     cdef list hidden_rows            # by sheet; None until somebody asks

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from core.formula.ranges import Environment
-from core.formula.values import Pool, Span
+from core.formula.values import Span, TextPool
 from core.grid.sheet import Workbook
 from core.recalc.names import BookNames
 from core.recalc.regions import Region
@@ -14,7 +14,7 @@ class Needs(BaseException):
 class BookEnvironment(Environment):
     cells_of: list[SheetCells]
     regions: list[Region | None]
-    pool: Pool
+    pool: TextPool
     workbook: Workbook
     names: BookNames
     sheet_index: dict[str, int]
@@ -26,7 +26,7 @@ class BookEnvironment(Environment):
         names: BookNames,
         cells_of: list[SheetCells],
         regions: list[Region | None],
-        pool: Pool,
+        pool: TextPool,
         *,
         deadline: float = ...,
     ) -> None: ...

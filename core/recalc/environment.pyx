@@ -2,8 +2,9 @@
 
 from core.formula.ranges.environment cimport Environment
 from core.formula.language import ContextError, LimitExceeded
-from core.formula.values.value cimport Array, Pool, Reference, Span
+from core.formula.values.value cimport Array, TextPool, Reference, Span
 from core.formula.values import REF, Failure
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 from core.recalc.regions cimport CLEAN, Region
 from core.recalc.store cimport CellColumn, SheetCells
 
@@ -29,7 +30,7 @@ cdef class BookEnvironment(Environment):
     `workbook` is the file that the book was made from, `names` what its names and tables mean (a `BookNames`).
     """
 
-    def __init__(self, workbook, names, list cells_of, list regions, Pool pool, *, double deadline=1e300):
+    def __init__(self, workbook, names, list cells_of, list regions, TextPool pool, *, double deadline=1e300):
         Environment.__init__(self, deadline=deadline, date_1904=workbook.date_1904)
         self.workbook = workbook
         self.names = names
@@ -149,9 +150,9 @@ cdef class BookEnvironment(Environment):
             raise Failure(REF)
         if reference.sheet is not cells.name:
             reference = Reference(cells.name, top, left, bottom, right, reference.more)
-        if top == 0 and bottom >= 1_048_575:
+        if top == 0 and bottom >= SHEET_ROWS - 1:
             bottom = max(0, cells.rows_used - 1)
-        if left == 0 and right >= 16_383:
+        if left == 0 and right >= SHEET_COLUMNS - 1:
             right = max(0, cells.columns_used - 1)
         rows, columns = bottom - top + 1, right - left + 1
         if rows * columns > ARRAY_CELLS_MAX:

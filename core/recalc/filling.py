@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.formula.values import NA, SPILL, Array, Pool
+from core.formula.values import NA, SPILL, Array, TextPool
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Workbook
 from core.recalc.regions import Region
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.recalc.graph import Rectangle
 
 
-_WHOLE_CELLS_MAX: Final = 1_048_576
+_WHOLE_CELLS_MAX: Final = ROWS_MAX
 """Cells of whole rows or columns that are filled to their end; of more only those in use."""
 
 
@@ -25,7 +25,7 @@ class Filling:
     `blocked` are those that had no room to spill; `has_moved` is whether the extent of any became another.
     """
 
-    def __init__(self, cells: list[SheetCells], pool: Pool, workbook: Workbook) -> None:
+    def __init__(self, cells: list[SheetCells], pool: TextPool, workbook: Workbook) -> None:
         self._cells = cells
         self._pool = pool
         self._merged = [sheet.merged for sheet in workbook.sheets]

@@ -20,11 +20,10 @@ from core.recalc.environment import Needs
 from core.recalc.regions cimport ABOVE, BELOW, CLEAN, DIRTY, FREE, RUNNING, TANGLED, WAITING, Read, Region, Shape
 from core.recalc.shapes import look_for_plan, prepare, resolve
 from core.recalc.store cimport CellColumn, SheetCells, stored_form
+from core.values cimport BLANK, NUMBER
 from core.grid.address import COLUMNS_MAX
 
 cdef enum:
-    BLANK = 0
-    NUMBER = 1
     PLAN_ROWS_MIN = 24      # below so many rows the machine is quicker than a plan
     WIDE = 64               # a range of more columns stands in the list of its whole sheet
     ADDED_MAX = 256

@@ -2,14 +2,8 @@
 
 from core.formula.functions import FUNCTIONS
 from core.formula.language.tree cimport Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
-from core.grid.address import COLUMNS_MAX, ROWS_MAX
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 from core.recalc.regions cimport Read, Region
-
-cdef enum:
-    SHEET_ROWS = 1_048_576
-    SHEET_COLUMNS = 16_384
-
-assert (ROWS_MAX, COLUMNS_MAX) == (SHEET_ROWS, SHEET_COLUMNS)
 
 cdef frozenset _VOLATILE = frozenset(
     ("OFFSET", "INDIRECT", "RAND", "RANDBETWEEN", "RANDARRAY", "NOW", "TODAY", "CELL", "INFO"))

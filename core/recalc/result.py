@@ -46,7 +46,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class CellFault:
+class CalculationFault:
     """Cells whose formula could not be calculated as it stands, and why."""
 
     reason: str
@@ -83,7 +83,7 @@ class Recalculation:
         return tuple(_place(region, low, high) for region, low, high in self._runs() if region.shape.carried)
 
     @property
-    def faults(self) -> tuple[CellFault, ...]:
+    def faults(self) -> tuple[CalculationFault, ...]:
         """Formulas that could not be read (#NAME?), or passed a limit (#VALUE!)."""
         found: dict[str, list[str]] = {}
         for region, low, high in self._runs():
@@ -91,7 +91,7 @@ class Recalculation:
                 found.setdefault(region.shape.fault, []).append(_place(region, low, high))
         for region, row, reason in self._faults:
             found.setdefault(reason, []).append(_place(region, row, row))
-        return tuple(CellFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
+        return tuple(CalculationFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
 
     @property
     def mismatch_count(self) -> int:

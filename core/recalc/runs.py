@@ -14,7 +14,7 @@ from core.grid.sheet import Formulas
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FormulaRun:
     """Formula cells of one column, one below the other, that share one relative formula."""
 
     first: int
@@ -31,17 +31,17 @@ class Run:
     spills: bool = False
 
 
-def runs_of_texts(texts: list[str], rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Iterator[Run]:
+def runs_of_texts(texts: list[str], rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Iterator[FormulaRun]:
     """The runs of formulas given one by one, with their '=', in (column, row) order."""
     codes, _ = shapes(texts, rows, columns)
     for first, last in _bounds(rows, columns, codes):
-        yield Run(
+        yield FormulaRun(
             int(rows[first]), int(rows[last]), int(columns[first]), texts[first], int(rows[first]),
             int(columns[first]), int(codes[first]),
         )  # fmt: skip
 
 
-def runs_of_formulas(formulas: Formulas) -> Iterator[Run]:
+def runs_of_formulas(formulas: Formulas) -> Iterator[FormulaRun]:
     """The runs of a sheet's formulas as a file holds them, array formulas apart."""
     if not len(formulas):
         return
@@ -60,7 +60,7 @@ def runs_of_formulas(formulas: Formulas) -> Iterator[Run]:
         if (top, left) != (row, column):  # a damaged range: the formula fills its own cell
             top, left, bottom, right = row, column, row, column
         text = "=" + strings[int(formulas.texts[origin])]
-        yield Run(
+        yield FormulaRun(
             row, row, column, text, row, column, int(codes[place[at]]), (top, left, bottom, right),
             at in formulas.dynamic,
         )  # fmt: skip
@@ -70,7 +70,7 @@ def runs_of_formulas(formulas: Formulas) -> Iterator[Run]:
     for first, last in _bounds(rows, columns, codes[place]):
         at = int(place[first])
         origin = int(origins[at])
-        yield Run(
+        yield FormulaRun(
             int(rows[first]), int(rows[last]), int(columns[first]), texts[at], int(formulas.rows[origin]),
             int(formulas.columns[origin]), int(codes[at]),
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t
 
-from core.formula.values.value cimport Pool, Span
+from core.formula.values.value cimport TextPool, Span
 
 
 cdef class CellColumn:
@@ -22,7 +22,7 @@ cdef class CellColumn:
     cdef Py_ssize_t pending          # regions with formulas in this column that wait to be calculated
     cdef int _hold(self, object kinds, object numbers, object codes, object owners) except -1
     cpdef int reserve(self, Py_ssize_t first, Py_ssize_t last) except -1
-    cdef object value(self, Py_ssize_t row, Pool pool)
+    cdef object value(self, Py_ssize_t row, TextPool pool)
     cdef void put(self, Py_ssize_t row, uint8_t kind, double number, int32_t code) noexcept
     cpdef Span span(self, Py_ssize_t first, Py_ssize_t rows)
     cdef int32_t owner(self, Py_ssize_t row) noexcept
@@ -40,4 +40,4 @@ cdef class SheetCells:
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last)
 
 
-cdef tuple stored_form(object value, Pool pool)
+cdef tuple stored_form(object value, TextPool pool)

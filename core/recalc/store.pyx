@@ -9,18 +9,13 @@ import numpy as np
 
 from cpython.buffer cimport PyBuffer_FillInfo
 
-from core.formula.values.value cimport Error, Pool, Span, cell_of
+from core.formula.values.value cimport Error, TextPool, Span, cell_of
+from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 from core.formula.values import NUM, VALUE, Array, Date
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import GappedColumn
 
 cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
     SPANS_KEPT = 4096
     GAP_MIN = 65_536  # rows without a cell from which a column's memory is taken by the page
 
@@ -128,7 +123,7 @@ cdef class CellColumn:
         self.base, self.size = low, size
         return self._hold(kinds, numbers, codes, owners)
 
-    cdef object value(self, Py_ssize_t row, Pool pool):
+    cdef object value(self, Py_ssize_t row, TextPool pool):
         """The value of one row; None outside the column."""
         cdef Py_ssize_t at = row - self.base
         if at < 0 or at >= self.size:
@@ -231,17 +226,17 @@ cdef class SheetCells:
         self.columns_used = max(self.columns_used, column + 1)
         return found
 
-    def value(self, Py_ssize_t row, Py_ssize_t column, Pool pool):
+    def value(self, Py_ssize_t row, Py_ssize_t column, TextPool pool):
         """The value of one cell; None outside the cells."""
         cdef CellColumn found = self.column(column)
         return None if found is None else found.value(row, pool)
 
-    def put(self, Py_ssize_t row, Py_ssize_t column, value, Pool pool):
+    def put(self, Py_ssize_t row, Py_ssize_t column, value, TextPool pool):
         """Write one value."""
         cdef tuple form = stored_form(value, pool)
         self.grown(column, row, row).put(row, form[0], form[1], form[2])
 
-    def load(self, sheet, Pool pool):
+    def load(self, sheet, TextPool pool):
         """Copy the columns of a `core.grid.sheet.Sheet`, its text entered into the book's pool; those with gaps, which
         may be long, once they are asked for."""
         codes_of = np.array([pool.intern(text) for text in sheet.text.strings()] + [-1], np.int32)
@@ -256,7 +251,7 @@ cdef class SheetCells:
         self.rows_used, self.columns_used = sheet.row_count, sheet.column_count
 
 
-cdef tuple stored_form(object value, Pool pool):
+cdef tuple stored_form(object value, TextPool pool):
     """(kind, number, code) of a value; of an array its first element."""
     cdef double number
     kind = type(value)
@@ -283,7 +278,7 @@ cdef tuple stored_form(object value, Pool pool):
     return (ERROR, <double> _VALUE.code, -1)
 
 
-cdef inline int _write(CellColumn column, Py_ssize_t row, object value, Pool pool, object checked) except -1:
+cdef inline int _write(CellColumn column, Py_ssize_t row, object value, TextPool pool, object checked) except -1:
     """Write a given value in a row that is part of the column: NaN is blank, what is no plain value is `checked`."""
     cdef tuple form
     if type(value) is float and value - value == 0:
@@ -298,7 +293,7 @@ cdef inline int _write(CellColumn column, Py_ssize_t row, object value, Pool poo
     return 0
 
 
-def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, checked):
+def read_list(SheetCells cells, Py_ssize_t column, list values, TextPool pool, checked):
     """Write a list from row 0 down; (rows, texts) of the items that are formulas (a text that begins with '=').
 
     NaN is blank; `checked` makes a value of a cell of what is no plain number or text, or raises.
@@ -319,7 +314,7 @@ def read_list(SheetCells cells, Py_ssize_t column, list values, Pool pool, check
     return rows.base[:found], values if found == count else [values[row] for row in rows[:found]]
 
 
-def span_of_list(list values, Pool pool, checked):
+def span_of_list(list values, TextPool pool, checked):
     """The Span of a list of constants, `checked` as in `read_list`."""
     cdef CellColumn column = CellColumn(0, len(values))
     cdef Py_ssize_t row
@@ -328,7 +323,7 @@ def span_of_list(list values, Pool pool, checked):
     return Span(column.kinds, column.numbers, column.codes)
 
 
-def put_values(SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right, list grid, Pool pool):
+def put_values(SheetCells cells, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right, list grid, TextPool pool):
     """Write a rectangle of formula results, row-major; a blank result is 0, as in any formula cell."""
     cdef Py_ssize_t row, column, width = right - left + 1
     cdef CellColumn found

@@ -28,11 +28,10 @@ from core.reconcile.copying import write_issues
 from core.reconcile.isolate import ISSUES_FILE, LOANS_FILE
 from core.reconcile.rules import ReconcileError
 from core.reconcile.run import reconcile
+from core.values import EPOCH
 
 COLUMN_CHARACTERS: Final = 200
 """Of a header that is told."""
-
-_EPOCH: Final = date(1970, 1, 1).toordinal()
 
 
 def read_tape(order: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -84,7 +83,7 @@ def _no_loans(book: Portfolio) -> str:
 
 def _day(days: float | None) -> str | None:
     """A day since 1970 as ISO text; None where the calendar does not have it."""
-    ordinal = 0 if days is None else _EPOCH + int(days)
+    ordinal = 0 if days is None else EPOCH.toordinal() + int(days)
     return date.fromordinal(ordinal).isoformat() if date.min.toordinal() <= ordinal <= date.max.toordinal() else None
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import Final
 
 import numpy as np
 
-_EPOCH: Final = date(1970, 1, 1).toordinal()
+from core.values import EPOCH
 
 
 def number_text(number: float) -> str:
@@ -25,7 +24,7 @@ def date_text(days: float) -> str:
     """Days since 1970-01-01 as an ISO date; "" for NaN. A day that no calendar has stands as its number."""
     if days != days:
         return ""
-    ordinal = math.floor(days) + _EPOCH if math.isfinite(days) else 0
+    ordinal = math.floor(days) + EPOCH.toordinal() if math.isfinite(days) else 0
     return (
         date.fromordinal(ordinal).isoformat()
         if date.min.toordinal() <= ordinal <= date.max.toordinal()

@@ -18,6 +18,7 @@ from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
 from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
+from core.values import EPOCH
 from service.compliance import store
 from service.compliance.schema import (
     AlreadyRunning,
@@ -52,7 +53,6 @@ INLINE_ROWS_MAX: Final = 10_000
 WORKBOOK_PATIENCE: Final = 10
 """How much longer a mapping may work on a workbook than on a sample."""
 
-EPOCH: Final = date(1970, 1, 1)
 
 Limits = MappingOf[str, engine.Threshold]
 

@@ -15,6 +15,7 @@ from core.grid.sheet import Sheet
 from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.stored import loans_at
 from core.reconcile.isolate import Comparison
+from core.values import EPOCH
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.context import Unit
@@ -32,7 +33,6 @@ MAPPED_BYTES_MAX = 32 * 1024 * 1024
 """Of the mapped tapes together, beside the files' own pages."""
 TEXT_CHARACTERS = 1_000
 """Of one text of a loan; what a stranger's cell holds beyond that is cut."""
-EPOCH = date(1970, 1, 1)
 DAYS_LEAST, DAYS_MOST = (date.min - EPOCH).days, (date.max - EPOCH).days
 
 _TEXTS = (

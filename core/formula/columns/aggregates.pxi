@@ -19,14 +19,14 @@ cdef struct Item:
     Py_ssize_t low  # first row: from the formula's own, or of the sheet (RUNNING_ITEM)
     Py_ssize_t high  # last row, from the formula's own
 
-cdef struct Tally:
+cdef struct Totals:
     double value
     int64_t count
     int error
     bint date
 
 
-cdef inline void _open(Tally *tally, int function) noexcept nogil:
+cdef inline void _open(Totals *tally, int function) noexcept nogil:
     tally.value = 0
     if function == MINIMUM:
         tally.value = INFINITY
@@ -39,7 +39,7 @@ cdef inline void _open(Tally *tally, int function) noexcept nogil:
     tally.date = False
 
 
-cdef inline void _count_in(Tally *tally, int function, double number, bint date) noexcept nogil:
+cdef inline void _count_in(Totals *tally, int function, double number, bint date) noexcept nogil:
     tally.count += 1
     if function == SUM or function == AVERAGE:
         tally.value += number
@@ -68,7 +68,7 @@ cdef inline bint _is_logical(int function) noexcept nogil:
     return function == ALL_TRUE or function == ANY_TRUE or function == ODD_TRUE
 
 
-cdef inline void _count_cell(Tally *tally, int function, uint8_t kind, double number) noexcept nogil:
+cdef inline void _count_cell(Totals *tally, int function, uint8_t kind, double number) noexcept nogil:
     """One cell that was read through a reference."""
     if function == COUNT_ANY:
         tally.count += kind != BLANK
@@ -81,7 +81,7 @@ cdef inline void _count_cell(Tally *tally, int function, uint8_t kind, double nu
         _count_in(tally, function, number, False)
 
 
-cdef inline void _count_value(Tally *tally, int function, uint8_t kind, double number) noexcept nogil:
+cdef inline void _count_value(Totals *tally, int function, uint8_t kind, double number) noexcept nogil:
     """One value given directly, text already read as a number or a condition."""
     if function == COUNT_ANY:
         tally.count += 1
@@ -92,13 +92,13 @@ cdef inline void _count_value(Tally *tally, int function, uint8_t kind, double n
         _count_in(tally, function, number, kind == DATE)
 
 
-cdef void _close(Tally *tallies, int function, Register *out, Py_ssize_t rows) noexcept nogil:
+cdef void _close(Totals *tallies, int function, Register *out, Py_ssize_t rows) noexcept nogil:
     """The answers out of the tallies."""
     cdef Py_ssize_t row
     cdef int seen = 0
     cdef uint8_t kind
     cdef double number
-    cdef Tally *tally
+    cdef Totals *tally
     for row in range(rows):
         tally = &tallies[row]
         kind, number = NUMBER, tally.value
@@ -127,7 +127,7 @@ cdef void _close(Tally *tallies, int function, Register *out, Py_ssize_t rows) n
     _settle(out, seen)
 
 
-cdef inline void _sweep_window(Tally *tally, int function, Slot **slots, int width, Py_ssize_t first,
+cdef inline void _sweep_window(Totals *tally, int function, Slot **slots, int width, Py_ssize_t first,
                                Py_ssize_t last) noexcept nogil:
     """Rows `first` to `last` of the sheet, in reading order."""
     cdef Py_ssize_t row, at
@@ -138,7 +138,7 @@ cdef inline void _sweep_window(Tally *tally, int function, Slot **slots, int wid
             _count_cell(tally, function, slots[column].kinds[at], slots[column].numbers[at])
 
 
-cdef void _add_cells(Tally *tallies, int function, const uint8_t *kinds, const double *numbers,
+cdef void _add_cells(Totals *tallies, int function, const uint8_t *kinds, const double *numbers,
                      Py_ssize_t rows) noexcept nogil:
     """One cell of each row into its tally."""
     cdef Py_ssize_t row
@@ -154,13 +154,13 @@ cdef void _add_cells(Tally *tallies, int function, const uint8_t *kinds, const d
 
 cdef int _aggregate(_Run run, int function, Register *out, Item *items, int count, Py_ssize_t rows) except -1 nogil:
     """All items of one call, over a chunk."""
-    cdef Tally *tallies = run.tallies
+    cdef Totals *tallies = run.tallies
     cdef Py_ssize_t row, own, height
     cdef int at, column
     cdef Item *item
     cdef Slot *slot
     cdef Register value
-    cdef Tally *running
+    cdef Totals *running
     cdef uint8_t *kinds
     if items[0].kind != RUNNING_ITEM:
         for row in range(rows):

@@ -19,14 +19,14 @@ from core.formula.ranges.index import Groups, Vector, groups_of, take
 from core.formula.ranges.tally import Tally, tally, tally_group
 from core.formula.values.coerce import to_logical, to_number
 from core.formula.values.criteria import Criterion
-from core.formula.values.value import OMITTED, REF, VALUE, Array, Error, Failure, Pool, Span
+from core.formula.values.value import OMITTED, REF, VALUE, Array, Error, Failure, Span, TextPool
 from core.values import Kind
 
 ColumnBody = Callable[[Environment, list[Any]], Span | None]
 
 
-class _NotColumnar(Exception):
-    """Arguments that a column body has no way for."""
+class NotColumnar(Exception):
+    """A formula, its arguments, or what it met are not for whole columns."""
 
 
 def constant(value: Error | float, rows: int) -> Span:
@@ -47,7 +47,7 @@ def array_with_pool(value: Any) -> Array:
     """An argument that is an array of columns."""
     if isinstance(value, Array) and value.spans is not None and value.pool is not None:
         return value
-    raise _NotColumnar
+    raise NotColumnar
 
 
 def single(value: Any, default: Any = None) -> Any:
@@ -55,7 +55,7 @@ def single(value: Any, default: Any = None) -> Any:
     if value is OMITTED:
         return default
     if isinstance(value, Span | Array | Error):
-        raise _NotColumnar
+        raise NotColumnar
     return value
 
 
@@ -63,7 +63,7 @@ def number_of(value: Any, default: float) -> float:
     """A fixed numeric argument."""
     number = to_number(single(value, default))
     if isinstance(number, Error):
-        raise _NotColumnar
+        raise NotColumnar
     return number
 
 
@@ -75,7 +75,7 @@ def given(arguments: list[Any], place: int) -> Any:
 def keys_of(value: Any) -> Span:
     """The argument that differs by row."""
     if not isinstance(value, Span):
-        raise _NotColumnar
+        raise NotColumnar
     return value
 
 
@@ -93,12 +93,12 @@ def exact_positions(
     rows = len(keys.kinds)
     environment.spend(rows)
     groups = groups_of(environment, array, 0, row, rows) or Groups(Vector(array, 0, row))
-    return groups.positions(environment, keys, array.pool or Pool(), wild, legacy, last)
+    return groups.positions(environment, keys, array.pool or TextPool(), wild, legacy, last)
 
 
 def sorted_positions(environment: Environment, keys: Span, array: Array, row: bool, falling: bool) -> NDArray[np.int32]:
     """The rows that a search in sorted data ends at."""
-    return Vector(array, 0, row).positions(environment, keys, array.pool or Pool(), falling)
+    return Vector(array, 0, row).positions(environment, keys, array.pool or TextPool(), falling)
 
 
 def look_up(environment: Environment, arguments: list[Any], row: bool) -> Span:
@@ -107,7 +107,7 @@ def look_up(environment: Environment, arguments: list[Any], row: bool) -> Span:
     number = int(number_of(arguments[2], 0.0))
     sorted_ = to_logical(single(given(arguments, 3), True))
     if isinstance(sorted_, Error) or not 1 <= number <= (array.rows if row else array.columns):
-        raise _NotColumnar
+        raise NotColumnar
     if sorted_:
         found = sorted_positions(environment, keys, array, row, falling=False)
     else:
@@ -127,7 +127,7 @@ def match(environment: Environment, arguments: list[Any]) -> Span:
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
     kind = number_of(given(arguments, 2), 1.0)
     if array.rows > 1 and array.columns > 1:
-        raise _NotColumnar
+        raise NotColumnar
     across = array.columns > 1
     if kind == 0:
         return numbers_span(exact_positions(environment, keys, array, across, wild=True))
@@ -139,9 +139,9 @@ def place(environment: Environment, arguments: list[Any], modes: int) -> NDArray
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
     mode, search = number_of(given(arguments, modes), 0.0), number_of(given(arguments, modes + 1), 1.0)
     if mode not in (0, 2) or search not in (1, -1) or (array.rows > 1 and array.columns > 1):
-        raise _NotColumnar
+        raise NotColumnar
     if np.any(keys.kinds == Kind.BLANK):
-        raise _NotColumnar
+        raise NotColumnar
     return exact_positions(environment, keys, array, array.columns > 1, wild=mode == 2, legacy=False, last=search < 0)
 
 
@@ -152,7 +152,7 @@ def xmatch(environment: Environment, arguments: list[Any]) -> Span:
 def xlookup(environment: Environment, arguments: list[Any]) -> Span:
     results, array = array_with_pool(arguments[2]), array_with_pool(arguments[1])
     if results.columns != 1 or array.columns != 1 or results.rows != array.rows:
-        raise _NotColumnar
+        raise NotColumnar
     absent = single(given(arguments, 3), OMITTED)
     found = place(environment, arguments, 4)
     answer = take(Vector(results, 0).span(), found)
@@ -171,10 +171,10 @@ def offsets(value: Any, size: int, rows: int) -> NDArray[np.int32]:
         value = constant(number_of(value, 0.0), rows)
     kinds = value.kinds
     if np.any(kinds == Kind.TEXT):
-        raise _NotColumnar
+        raise NotColumnar
     numbers = np.trunc(np.clip(np.where(kinds == Kind.ERROR, 1.0, value.numbers), -1.0, 2.0**30))
     if size > 1 and np.any(numbers == 0):
-        raise _NotColumnar
+        raise NotColumnar
     places = np.maximum(numbers, 1.0 if size == 1 else 0.0).astype(np.int32) - 1
     places[numbers > size] = -2 - REF.code
     places[numbers < 0] = -2 - VALUE.code
@@ -188,12 +188,12 @@ def index(environment: Environment, arguments: list[Any]) -> Span:
     array = array_with_pool(arguments[0])
     spans = [argument for argument in arguments[1:] if isinstance(argument, Span)]
     if len(arguments) > 3 or not spans:
-        raise _NotColumnar
+        raise NotColumnar
     rows = len(spans[0].kinds)
     environment.spend(rows)
     if len(arguments) == 2:
         if array.rows > 1 and array.columns > 1:
-            raise _NotColumnar
+            raise NotColumnar
         across = array.columns > 1
         return take(
             Vector(array, 0, across).span(), offsets(arguments[1], array.columns if across else array.rows, rows)
@@ -201,13 +201,13 @@ def index(environment: Environment, arguments: list[Any]) -> Span:
     column = arguments[2]
     if isinstance(column, Span):
         if array.rows > 1:
-            raise _NotColumnar
+            raise NotColumnar
         down = offsets(arguments[1], 1, rows)
         places = offsets(column, array.columns, rows)
         return take(Vector(array, 0, True).span(), np.where(down < 0, down, places).astype(np.int32))
     number = int(number_of(column, 0.0))
     if not 1 <= number <= array.columns:
-        raise _NotColumnar
+        raise NotColumnar
     return take(Vector(array, number - 1).span(), offsets(arguments[1], array.rows, rows))
 
 
@@ -222,7 +222,7 @@ def tallied(
     pools = [array.pool for array in ranges if array.pool is not None]
     spans = [criterion for criterion in criteria if isinstance(criterion, Span)]
     if not spans or any(isinstance(criterion, Array) for criterion in criteria):
-        raise _NotColumnar
+        raise NotColumnar
     rows = len(spans[0].kinds)
     asked = by_group(environment, ranges, values, criteria, answer) if pools else None
     columns = []
@@ -230,9 +230,9 @@ def tallied(
         if not isinstance(criterion, Span):
             columns.append([None if criterion is OMITTED else criterion] * rows)
         elif not pools and np.any(criterion.kinds == Kind.TEXT):
-            raise _NotColumnar
+            raise NotColumnar
         else:
-            columns.append(Array(rows, 1, spans=(criterion,), pool=pools[0] if pools else Pool()).cells())
+            columns.append(Array(rows, 1, spans=(criterion,), pool=pools[0] if pools else TextPool()).cells())
     answers: dict[Any, float | Error] = {}
     kinds, numbers = np.full(rows, Kind.NUMBER, np.uint8), np.empty(rows)
     for row, wanted in enumerate(zip(*columns, strict=True)):
@@ -303,7 +303,7 @@ def with_many(answer: Callable[[Tally], float | Error]) -> ColumnBody:
         first = 0 if answer is count else 1
         pairs = arguments[first:]
         if len(pairs) % 2:
-            raise _NotColumnar
+            raise NotColumnar
         tested, numbers = ranges_many(arguments[0] if first else None, tuple(pairs[::2]))
         return tallied(environment, tested, numbers, pairs[1::2], answer)
 
@@ -316,7 +316,7 @@ def guarded(body: ColumnBody) -> ColumnBody:
     def run(environment: Environment, arguments: list[Any]) -> Span | None:
         try:
             return body(environment, arguments)
-        except (_NotColumnar, Failure):
+        except (NotColumnar, Failure):
             return None
 
     return run

@@ -66,7 +66,7 @@ cdef object _called(_Run run, _Lift lift, list arguments):
     value = call(run.environment, lift.function, arguments)
     if isinstance(value, Reference):
         if (<Reference> value).rows != 1 or (<Reference> value).columns != 1 or (<Reference> value).more:
-            raise _NotColumnar
+            raise NotColumnar
         return run.environment.cell((<Reference> value).sheet, (<Reference> value).top, (<Reference> value).left)
     return value
 

@@ -4,11 +4,11 @@
 cdef class _Columns(Environment):
     """A sheet whose columns are arrays: what a plan and the parts that are the same in every row read."""
 
-    cdef readonly Pool pool
+    cdef readonly TextPool pool
     cdef dict spans
     cdef readonly Py_ssize_t rows
 
-    def __init__(self, dict spans, Pool pool, Py_ssize_t rows):
+    def __init__(self, dict spans, TextPool pool, Py_ssize_t rows):
         Environment.__init__(self)
         self.spans, self.pool, self.rows = spans, pool, rows
         self.indexes = {}
@@ -59,7 +59,7 @@ def map_columns(Plan plan, columns, program=None):
         FormulaError: the program gives an array in a row, or what it raises.
         ValueError: the arrays differ in length, or a name is not a column.
     """
-    cdef Pool pool = Pool()
+    cdef TextPool pool = TextPool()
     cdef dict spans = {}
     rows = {len(array) for array in columns.values()}
     if len(rows) > 1:
@@ -94,7 +94,7 @@ cdef object _all_numbers(Py_ssize_t rows):
     return _NUMBER_KINDS[:rows]
 
 
-cdef Span _span_of_array(array, Pool pool):
+cdef Span _span_of_array(array, TextPool pool):
     mask = None if np.ma.getmask(array) is np.ma.nomask else np.ma.getmaskarray(array)
     values = np.asarray(array)
     if values.ndim != 1:
@@ -125,7 +125,7 @@ cdef Span _span_of_numbers(values, uint8_t kind, mask):
     return Span(kinds, values, _no_codes(len(values)))
 
 
-cdef Span _span_of_objects(list values, mask, Pool pool):
+cdef Span _span_of_objects(list values, mask, TextPool pool):
     cdef Py_ssize_t row
     cdef uint8_t[::1] kinds = np.zeros(len(values), np.uint8)
     cdef double[::1] numbers = np.zeros(len(values))
@@ -147,7 +147,7 @@ cdef Span _span_of_objects(list values, mask, Pool pool):
     return Span(kinds.base, numbers.base, codes.base)
 
 
-cdef object _array_of_span(Span span, Pool pool):
+cdef object _array_of_span(Span span, TextPool pool):
     cdef const uint8_t[::1] kinds
     cdef const double[::1] numbers
     cdef const int32_t[::1] codes

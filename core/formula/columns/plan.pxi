@@ -69,7 +69,7 @@ cdef class Plan:
             return Span(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32))
         try:
             return _Run(self, source, row, column, rows, beside).span()
-        except (_NotColumnar, Failure):
+        except (NotColumnar, Failure):
             return None
 
     cdef void take(self, _Planner planner) except *:
@@ -121,7 +121,7 @@ def plan(Node tree not None, *, str text="", is_fixed_name=None):
     try:
         made.result = planner.root(tree)
         made.take(planner)
-    except (_NotColumnar, FormulaError):
+    except (NotColumnar, FormulaError):
         return None
     return made
 
@@ -147,8 +147,7 @@ _ROWLESS = frozenset(("COLUMN", "COLUMNS"))
 """Functions of a reference that never see its rows."""
 
 cdef object _SINGLE_KINDS = frozenset((
-    ArgumentKind.NUMBER, ArgumentKind.INTEGER, ArgumentKind.TEXT, ArgumentKind.LOGICAL, ArgumentKind.VALUE,
-    ArgumentKind.ANY,
+    Takes.NUMBER, Takes.INTEGER, Takes.TEXT, Takes.LOGICAL, Takes.VALUE, Takes.ANY,
 ))
 
 
@@ -219,11 +218,11 @@ cdef class _Planner:
     # What is the same in every row.
 
     cdef bint is_fixed(self, Node node, int place=ONE_VALUE) except -1:
-        """Whether a part has one value for all rows. Raises _NotColumnar for what no plan may hold."""
+        """Whether a part has one value for all rows. Raises NotColumnar for what no plan may hold."""
         cdef bint fixed
         self.depth += 1
         if self.depth > DEPTH_MAX:
-            raise _NotColumnar
+            raise NotColumnar
         fixed = self.is_fixed_node(node, place)
         self.depth -= 1
         return fixed
@@ -255,20 +254,20 @@ cdef class _Planner:
                 return True
         elif isinstance(node, Spill) and (place == RANGE or place == ANY_SHAPE):
             return self.is_fixed((<Spill> node).operand, place)
-        raise _NotColumnar
+        raise NotColumnar
 
     cdef bint is_fixed_area(self, Area node, int place) except -1:
         cdef bint fixed = node.whole_columns or (node.first.row_absolute and node.last.row_absolute)
         if fixed and (place == ONE_VALUE or place == WITHIN_RANGE):  # it is cut with the formula's own row
-            raise _NotColumnar
+            raise NotColumnar
         return fixed
 
     cdef bint is_fixed_call(self, Call node, int place) except -1:
         function = FUNCTIONS.get(node.name)
         if function is None or not _takes(function, len(node.arguments)):
-            raise _NotColumnar
+            raise NotColumnar
         if function.volatile and node.name not in _STEADY_VOLATILES or node.name == "LAMBDA":
-            raise _NotColumnar
+            raise NotColumnar
         if node.name == "LET":
             return False
         if node.name in _ROWLESS and (not node.arguments or isinstance(node.arguments[0], (Cell, Area))):
@@ -287,7 +286,7 @@ cdef class _Planner:
         if function.body is None and function.name not in ("AND", "OR", "XOR"):
             return ONE_VALUE if place == ONE_VALUE else WITHIN_RANGE
         kind = function.argument(at).kind
-        if kind is ArgumentKind.RANGE or kind is ArgumentKind.REFERENCE:
+        if kind is Takes.RANGE or kind is Takes.REFERENCE:
             return RANGE
         if kind in _SINGLE_KINDS:
             return ONE_VALUE if place == ONE_VALUE else WITHIN_RANGE
@@ -298,7 +297,7 @@ cdef class _Planner:
     cdef int value(self, Node node) except -1:
         """The register of a part's value."""
         if isinstance(node, (Area, ArrayLiteral)):
-            raise _NotColumnar
+            raise NotColumnar
         if isinstance(node, Name) and (<Name> node).sheet is None and (<Name> node).name.casefold() in self.scope:
             return self.scope[(<Name> node).name.casefold()][0]
         if self.is_fixed(node):
@@ -311,17 +310,17 @@ cdef class _Planner:
             return self.binary(<Binary> node)
         if isinstance(node, Call):
             return self.call(<Call> node)
-        raise _NotColumnar
+        raise NotColumnar
 
     cdef int cell(self, Cell node) except -1:
         if node.last_sheet is not None:
-            raise _NotColumnar
+            raise NotColumnar
         return self.input(node.sheet, node.column, node.column_absolute, node.row)
 
     cdef int unary(self, Unary node) except -1:
         cdef int a
         if node.operator == "@" and not isinstance(node.operand, Cell):
-            raise _NotColumnar
+            raise NotColumnar
         a = self.value(node.operand)
         if node.operator in ("+", "@"):
             return a
@@ -332,7 +331,7 @@ cdef class _Planner:
             return self.two(_ARITHMETIC[node.operator], node.left, node.right, 0)
         if node.operator in _BINARY:
             return self.two(_BINARY[node.operator], node.left, node.right, 0)
-        raise _NotColumnar
+        raise NotColumnar
 
     cdef int two(self, int operation, Node left, Node right, int extra) except -1:
         cdef int a = self.value(left)
@@ -383,7 +382,7 @@ cdef class _Planner:
         """IFS, as IFs inside each other."""
         cdef int so_far = self.constant(NA), at
         if len(arguments) % 2:
-            raise _NotColumnar
+            raise NotColumnar
         for at in range(len(arguments) - 2, -1, -2):
             so_far = self.choice(arguments[at], self.value(arguments[at + 1]), so_far)
         return so_far
@@ -392,7 +391,7 @@ cdef class _Planner:
         cdef int subject = self.value(arguments[0]), so_far, at, other, same, answer
         cdef tuple pairs = arguments[1:]
         if len(pairs) < 2:
-            raise _NotColumnar
+            raise NotColumnar
         self.pinned.add(subject)
         if len(pairs) % 2:
             so_far, pairs = self.value(pairs[len(pairs) - 1]), pairs[:len(pairs) - 1]
@@ -415,10 +414,10 @@ cdef class _Planner:
         cdef int at, register
         outer = dict(self.scope)
         if len(arguments) % 2 == 0:
-            raise _NotColumnar
+            raise NotColumnar
         for at in range(0, len(arguments) - 1, 2):
             if not isinstance(arguments[at], Name) or (<Name> arguments[at]).sheet is not None:
-                raise _NotColumnar
+                raise NotColumnar
             register = self.value(arguments[at + 1])
             self.pinned.add(register)
             self.scope[(<Name> arguments[at]).name.casefold()] = register, self.origin(arguments[at + 1])
@@ -436,10 +435,10 @@ cdef class _Planner:
             if area.first.row_absolute and not area.last.row_absolute:
                 # Only where the range does not turn round: its first row is anchored, so that the run refuses it.
                 (<_Column> self.slots[self.slot(area.sheet, area.first.column, area.first.column_absolute)]).reach(0, 0)
-                raise _NotColumnar
+                raise NotColumnar
             if not area.first.row_absolute and not area.last.row_absolute:
                 return self.constant(float(abs(area.last.row - area.first.row) + 1))
-        raise _NotColumnar
+        raise NotColumnar
 
     # Windows and aggregates.
 
@@ -450,16 +449,16 @@ cdef class _Planner:
         cdef Py_ssize_t low, high, left, right, column
         cdef int slot, start = len(self.window_slots)
         if area.last_sheet is not None or area.whole_rows or last.row_absolute:
-            raise _NotColumnar
+            raise NotColumnar
         if first.column_absolute != last.column_absolute:
-            raise _NotColumnar
+            raise NotColumnar
         left, right = min(first.column, last.column), max(first.column, last.column)
         if first.row_absolute:
             low, high = first.row, last.row
         else:
             low, high = min(first.row, last.row), max(first.row, last.row)
         if (right - left + 1) * (1 if first.row_absolute else high - low + 1) > WINDOW_CELLS_MAX:
-            raise _NotColumnar
+            raise NotColumnar
         self.weight += (right - left + 1) * (1 if first.row_absolute else high - low + 1)
         for column in range(left, right + 1):
             slot = self.slot(area.sheet, column, first.column_absolute)
@@ -499,14 +498,14 @@ cdef class _Planner:
     cdef int origin(self, Node node) except -1:
         """Whether a value comes through a reference, where a function of ranges passes text, booleans and blanks by.
 
-        Raises _NotColumnar where that differs from row to row."""
+        Raises NotColumnar where that differs from row to row."""
         cdef tuple arguments
         if isinstance(node, Cell):
             return FROM_CELL
         if isinstance(node, Name):
             found = self.scope.get((<Name> node).name.casefold()) if (<Name> node).sheet is None else None
             if found is None:
-                raise _NotColumnar
+                raise NotColumnar
             return found[1]
         if isinstance(node, Literal):
             return FROM_EITHER if isinstance((<Literal> node).value, float) else COMPUTED
@@ -518,7 +517,7 @@ cdef class _Planner:
         if isinstance(node, Empty):
             return COMPUTED
         if not isinstance(node, Call):
-            raise _NotColumnar
+            raise NotColumnar
         arguments, name = (<Call> node).arguments, (<Call> node).name
         if name == "IF":
             origins = [self.origin(a) for a in arguments[1:]]
@@ -531,14 +530,14 @@ cdef class _Planner:
         if name == "CHOOSE":
             return self.common_origin([self.origin(a) for a in arguments[1:]])
         if name == "SWITCH" or name == "LET" or any(
-                row.kind in (ArgumentKind.OPERAND, ArgumentKind.REFERENCE) for row in FUNCTIONS[name].arguments):
-            raise _NotColumnar
+                row.kind in (Takes.OPERAND, Takes.REFERENCE) for row in FUNCTIONS[name].arguments):
+            raise NotColumnar
         return FROM_EITHER if name in _NUMBER_FUNCTIONS or name in _DIGIT_FUNCTIONS else COMPUTED
 
     cdef int common_origin(self, list origins) except -1:
         found = set(origins) - {FROM_EITHER}
         if len(found) > 1:
-            raise _NotColumnar
+            raise NotColumnar
         return found.pop() if found else FROM_EITHER
 
     # Everything else of the catalogue.
@@ -546,14 +545,14 @@ cdef class _Planner:
     cdef int lift(self, Call node) except -1:
         function = FUNCTIONS[node.name]
         if function.body is None:
-            raise _NotColumnar
+            raise NotColumnar
         cdef list reads = [], sources = []
         cdef int at
         for at, argument in enumerate(node.arguments):
             sources.append(self.argument(function.argument(at), argument, reads))
         moves = any(source[0] == WINDOW_ARGUMENT for source in sources)
         numbers = not function.environment and all(
-            row.kind is ArgumentKind.NUMBER for row in function.arguments) and not any(
+            row.kind is Takes.NUMBER for row in function.arguments) and not any(
             source[0] == GIVEN_ARGUMENT for source in sources)
         self.lifts.append(_Lift(
             _as_lambda(node), function.body if numbers else None, COLUMN_BODIES.get(node.name), tuple(sources),
@@ -567,20 +566,20 @@ cdef class _Planner:
         single = kind in _SINGLE_KINDS
         if isinstance(node, Empty):
             return GIVEN_ARGUMENT, row.empty
-        if kind is ArgumentKind.REFERENCE or kind is ArgumentKind.LAMBDA:
-            raise _NotColumnar
+        if kind is Takes.REFERENCE or kind is Takes.LAMBDA:
+            raise NotColumnar
         if single and isinstance(node, (Area, ArrayLiteral)):
-            raise _NotColumnar
-        if self.is_fixed(node, ONE_VALUE if single else RANGE if kind is ArgumentKind.RANGE else ANY_SHAPE):
+            raise NotColumnar
+        if self.is_fixed(node, ONE_VALUE if single else RANGE if kind is Takes.RANGE else ANY_SHAPE):
             self.fixed.append((_as_area(node) if isinstance(node, Cell) and not single else node, single))
-            return FIXED_ARGUMENT, len(self.fixed) - 1, kind is ArgumentKind.OPERAND
+            return FIXED_ARGUMENT, len(self.fixed) - 1, kind is Takes.OPERAND
         if not single and isinstance(node, (Cell, Area)):
             found = self.window(_as_area(node) if isinstance(node, Cell) else <Area> node)
-            if found[6] or kind is ArgumentKind.OPERAND:
-                raise _NotColumnar
+            if found[6] or kind is Takes.OPERAND:
+                raise NotColumnar
             return WINDOW_ARGUMENT, found
         if not single and self.origin(node) == FROM_CELL:
-            raise _NotColumnar
+            raise NotColumnar
         register = self.value(node)
         reads.append(register)
         return ROW_ARGUMENT, register

@@ -4,12 +4,6 @@
 # `numbers` of a blank are 0. A fixed register is an input or a scalar: its `kinds` always stand, and nobody writes it.
 
 cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
     MIXED = 255
 
 cdef enum:
@@ -18,7 +12,6 @@ cdef enum:
     CODE_NUM = 5
     CODE_NA = 6
 
-assert (BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE) == tuple(CellKind)
 assert (CODE_DIV0, CODE_VALUE, CODE_NUM, CODE_NA) == (DIV0.code, VALUE.code, NUM.code, NA.code)
 
 cdef struct Register:

@@ -29,7 +29,7 @@ cdef inline uint8_t *_give(Register *register, uint8_t *memory, Py_ssize_t step)
 cdef class _Run:
     cdef Plan plan
     cdef object source
-    cdef Pool pool
+    cdef TextPool pool
     cdef Environment environment
     cdef Py_ssize_t row  # of the sheet, the span's first
     cdef Py_ssize_t column
@@ -40,9 +40,9 @@ cdef class _Run:
     cdef Register *registers
     cdef Slot *slots
     cdef Slot **windows
-    cdef Tally *running
+    cdef Totals *running
     cdef Py_ssize_t *reached
-    cdef Tally *tallies
+    cdef Totals *tallies
     cdef Register[3] scratch
     cdef list kept  # owners of all memory that pointers lead to
     cdef list fixed_values
@@ -77,7 +77,7 @@ cdef class _Run:
         self.registers = <Register *> self.zeroed(len(plan.roles), sizeof(Register))
         self.slots = <Slot *> self.zeroed(len(plan.slots), sizeof(Slot))
         self.windows = <Slot **> self.zeroed(len(plan.window_slots), sizeof(void *))
-        self.running = <Tally *> self.zeroed(len(plan.running), sizeof(Tally))
+        self.running = <Totals *> self.zeroed(len(plan.running), sizeof(Totals))
         self.reached = <Py_ssize_t *> self.zeroed(len(plan.running), sizeof(Py_ssize_t))
         self.step = CHUNK_ROWS
         if plan.calls_columns:
@@ -87,7 +87,7 @@ cdef class _Run:
         self.open_columns()
         self.open_registers()
         if plan.aggregates:
-            self.tallies = <Tally *> self.zeroed(self.step, sizeof(Tally))
+            self.tallies = <Totals *> self.zeroed(self.step, sizeof(Totals))
 
     cdef void *zeroed(self, Py_ssize_t count, size_t size) except NULL:
         cdef void *memory = calloc(max(count, 1), size)
@@ -99,7 +99,7 @@ cdef class _Run:
         """The sheet's column of (column, absolute)."""
         cdef Py_ssize_t found = column[0] if column[1] else self.column + <Py_ssize_t> column[0]
         if not 0 <= found < <Py_ssize_t> COLUMNS_MAX:
-            raise _NotColumnar
+            raise NotColumnar
         return found
 
     cdef void open_columns(self) except *:
@@ -111,13 +111,13 @@ cdef class _Run:
             first, last = self.row + read.low, self.row + self.rows - 1 + read.high
             if read.anchor >= 0:
                 if read.anchor > self.row + read.high:  # the window starts on its other corner
-                    raise _NotColumnar
+                    raise NotColumnar
                 first = min(first, read.anchor)
             if first < 0 or last >= <Py_ssize_t> ROWS_MAX:
-                raise _NotColumnar
+                raise NotColumnar
             if column == self.column and self.is_own(read.sheet):
                 if read.high >= 0:
-                    raise _NotColumnar
+                    raise NotColumnar
                 own, lead = (at, self.row - first) if self.row - first > lead else (own, lead)
                 self.step = min(self.step, -read.high)
             else:
@@ -191,7 +191,7 @@ cdef class _Run:
         value = self.plan.programs[node].value(self.environment)
         if isinstance(value, Array):
             if (<Array> value).rows != 1 or (<Array> value).columns != 1:
-                raise _NotColumnar
+                raise NotColumnar
             value = (<Array> value).at(0, 0)
         return value
 
@@ -233,7 +233,7 @@ cdef class _Run:
         elif isinstance(value, Array) and (<Array> value).rows == 1 and (<Array> value).columns == 1:
             self.store(out, row, (<Array> value).at(0, 0))
         else:
-            raise _NotColumnar
+            raise NotColumnar
         return 0
 
     cdef dict memo_of(self, lift):

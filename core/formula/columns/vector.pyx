@@ -23,19 +23,19 @@ from core.formula.ranges.reduce cimport round_down, round_half_away, round_up, w
 from core.formula.language.tree cimport (
     Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Spill, Structured, Unary,
 )
-from core.formula.values.value cimport Array, Error, Pool, Reference, Span, cell_of
+from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of
+from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 import core.formula.functions.families  # noqa: F401 - fills the catalogue
-from core.formula.columns.bodies import COLUMN_BODIES
+from core.formula.columns.bodies import COLUMN_BODIES, NotColumnar
 from core.formula.functions.catalogue import FUNCTIONS
-from core.formula.functions.catalogue import Kind as ArgumentKind
+from core.formula.functions.catalogue import Takes
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import FormulaError
 from core.formula.machine.machine import call, compile
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.values import ERRORS, SERIAL_OF_1970
-from core.values import Kind as CellKind
 
 cdef extern from "loops.h" nogil:
     bint loop_add(double *, const double *, const double *, Py_ssize_t)
@@ -63,7 +63,7 @@ REGISTERS_BYTES_MAX = 64 << 20
 WINDOW_CELLS_MAX = 100_000
 """Cells of one window that moves with the row; a larger one is left to the one-value evaluator."""
 
-cdef enum Operation:
+cdef enum Opcode:
     ADD
     SUBTRACT
     MULTIPLY
@@ -141,10 +141,6 @@ cdef enum Origin:
 
 DEPTH_MAX = 256
 """How deep operations of a plan may stand in one another."""
-
-
-class _NotColumnar(Exception):
-    """The formula, or what it met, is not for this evaluator."""
 
 
 cdef class _Run

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from core.formula.values.value import OMITTED
 
 
-class Kind(Enum):
+class Takes(Enum):
     """What an argument's body receives, and what its value goes through before."""
 
     NUMBER = "number"
@@ -44,7 +44,7 @@ class Argument:
     """One argument of a function."""
 
     name: str
-    kind: Kind
+    kind: Takes
     description: str
     required: bool = True
     repeats: bool = False
@@ -199,7 +199,7 @@ __all__ = [
     "OUTSIDE_WORLD",
     "Argument",
     "Function",
-    "Kind",
+    "Takes",
     "Work",
     "form",
     "function",

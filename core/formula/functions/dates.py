@@ -6,20 +6,20 @@ import math
 from typing import Any, Final
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.numerals import read_date, read_time
 from core.formula.values.value import NUM, OMITTED, VALUE, Date, Failure
 
-_SERIAL: Final = Argument("serial_number", Kind.NUMBER, "The day or moment.")
+_SERIAL: Final = Argument("serial_number", Takes.NUMBER, "The day or moment.")
 _START: Final = toolpak.given("start_date", "The first day.")
 _END: Final = toolpak.given("end_date", "The last day.")
 _MONTHS: Final = toolpak.given("months", "How many months on; negative for back.")
-_HOLIDAYS: Final = Argument("holidays", Kind.RANGE, "Further days that are not worked.", required=False)
+_HOLIDAYS: Final = Argument("holidays", Takes.RANGE, "Further days that are not worked.", required=False)
 _WEEKEND: Final = Argument(
     "weekend",
-    Kind.VALUE,
+    Takes.VALUE,
     "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.",
     required=False,
     empty=OMITTED,
@@ -31,9 +31,9 @@ _WEEKEND: Final = Argument(
 
 @function(
     "DATE", "date", "The day of a year, month and day; months and days past their end run on.",
-    Argument("year", Kind.NUMBER, "The year; one below 1900 counts from 1900."),
-    Argument("month", Kind.NUMBER, "The month, 1 to 12 or beyond."),
-    Argument("day", Kind.NUMBER, "The day of the month, 1 to 31 or beyond."),
+    Argument("year", Takes.NUMBER, "The year; one below 1900 counts from 1900."),
+    Argument("month", Takes.NUMBER, "The month, 1 to 12 or beyond."),
+    Argument("day", Takes.NUMBER, "The day of the month, 1 to 31 or beyond."),
     environment=True,
     work=Work(call=5_000),
     examples=(("=DATE(2024,2,30)", 45_352.0), ("=DATE(108,1,2)", 39_449.0), ("=DATE(-1,1,1)", NUM)),
@@ -78,7 +78,7 @@ def day(environment: Environment, serial_number: float) -> int:
 
 @function(
     "DATEVALUE", "date", "The day that a text names.",
-    Argument("date_text", Kind.VALUE, "The text of a date."),
+    Argument("date_text", Takes.VALUE, "The text of a date."),
     environment=True,
     examples=(('=DATEVALUE("22-MAY-2011")', 40_685.0), ("=DATEVALUE(5)", VALUE)),
 )  # fmt: skip
@@ -117,9 +117,9 @@ def now(environment: Environment) -> Date:
 
 @function(
     "TIME", "date", "The part of a day that hours, minutes and seconds make.",
-    Argument("hour", Kind.NUMBER, "Hours, up to 32767."),
-    Argument("minute", Kind.NUMBER, "Minutes, up to 32767."),
-    Argument("second", Kind.NUMBER, "Seconds, up to 32767."),
+    Argument("hour", Takes.NUMBER, "Hours, up to 32767."),
+    Argument("minute", Takes.NUMBER, "Minutes, up to 32767."),
+    Argument("second", Takes.NUMBER, "Seconds, up to 32767."),
     work=Work(call=5_000),
     examples=(("=TIME(12,0,0)", 0.5), ("=TIME(27,0,0)", 0.125), ("=TIME(0,0,-1)", NUM)),
 )  # fmt: skip
@@ -164,7 +164,7 @@ def second(environment: Environment, serial_number: float) -> int:
 
 @function(
     "TIMEVALUE", "date", "The part of a day that a text with a time names.",
-    Argument("time_text", Kind.VALUE, "The text of a time, a date before it or not."),
+    Argument("time_text", Takes.VALUE, "The text of a time, a date before it or not."),
     examples=(('=TIMEVALUE("2:24 AM")', 0.1), ('=TIMEVALUE("noon")', VALUE)),
 )  # fmt: skip
 def timevalue(time_text: Any) -> float:
@@ -182,7 +182,7 @@ _WEEK_STARTS: Final = {1: 6, 2: 0} | {code: code - 11 for code in range(11, 18)}
 
 @function(
     "WEEKDAY", "date", "Which day of the week a day is.", _SERIAL,
-    Argument("return_type", Kind.INTEGER, "1 from Sunday 1, 2 from Monday 1, 3 from Monday 0, 11 to 17 from that day.",
+    Argument("return_type", Takes.INTEGER, "1 from Sunday 1, 2 from Monday 1, 3 from Monday 0, 11 to 17 from that day.",
              required=False),
     environment=True,
     work=Work(call=5_000),
@@ -201,7 +201,7 @@ def weekday(environment: Environment, serial_number: float, return_type: int = 1
     "WEEKNUM", "date", "The week of the year in which a day falls.",
     toolpak.given("serial_number", "The day."),
     Argument(
-        "return_type", Kind.ANY,  # the day is looked at before an error here
+        "return_type", Takes.ANY,  # the day is looked at before an error here
         "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks.", required=False,
     ),
     environment=True,
@@ -219,7 +219,7 @@ def weeknum(environment: Environment, serial_number: Any, return_type: Any = 1.0
 
 @function(
     "ISOWEEKNUM", "date", "The ISO 8601 week in which a day falls.",
-    Argument("date", Kind.NUMBER, "The day."),
+    Argument("date", Takes.NUMBER, "The day."),
     environment=True,
     examples=(("=ISOWEEKNUM(DATE(2012,3,9))", 10.0), ("=ISOWEEKNUM(DATE(2021,1,3))", 53.0)),
 )  # fmt: skip
@@ -266,8 +266,8 @@ def eomonth(environment: Environment, start_date: Any, months: Any) -> Date:
 
 @function(
     "DAYS", "date", "How many days lie between two days.",
-    Argument("end_date", Kind.NUMBER, "The later day."),
-    Argument("start_date", Kind.NUMBER, "The earlier day."),
+    Argument("end_date", Takes.NUMBER, "The later day."),
+    Argument("start_date", Takes.NUMBER, "The earlier day."),
     environment=True,
     work=Work(call=5_000),
     examples=(('=DAYS("2021-03-15","2021-02-01")', 42.0), ("=DAYS(1,10)", -9.0)),
@@ -278,9 +278,9 @@ def days_apart(environment: Environment, end_date: float, start_date: float) -> 
 
 @function(
     "DAYS360", "date", "How many days lie between two days in a year of twelve months of 30.",
-    Argument("start_date", Kind.NUMBER, "The earlier day."),
-    Argument("end_date", Kind.NUMBER, "The later day."),
-    Argument("method", Kind.LOGICAL, "TRUE for the European method, else that of the US.", required=False),
+    Argument("start_date", Takes.NUMBER, "The earlier day."),
+    Argument("end_date", Takes.NUMBER, "The later day."),
+    Argument("method", Takes.LOGICAL, "TRUE for the European method, else that of the US.", required=False),
     environment=True,
     examples=(("=DAYS360(DATE(2011,1,30),DATE(2011,2,1))", 1.0), ("=DAYS360(DATE(2024,2,29),DATE(2025,2,28))", 358.0)),
 )  # fmt: skip
@@ -308,9 +308,9 @@ def yearfrac(environment: Environment, start_date: Any, end_date: Any, basis: An
 
 @function(
     "DATEDIF", "date", "How many whole years, months or days lie between two days.",
-    Argument("start_date", Kind.NUMBER, "The earlier day."),
-    Argument("end_date", Kind.NUMBER, "The later day."),
-    Argument("unit", Kind.TEXT, "Y, M or D; MD days beyond months, YM months beyond years, YD days beyond years."),
+    Argument("start_date", Takes.NUMBER, "The earlier day."),
+    Argument("end_date", Takes.NUMBER, "The later day."),
+    Argument("unit", Takes.TEXT, "Y, M or D; MD days beyond months, YM months beyond years, YD days beyond years."),
     environment=True,
     work=Work(call=5_000),
     examples=(('=DATEDIF(DATE(2001,6,1),DATE(2002,8,15),"D")', 440.0), ('=DATEDIF(2,1,"D")', NUM)),

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.formula.functions.catalogue import Argument, Kind
+from core.formula.functions.catalogue import Argument, Takes
 from core.formula.ranges.reduce import round_down
 
 
 def number(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
     """A float."""
-    return Argument(name, Kind.NUMBER, description, required=not optional, empty=empty)
+    return Argument(name, Takes.NUMBER, description, required=not optional, empty=empty)
 
 
 def integer(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
     """An int, cut toward zero."""
-    return Argument(name, Kind.INTEGER, description, required=not optional, empty=empty)
+    return Argument(name, Takes.INTEGER, description, required=not optional, empty=empty)
 
 
 def logical(name: str, description: str, *, optional: bool = False, empty: Any = None) -> Argument:
     """A bool."""
-    return Argument(name, Kind.LOGICAL, description, required=not optional, empty=empty)
+    return Argument(name, Takes.LOGICAL, description, required=not optional, empty=empty)
 
 
 def cells(name: str, description: str, *, optional: bool = False) -> Argument:
     """A value or the cells of a range."""
-    return Argument(name, Kind.RANGE, description, required=not optional)
+    return Argument(name, Takes.RANGE, description, required=not optional)
 
 
 def array(name: str, description: str, *, optional: bool = False, repeats: bool = False, empty: Any = None) -> Argument:
     """An Array always."""
-    return Argument(name, Kind.ARRAY, description, required=not optional, repeats=repeats, empty=empty)
+    return Argument(name, Takes.ARRAY, description, required=not optional, repeats=repeats, empty=empty)
 
 
 def many(first: str, rest: str, description: str, *, empty: Any = None) -> tuple[Argument, Argument]:
     """One or more values or ranges."""
     return (
-        Argument(first, Kind.RANGE, description, empty=empty),
-        Argument(rest, Kind.RANGE, "Further ones.", required=False, repeats=True, empty=empty),
+        Argument(first, Takes.RANGE, description, empty=empty),
+        Argument(rest, Takes.RANGE, "Further ones.", required=False, repeats=True, empty=empty),
     )
 
 

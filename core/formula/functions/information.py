@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, Work, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
 from core.formula.functions.tables.reference import quoted_sheet, sheet_place
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import to_number
@@ -14,7 +14,7 @@ from core.formula.values.formats import parse
 from core.formula.values.value import NA, VALUE, Array, Error, Failure, Lambda, Reference
 from core.grid.address import column_name
 
-_VALUE: Final = Argument("value", Kind.ANY, "The value.")
+_VALUE: Final = Argument("value", Takes.ANY, "The value.")
 
 
 @function(
@@ -87,7 +87,7 @@ def islogical(value: Any) -> bool:
 
 
 @function(
-    "ISREF", "information", "Tells whether a value is a reference.", Argument("value", Kind.OPERAND, "The value."),
+    "ISREF", "information", "Tells whether a value is a reference.", Argument("value", Takes.OPERAND, "The value."),
     examples=(("=ISREF(A1)", True), ("=ISREF(1)", False)),
 )  # fmt: skip
 def isref(value: Any) -> bool:
@@ -96,7 +96,7 @@ def isref(value: Any) -> bool:
 
 @function(
     "ISEVEN", "information", "Tells whether a number, cut to a whole one, is even.",
-    Argument("number", Kind.VALUE, "The number."),
+    Argument("number", Takes.VALUE, "The number."),
     examples=(("=ISEVEN(2.5)", True), ("=ISEVEN(5)", False)),
 )  # fmt: skip
 def iseven(value: Any) -> bool:
@@ -105,7 +105,7 @@ def iseven(value: Any) -> bool:
 
 @function(
     "ISODD", "information", "Tells whether a number, cut to a whole one, is odd.",
-    Argument("number", Kind.VALUE, "The number."),
+    Argument("number", Takes.VALUE, "The number."),
     examples=(("=ISODD(5)", True), ("=ISODD(-1)", True)),
 )  # fmt: skip
 def isodd(value: Any) -> bool:
@@ -121,7 +121,7 @@ def _whole(value: Any) -> int:
 
 @function(
     "N", "information", "Gives a number as it is, TRUE as 1, and 0 for anything else.",
-    Argument("value", Kind.RANGE, "The value; of a range its first cell."),
+    Argument("value", Takes.RANGE, "The value; of a range its first cell."),
     work=Work(call=1_000),
     examples=(("=N(A1)", 10.0), ("=N(D1)", 1.0), ("=N(B1)", 0.0)),
 )  # fmt: skip
@@ -150,7 +150,7 @@ def not_available() -> Error:
 
 @function(
     "TYPE", "information", "Gives a number for the kind of a value: 1 number, 2 text, 4 logical, 16 error, 64 array.",
-    Argument("value", Kind.OPERAND, "The value."), environment=True,
+    Argument("value", Takes.OPERAND, "The value."), environment=True,
     examples=(("=TYPE(A1)", 1.0), ("=TYPE(B1)", 2.0), ("=TYPE({1,2})", 64.0)),
 )  # fmt: skip
 def type_of(environment: Environment, value: Any) -> float:
@@ -175,7 +175,7 @@ def error_type(value: Any) -> float:
 
 @function(
     "ISFORMULA", "information", "Tells whether a cell has a formula.",
-    Argument("reference", Kind.REFERENCE, "The cell or cells."),
+    Argument("reference", Takes.REFERENCE, "The cell or cells."),
     environment=True,
     examples=(("=ISFORMULA(A1)", False),),
 )  # fmt: skip
@@ -191,7 +191,7 @@ def isformula(environment: Environment, reference: Reference) -> Any:
 
 @function(
     "SHEET", "information", "Gives the place of a sheet among the sheets.",
-    Argument("value", Kind.OPERAND, "A sheet's name, or a reference.", required=False, empty=OMITTED),
+    Argument("value", Takes.OPERAND, "A sheet's name, or a reference.", required=False, empty=OMITTED),
     environment=True,
     examples=(("=SHEET()", 1.0),),
 )  # fmt: skip
@@ -211,7 +211,7 @@ def sheet(environment: Environment, value: Any = OMITTED) -> float:
 
 @function(
     "SHEETS", "information", "Counts the sheets of a reference, or all.",
-    Argument("reference", Kind.REFERENCE, "The reference.", required=False),
+    Argument("reference", Takes.REFERENCE, "The reference.", required=False),
     environment=True,
     examples=(("=SHEETS(A1:B2)", 1.0),),
 )  # fmt: skip
@@ -229,7 +229,7 @@ _INFO: Final[dict[str, str | float]] = {
 
 @function(
     "INFO", "information", "Tells something about the place of the calculation.",
-    Argument("type_text", Kind.TEXT, "What to tell: numfile, origin, osversion, recalc, release or system."),
+    Argument("type_text", Takes.TEXT, "What to tell: numfile, origin, osversion, recalc, release or system."),
     environment=True, volatile=True,
     examples=(('=INFO("system")', "pcdos"),),
 )  # fmt: skip
@@ -246,8 +246,8 @@ def info(environment: Environment, asked: str) -> str | float:
 
 @function(
     "CELL", "information", "Tells something about a cell: its address, contents, type or format.",
-    Argument("info_type", Kind.TEXT, "What to tell, such as address, row, col, contents, type or format."),
-    Argument("reference", Kind.REFERENCE, "The cell; the own one if left out.", required=False),
+    Argument("info_type", Takes.TEXT, "What to tell, such as address, row, col, contents, type or format."),
+    Argument("reference", Takes.REFERENCE, "The cell; the own one if left out.", required=False),
     environment=True, volatile=True,
     examples=(('=CELL("address",B2)', "$B$2"), ('=CELL("row",A20)', 20.0), ('=CELL("type",B1)', "l")),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind
+from core.formula.functions.catalogue import OMITTED, Argument, Takes
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.coerce import to_number
@@ -13,12 +13,12 @@ from core.formula.values.value import NA, NUM, VALUE, Array, Error, Failure
 
 def given(name: str, description: str) -> Argument:
     """A number that has to be there; left empty it is #N/A."""
-    return Argument(name, Kind.VALUE, description, empty=OMITTED)
+    return Argument(name, Takes.VALUE, description, empty=OMITTED)
 
 
 def optional(name: str, description: str) -> Argument:
     """A number that may be left out; left empty it is 0."""
-    return Argument(name, Kind.VALUE, description, required=False)
+    return Argument(name, Takes.VALUE, description, required=False)
 
 
 BASIS: Final = optional(

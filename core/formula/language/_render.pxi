@@ -87,12 +87,12 @@ cdef str _corner_text(Cell cell, Py_ssize_t row, Py_ssize_t column, bint rows, b
     cdef str text = ""
     if columns:
         place = cell.column if cell.column_absolute else cell.column + column
-        if not 0 <= place < _COLUMNS:
+        if not 0 <= place < SHEET_COLUMNS:
             return None
         text = ("$" if cell.column_absolute else "") + column_name(place)
     if rows:
         place = cell.row if cell.row_absolute else cell.row + row
-        if not 0 <= place < _ROWS:
+        if not 0 <= place < SHEET_ROWS:
             return None
         text = f"{text}{'$' if cell.row_absolute else ''}{place + 1}"
     return text

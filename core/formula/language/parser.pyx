@@ -35,6 +35,7 @@ from core.formula.language.tree cimport (
     Area, ArrayLiteral, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Structured, Unary,
 )
 from core.formula.values.value import ALL_ERRORS
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name
 
 CHARACTERS_MAX = 8_192
@@ -54,11 +55,10 @@ cdef enum:
     _NESTING = 64
     _ARGUMENTS = 255
     _DEPTH = 600
-    _ROWS = 1_048_576
-    _COLUMNS = 16_384
     _PREFIXES = 64
 
-assert (NESTING_MAX, ARGUMENTS_MAX, DEPTH_MAX, ROWS_MAX, COLUMNS_MAX) == (_NESTING, _ARGUMENTS, _DEPTH, _ROWS, _COLUMNS)
+assert (NESTING_MAX, ARGUMENTS_MAX, DEPTH_MAX) == (_NESTING, _ARGUMENTS, _DEPTH)
+assert (ROWS_MAX, COLUMNS_MAX) == (SHEET_ROWS, SHEET_COLUMNS)
 
 cdef dict _ERRORS = {error.text: error for error in ALL_ERRORS}
 cdef dict _ITEMS = {item.casefold(): item for item in ("#All", "#Data", "#Headers", "#Totals", "#This Row")}
@@ -664,7 +664,7 @@ cdef class _Reader:
             while _digit(self.look(end)) and end - at < 8:
                 row = row * 10 + <Py_ssize_t> (<unsigned int> self.look(end) - 48)
                 end += 1
-            if end == at or not 1 <= row <= _ROWS:
+            if end == at or not 1 <= row <= SHEET_ROWS:
                 return None
             row -= 1
             if part == 0:
@@ -674,7 +674,7 @@ cdef class _Reader:
                     return None
                 at = self.past_blanks(end + 1)
             else:
-                last = _cell(None, None, row if absolute else row - self.row, _COLUMNS - 1, absolute, True, place, end)
+                last = _cell(None, None, row if absolute else row - self.row, SHEET_COLUMNS - 1, absolute, True, place, end)
                 if not _ends_reference(self.look(end)):
                     return None
                 at = end
@@ -704,7 +704,7 @@ cdef class _Reader:
             while _letter(self.look(end)) and end - at < 4:
                 column = column * 26 + <Py_ssize_t> ((<unsigned int> self.look(end) | 32) - 96)
                 end += 1
-            if not 1 <= end - at <= 3 or column > _COLUMNS:
+            if not 1 <= end - at <= 3 or column > SHEET_COLUMNS:
                 return None
             column -= 1
             if part == 0:
@@ -714,7 +714,7 @@ cdef class _Reader:
                     return None
                 at = self.past_blanks(end + 1)
             else:
-                last = _cell(None, None, _ROWS - 1, column if absolute else column - self.column, True, absolute,
+                last = _cell(None, None, SHEET_ROWS - 1, column if absolute else column - self.column, True, absolute,
                              place, end)
                 if not _ends_reference(self.look(end)):
                     return None
@@ -745,7 +745,7 @@ cdef class _Reader:
             at += 1
             c = self.look(at)
         letters = at - letters
-        if 1 <= letters <= 3 and column <= _COLUMNS:
+        if 1 <= letters <= 3 and column <= SHEET_COLUMNS:
             row_absolute = c == u"$"
             at += row_absolute
             digits = at
@@ -755,7 +755,7 @@ cdef class _Reader:
                     row = row * 10 + <Py_ssize_t> (<unsigned int> c - 48)
                     at += 1
                     c = self.look(at)
-                if row <= _ROWS and _ends_reference(c):
+                if row <= SHEET_ROWS and _ends_reference(c):
                     self.at = at
                     return _cell(sheet, last_sheet, row - 1 if row_absolute else row - 1 - self.row,
                                  column - 1 if column_absolute else column - 1 - self.column,

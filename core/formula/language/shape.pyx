@@ -19,14 +19,12 @@ from libc.string cimport memcmp, memcpy, memset
 import numpy as np
 
 from core.formula.language.parser import CHARACTERS_MAX
-from core.grid.address import COLUMNS_MAX, ROWS_MAX
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 
 include "_characters.pxi"
 
 cdef enum:
     _CHARACTERS = 8_192
-    _ROWS = 1_048_576
-    _COLUMNS = 16_384
     _BUFFER = 5 * _CHARACTERS + 64  # a character takes 5 bytes at most, a reference of 2 characters 9
     _CELL = 128
     _RUN_OF_COLUMNS = 144
@@ -34,7 +32,7 @@ cdef enum:
     _FOREIGN = 254
     _UNSET = -1
 
-assert (_CHARACTERS, _ROWS, _COLUMNS) == (CHARACTERS_MAX, ROWS_MAX, COLUMNS_MAX)
+assert _CHARACTERS == CHARACTERS_MAX
 
 ctypedef fused Character:
     uint8_t
@@ -122,7 +120,7 @@ cdef Py_ssize_t _rows(const Character* text, Py_ssize_t size, Py_ssize_t at, For
             rows[part] = rows[part] * 10 + <int32_t> (<unsigned int> c - 48)
             at += 1
             c = _look(text, size, at)
-        if at == begin or not 1 <= rows[part] <= _ROWS:
+        if at == begin or not 1 <= rows[part] <= SHEET_ROWS:
             return 0
         if part == 0:
             at = _past_colon(text, size, at)
@@ -154,7 +152,7 @@ cdef Py_ssize_t _columns(const Character* text, Py_ssize_t size, Py_ssize_t at, 
             columns[part] = columns[part] * 26 + <int32_t> ((<unsigned int> c | 32) - 96)
             at += 1
             c = _look(text, size, at)
-        if not 1 <= at - begin <= 3 or columns[part] > _COLUMNS:
+        if not 1 <= at - begin <= 3 or columns[part] > SHEET_COLUMNS:
             return 0
         if part == 0:
             at = _past_colon(text, size, at)
@@ -188,7 +186,7 @@ cdef inline Py_ssize_t _reference(const Character* text, Py_ssize_t size, Py_ssi
         c = _look(text, size, at)
     if at == begin:
         return _rows(text, size, start, form) if column_absolute else 0
-    if at - begin > 3 or column > _COLUMNS:
+    if at - begin > 3 or column > SHEET_COLUMNS:
         return 0
     row_absolute = c == u"$"
     at += row_absolute
@@ -199,7 +197,7 @@ cdef inline Py_ssize_t _reference(const Character* text, Py_ssize_t size, Py_ssi
             row = row * 10 + <int32_t> (<unsigned int> c - 48)
             at += 1
             c = _look(text, size, at)
-        if row > _ROWS or not _ends_reference(c):
+        if row > SHEET_ROWS or not _ends_reference(c):
             return 0
         form.bytes[form.size] = _CELL + 2 * row_absolute + column_absolute
         form.size += 1

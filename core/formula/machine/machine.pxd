@@ -19,7 +19,7 @@ cdef class Operation:
     cdef object places(self, Environment environment, Frame frame)
 
 
-cdef class Program:
+cdef class CompiledTree:
     cdef readonly Node tree
     cdef readonly str text
     cdef readonly bint arrays, volatile, positional
@@ -31,4 +31,4 @@ cdef class Program:
 
 cpdef object call(Environment environment, Lambda function, list arguments)
 
-cdef Program compile_tree(Node tree, str text, bint arrays, bint unknown_as_name, bint slots, list trace)
+cdef CompiledTree compile_tree(Node tree, str text, bint arrays, bint unknown_as_name, bint slots, list trace)

@@ -7,7 +7,7 @@ from core.formula.values.value import Lambda
 TEXT_LENGTH_MAX: int
 DEPTH_MAX: int
 
-class Program:
+class CompiledTree:
     tree: Node
     text: str
     arrays: bool
@@ -30,5 +30,5 @@ def compile(  # noqa: A001
     unknown_as_name: bool = ...,
     slots: bool = ...,
     trace: list[tuple[int, int, Any]] | None = ...,
-) -> Program: ...
+) -> CompiledTree: ...
 def call(environment: Environment, function: Lambda, arguments: list[Any]) -> Any: ...

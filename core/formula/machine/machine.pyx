@@ -23,7 +23,9 @@ from core.formula.values.value cimport (
     Error, Lambda, Omitted, Reference,
 )
 
-from core.formula.functions.catalogue import FUNCTIONS, Kind
+from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
+
+from core.formula.functions.catalogue import FUNCTIONS, Takes
 from core.formula.language.errors import BodyFault, FormulaError, LimitExceeded, SyntaxFault, UnsupportedFunction
 from core.formula.ranges.environment import hand_in
 from core.formula.suggest import did_you_mean
@@ -40,12 +42,7 @@ DEPTH_MAX = 12_000
 """How deep operations may stand in one another while lambdas call lambdas; deeper is #NUM!. A factorial by recursion
 reaches about 2,000."""
 
-ROWS_MAX = 1_048_576
-COLUMNS_MAX = 16_384
-
 cdef enum:
-    SHEET_ROWS = 1_048_576
-    SHEET_COLUMNS = 16_384
     TEXT_MAX = 32_767
     SLOTS_OF_AN_AREA_MAX = 256
 
@@ -67,11 +64,11 @@ cdef enum:
     K_LAMBDA
 
 cdef dict _KINDS = {
-    Kind.NUMBER: K_NUMBER, Kind.INTEGER: K_INTEGER, Kind.TEXT: K_TEXT, Kind.LOGICAL: K_LOGICAL, Kind.VALUE: K_VALUE,
-    Kind.ANY: K_ANY, Kind.RANGE: K_RANGE, Kind.ARRAY: K_ARRAY, Kind.REFERENCE: K_REFERENCE, Kind.OPERAND: K_OPERAND,
-    Kind.LAMBDA: K_LAMBDA,
+    Takes.NUMBER: K_NUMBER, Takes.INTEGER: K_INTEGER, Takes.TEXT: K_TEXT, Takes.LOGICAL: K_LOGICAL, Takes.VALUE: K_VALUE,
+    Takes.ANY: K_ANY, Takes.RANGE: K_RANGE, Takes.ARRAY: K_ARRAY, Takes.REFERENCE: K_REFERENCE, Takes.OPERAND: K_OPERAND,
+    Takes.LAMBDA: K_LAMBDA,
 }
-assert len(_KINDS) == len(Kind)
+assert len(_KINDS) == len(Takes)
 
 cdef enum:
     ADD
@@ -105,7 +102,7 @@ cdef Environment _NOWHERE = Environment()
 
 
 @cython.no_gc
-cdef class Program:
+cdef class CompiledTree:
     """A compiled formula. It holds no values and may run in any environment, at any cell.
 
     `functions`: the names that it calls, in order of appearance; `unknown`: (name, position) of calls that are no
@@ -154,7 +151,7 @@ cdef class Program:
 
 
 def compile(Node tree, *, bint arrays=True, str text="", bint unknown_as_name=False, bint slots=False, list trace=None):
-    """The Program of a parsed formula.
+    """The CompiledTree of a parsed formula.
 
     `arrays`: everything lifts over arrays; else a plain cell formula of a file, with implicit intersection.
     `unknown_as_name`: a call of an unknown function looks for a defined name when it runs (NAME where there is none).
@@ -168,9 +165,9 @@ def compile(Node tree, *, bint arrays=True, str text="", bint unknown_as_name=Fa
     return compile_tree(tree, text, arrays, unknown_as_name, slots, trace)
 
 
-cdef Program compile_tree(Node tree, str text, bint arrays, bint unknown_as_name, bint slots, list trace):
+cdef CompiledTree compile_tree(Node tree, str text, bint arrays, bint unknown_as_name, bint slots, list trace):
     """`compile` for the other compiled modules."""
-    cdef Program program = Program.__new__(Program)
+    cdef CompiledTree program = CompiledTree.__new__(CompiledTree)
     cdef Compiler compiler = Compiler.__new__(Compiler)
     compiler.arrays, compiler.text, compiler.unknown_as_name = arrays, text, unknown_as_name
     compiler.slotted, compiler.record = slots, trace

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from core.formula.values.criteria cimport Criterion
 from core.formula.ranges.environment cimport Environment
-from core.formula.values.value cimport Array, Pool
+from core.formula.values.value cimport Array, TextPool
 
 
 cdef uint64_t NO_KEY  # of what no cell holds
@@ -18,7 +18,7 @@ cdef class Vector:
     cdef const uint8_t[::1] kinds
     cdef const double[::1] numbers
     cdef const int32_t[::1] codes
-    cdef readonly Pool pool
+    cdef readonly TextPool pool
     cdef uint64_t key_at(self, Py_ssize_t row)
     cdef int order(self, value, Py_ssize_t row) except -9
     cdef int order_across(self, value, Py_ssize_t row) except -9
@@ -50,4 +50,4 @@ cdef class Groups:
 
 cpdef Groups groups_of(Environment environment, Array array, Py_ssize_t index, bint row=*, Py_ssize_t uses=*)
 cdef tuple corners_of(Environment environment, Array array, Py_ssize_t index, bint row, kind)
-cdef uint64_t key_of_text(str text, Pool pool)
+cdef uint64_t key_of_text(str text, TextPool pool)

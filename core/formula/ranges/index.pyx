@@ -11,19 +11,12 @@ from core.formula.values.criteria cimport (
     A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, Criterion, Wildcard, number_in, starts_as_word,
 )
 from core.formula.ranges.environment cimport Environment
-from core.formula.values.value cimport Array, Error, Pool, Reference, Span, cell_of
+from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of
+from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.values.coerce cimport compare
 from core.formula.values.criteria import wildcard
 from core.formula.ranges.environment import CELLS_MAX
-
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
 
 cdef enum:
     BELOW = -1  # the value is less than the cell
@@ -55,24 +48,24 @@ cdef inline uint64_t number_key(double number) noexcept nogil:
     return bits
 
 
-cdef uint64_t key_of_text(str text, Pool pool):
+cdef uint64_t key_of_text(str text, TextPool pool):
     """The key of text that equals some text of the pool without case; NO_KEY where there is none."""
     _fold_all(pool)
     found = pool.folded_of.get(text.casefold())
     return NO_KEY if found is None else TEXT_KEY | <uint64_t> <int64_t> found
 
 
-cdef inline int32_t fold_of(Pool pool, int32_t code):
-    """Pool.fold for a code whose pool was folded to its end before."""
+cdef inline int32_t fold_of(TextPool pool, int32_t code):
+    """TextPool.fold for a code whose pool was folded to its end before."""
     return <int32_t> <object> PyList_GET_ITEM(pool.folded_codes, code)
 
 
-cdef inline _fold_all(Pool pool):
+cdef inline _fold_all(TextPool pool):
     if len(pool.strings):
         pool.fold(len(pool.strings) - 1)
 
 
-cdef uint64_t key_of(value, Pool pool):
+cdef uint64_t key_of(value, TextPool pool):
     """The key of a value among cells whose texts are the pool's."""
     if isinstance(value, str):
         return key_of_text(value, pool)
@@ -116,7 +109,7 @@ cdef class Vector:
         cdef double[::1] numbers
         cdef int32_t[::1] codes
         self.size = array.columns if row else array.rows
-        self.pool = Pool()
+        self.pool = TextPool()
         kinds, numbers, codes = np.zeros(self.size, np.uint8), np.zeros(self.size), np.full(self.size, -1, np.int32)
         for place in range(self.size):
             value = cells[start + place * step]
@@ -268,7 +261,7 @@ cdef class Vector:
             return sign(compare(self.pool.strings[self.codes[row]], self.pool.strings[self.codes[other]]))
         return (self.numbers[row] > self.numbers[other]) - (self.numbers[row] < self.numbers[other])
 
-    def positions(self, Environment environment, Span keys, Pool pool, bint falling):
+    def positions(self, Environment environment, Span keys, TextPool pool, bint falling):
         """For each cell of a span what `ascending` (or `descending`) finds; errors and limits as Groups.positions."""
         cdef const uint8_t[::1] kinds = keys.kinds
         cdef const double[::1] numbers = keys.numbers
@@ -425,7 +418,7 @@ cdef class Groups:
                         self.numeric_texts.setdefault(number, []).append(group)
         return self.numeric_texts
 
-    def positions(self, Environment environment, Span keys, Pool pool, bint wild, bint legacy=True, bint last=False):
+    def positions(self, Environment environment, Span keys, TextPool pool, bint wild, bint legacy=True, bint last=False):
         """For each cell of a span the row of the first (or last) equal cell, as the exact matches find it.
 
         Returns int32 rows: -1 for none, -2 - code for an error (that of the key, #VALUE! for text over 255 characters).
@@ -473,7 +466,7 @@ cdef class Groups:
             out[row] = -1 if group < 0 else self.last_row[group] if last else self.first_row[group]
         return found
 
-    def asked(self, Span criteria, Pool pool, bint date_1904):
+    def asked(self, Span criteria, TextPool pool, bint date_1904):
         """For each cell of a span, taken as a criterion: its group, -1 for none, -2 where Criterion must tell."""
         cdef const uint8_t[::1] kinds = criteria.kinds
         cdef const double[::1] numbers = criteria.numbers
@@ -497,7 +490,7 @@ cdef class Groups:
 
     cdef _read_pool(self):
         """For each string of the pool its folded code and its marks, in flat arrays: objects lie far apart."""
-        cdef Pool pool = self.vector.pool
+        cdef TextPool pool = self.vector.pool
         cdef Py_ssize_t code, known = 0 if self.folds is None else self.folds.shape[0], size = len(pool.strings)
         cdef int32_t[::1] folds
         cdef uint8_t[::1] marks

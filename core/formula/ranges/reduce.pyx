@@ -13,17 +13,10 @@ import numpy as np
 
 from core.formula.values.coerce import to_number
 from core.formula.values.value cimport ERROR_DIV0, ERROR_NA, ERROR_NUM, ERROR_VALUE, Array, Error, Span
+from core.values cimport BOOLEAN, DATE, ERROR, NUMBER, TEXT
 from core.formula.values.value import ALL_ERRORS, VALUE, Date, Failure
 
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
-
-cdef enum Operation:
+cdef enum Reduction:
     SUM
     COUNT
     MINIMUM
@@ -37,15 +30,15 @@ cdef enum:
     LONG = 256  # cells from which NumPy is faster than a loop over a list
 
 
-cdef struct Tally:
+cdef struct Sums:
     double value  # the sum, the extreme or the product so far
     Py_ssize_t count
     int error  # the code of the first error; -1 while there is none
     bint date  # the extreme is a date
 
 
-cdef inline Tally _start(Operation operation) noexcept nogil:
-    cdef Tally tally
+cdef inline Sums _start(Reduction operation) noexcept nogil:
+    cdef Sums tally
     tally.value = 0.0
     if operation == MINIMUM:
         tally.value = INFINITY
@@ -59,7 +52,7 @@ cdef inline Tally _start(Operation operation) noexcept nogil:
     return tally
 
 
-cdef inline void _take(Tally *tally, Operation operation, double number, bint date) noexcept nogil:
+cdef inline void _take(Sums *tally, Reduction operation, double number, bint date) noexcept nogil:
     tally.count += 1
     if operation == SUM:
         tally.value += number
@@ -78,7 +71,7 @@ cdef inline void _take(Tally *tally, Operation operation, double number, bint da
 
 
 cdef inline void _sweep(
-    Tally *tally, Operation operation, Py_ssize_t rows, Py_ssize_t columns, const uint8_t **kinds, const double **numbers
+    Sums *tally, Reduction operation, Py_ssize_t rows, Py_ssize_t columns, const uint8_t **kinds, const double **numbers
 ) noexcept nogil:
     """Every cell of some columns in reading order, up to the first error (which COUNT passes by)."""
     cdef Py_ssize_t row, column
@@ -93,7 +86,7 @@ cdef inline void _sweep(
                 return
 
 
-cdef inline void _sweep_spans(Tally *tally, Operation operation, Array array) except *:
+cdef inline void _sweep_spans(Sums *tally, Reduction operation, Array array) except *:
     cdef Py_ssize_t column, columns = array.columns, rows = array.rows
     cdef const uint8_t[::1] kinds_view
     cdef const double[::1] numbers_view
@@ -120,7 +113,7 @@ cdef inline void _sweep_spans(Tally *tally, Operation operation, Array array) ex
         free(numbers)
 
 
-cdef inline void _sweep_list(Tally *tally, Operation operation, list cells) noexcept:
+cdef inline void _sweep_list(Sums *tally, Reduction operation, list cells) noexcept:
     cdef object value
     for value in cells:
         if PyFloat_CheckExact(value):
@@ -135,14 +128,14 @@ cdef inline void _sweep_list(Tally *tally, Operation operation, list cells) noex
             _take(tally, operation, PyFloat_AS_DOUBLE(value), True)
 
 
-cdef inline void _sweep_array(Tally *tally, Operation operation, Array array) except *:
+cdef inline void _sweep_array(Sums *tally, Reduction operation, Array array) except *:
     if array.spans is not None:
         _sweep_spans(tally, operation, array)
     else:
         _sweep_list(tally, operation, array._cells)
 
 
-cdef inline void _sweep_arguments(Tally *tally, Operation operation, tuple arguments) except *:
+cdef inline void _sweep_arguments(Sums *tally, Reduction operation, tuple arguments) except *:
     cdef object value
     for value in arguments:
         if isinstance(value, Array):
@@ -161,7 +154,7 @@ cdef inline void _sweep_arguments(Tally *tally, Operation operation, tuple argum
             return
 
 
-cdef inline object _finish(Tally *tally, Operation operation):
+cdef inline object _finish(Sums *tally, Reduction operation):
     if tally.error >= 0:
         return _ERRORS[tally.error]
     if operation == COUNT:
@@ -175,7 +168,7 @@ cdef inline object _finish(Tally *tally, Operation operation):
     return tally.value
 
 
-cdef inline object _mean(Tally *tally):
+cdef inline object _mean(Sums *tally):
     if tally.error < 0 and tally.count == 0:
         return ERROR_DIV0
     tally.value /= tally.count
@@ -184,84 +177,84 @@ cdef inline object _mean(Tally *tally):
 
 cpdef object sum_array(Array array):
     """The sum of an array's numbers, added up in reading order; the first error instead where there is one."""
-    cdef Tally tally = _start(SUM)
+    cdef Sums tally = _start(SUM)
     _sweep_array(&tally, SUM, array)
     return _finish(&tally, SUM)
 
 
 cpdef object average_array(Array array):
     """The mean of an array's numbers; DIV0 where it has none."""
-    cdef Tally tally = _start(SUM)
+    cdef Sums tally = _start(SUM)
     _sweep_array(&tally, SUM, array)
     return _mean(&tally)
 
 
 cpdef object count_array(Array array):
     """How many numbers an array holds."""
-    cdef Tally tally = _start(COUNT)
+    cdef Sums tally = _start(COUNT)
     _sweep_array(&tally, COUNT, array)
     return _finish(&tally, COUNT)
 
 
 cpdef object minimum_array(Array array):
     """The least of an array's numbers, a Date where that cell is one; 0 where it has none."""
-    cdef Tally tally = _start(MINIMUM)
+    cdef Sums tally = _start(MINIMUM)
     _sweep_array(&tally, MINIMUM, array)
     return _finish(&tally, MINIMUM)
 
 
 cpdef object maximum_array(Array array):
     """The greatest of an array's numbers, a Date where that cell is one; 0 where it has none."""
-    cdef Tally tally = _start(MAXIMUM)
+    cdef Sums tally = _start(MAXIMUM)
     _sweep_array(&tally, MAXIMUM, array)
     return _finish(&tally, MAXIMUM)
 
 
 cpdef object product_array(Array array):
     """The product of an array's numbers; 0 where it has none."""
-    cdef Tally tally = _start(PRODUCT)
+    cdef Sums tally = _start(PRODUCT)
     _sweep_array(&tally, PRODUCT, array)
     return _finish(&tally, PRODUCT)
 
 
 def sum_of(*arguments):
     """The body of SUM."""
-    cdef Tally tally = _start(SUM)
+    cdef Sums tally = _start(SUM)
     _sweep_arguments(&tally, SUM, arguments)
     return _finish(&tally, SUM)
 
 
 def average_of(*arguments):
     """The body of AVERAGE."""
-    cdef Tally tally = _start(SUM)
+    cdef Sums tally = _start(SUM)
     _sweep_arguments(&tally, SUM, arguments)
     return _mean(&tally)
 
 
 def count_of(*arguments):
     """The body of COUNT: errors and text that is no number are passed by."""
-    cdef Tally tally = _start(COUNT)
+    cdef Sums tally = _start(COUNT)
     _sweep_arguments(&tally, COUNT, arguments)
     return _finish(&tally, COUNT)
 
 
 def minimum_of(*arguments):
     """The body of MIN."""
-    cdef Tally tally = _start(MINIMUM)
+    cdef Sums tally = _start(MINIMUM)
     _sweep_arguments(&tally, MINIMUM, arguments)
     return _finish(&tally, MINIMUM)
 
 
 def maximum_of(*arguments):
     """The body of MAX."""
-    cdef Tally tally = _start(MAXIMUM)
+    cdef Sums tally = _start(MAXIMUM)
     _sweep_arguments(&tally, MAXIMUM, arguments)
     return _finish(&tally, MAXIMUM)
 
 
 def product_of(*arguments):
     """The body of PRODUCT."""
-    cdef Tally tally = _start(PRODUCT)
+    cdef Sums tally = _start(PRODUCT)
     # An empty direct argument is 0 for the other functions; PRODUCT passes it by.
     _sweep_arguments(&tally, PRODUCT, tuple([value for value in arguments if value is not None]))
     return _finish(&tally, PRODUCT)
@@ -269,7 +262,7 @@ def product_of(*arguments):
 
 def squares_of(*arguments):
     """The body of SUMSQ."""
-    cdef Tally tally = _start(SQUARES)
+    cdef Sums tally = _start(SQUARES)
     _sweep_arguments(&tally, SQUARES, arguments)
     return _finish(&tally, SQUARES)
 

@@ -45,7 +45,7 @@ cdef class Ordered:
 
 
 @cython.final
-cdef class Test:
+cdef class RowTest:
     cdef Criterion criterion
     cdef Vector vector
     cdef Py_ssize_t size

@@ -11,17 +11,10 @@ from core.formula.values.criteria cimport (
 )
 from core.formula.ranges.environment cimport Environment
 from core.formula.ranges.index cimport NO_KEY, Groups, Vector, corners_of, groups_of, key_of_text
-from core.formula.values.value cimport Array, Pool
+from core.formula.values.value cimport Array, TextPool
+from core.values cimport BLANK, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.ranges.environment import CELLS_MAX
-
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
 
 ORDER_ROWS_MIN = 256
 ORDER_AFTER = 16
@@ -360,7 +353,7 @@ cdef _walk(Environment environment, Tally result, Groups groups, list members, P
            list criteria, Array values, Py_ssize_t column):
     """Go through the rows of the groups that meet one criterion, and test the others."""
     cdef list tests = [
-        Test(criteria[index], vector_at(ranges[index], column)) for index in range(len(ranges)) if index != known
+        RowTest(criteria[index], vector_at(ranges[index], column)) for index in range(len(ranges)) if index != known
     ]
     cdef Vector numbers
     cdef Aggregates sums
@@ -382,7 +375,7 @@ cdef _walk(Environment environment, Tally result, Groups groups, list members, P
             row = groups.rows[place]
             met = True
             for index in range(count):
-                if not (<Test> tests[index]).at(row):
+                if not (<RowTest> tests[index]).at(row):
                     met = False
                     break
             if met:
@@ -395,13 +388,13 @@ cdef _scan(Tally result, list ranges, list criteria, Array values, Py_ssize_t co
     cdef Vector numbers = vector_at(values, column)
     cdef Py_ssize_t index, row
     for index in range(len(ranges)):
-        (<Test> Test(criteria[index], vector_at(ranges[index], column))).restrict(mask)
+        (<RowTest> RowTest(criteria[index], vector_at(ranges[index], column))).restrict(mask)
     for row in range(rows):
         if mask[row]:
             result._take(numbers, row)
 
 
-cdef class Test:
+cdef class RowTest:
     """A criterion on a vector, its verdict on each distinct text remembered. A row beyond the vector is blank."""
 
     def __init__(self, Criterion criterion, Vector vector):
@@ -419,7 +412,7 @@ cdef class Test:
             self.folded = -2 if key == NO_KEY else <int64_t> (key & <uint64_t> 0xFFFF_FFFF)
 
     cdef bint text_at(self, int32_t code) except -1:
-        cdef Pool pool = self.vector.pool
+        cdef TextPool pool = self.vector.pool
         cdef uint8_t verdict
         if self.folded != -1:
             return self.folded == pool.fold(code)

@@ -34,7 +34,7 @@ from core.formula.language.errors import FormulaError, LimitExceeded, Unsupporte
 from core.formula.language.parser import render
 from core.formula.language.tree import Area, ArrayLiteral, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Unary
 from core.formula.suggest import parse_or_suggest
-from core.formula.translation.translations import AGGREGATES, HELPERS, IMPORTS, SCALARS, Aggregate
+from core.formula.translation.translations import AGGREGATES, HELPERS, IMPORTS, SCALARS, AggregateSource
 from core.formula.values.value import Error
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name
 
@@ -373,7 +373,7 @@ class _Writer:
         native = self.target != "python" and bool(row.numpy)
         return self.elementwise(row.numpy if native else row.python, operands, vectorize=array and not native)
 
-    def aggregate(self, row: Aggregate, arguments: Sequence[Node]) -> _Code:
+    def aggregate(self, row: AggregateSource, arguments: Sequence[Node]) -> _Code:
         if not arguments:
             raise FormulaError("a function of numbers needs an argument")
         if self.target == "pandas" and row.pandas and len(arguments) == 1 and isinstance(arguments[0], Area):

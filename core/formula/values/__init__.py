@@ -22,9 +22,9 @@ from core.formula.values.value import (
     Error,
     Failure,
     Lambda,
-    Pool,
     Reference,
     Span,
+    TextPool,
     array_of,
 )
 
@@ -47,9 +47,9 @@ __all__ = [
     "Error",
     "Failure",
     "Lambda",
-    "Pool",
     "Reference",
     "Span",
+    "TextPool",
     "array_of",
     "compare",
     "format_value",

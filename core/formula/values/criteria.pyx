@@ -3,6 +3,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 from core.formula.values.value cimport Error
+from core.values cimport BLANK, BOOLEAN, ERROR, NUMBER
 
 from core.formula.values.coerce cimport compare
 from core.formula.values.numerals import read_number
@@ -11,12 +12,6 @@ from core.values import ERROR_CODE
 
 CRITERION_CHARACTERS_MAX = 255
 """Characters of a text criterion; Excel answers #VALUE! beyond."""
-
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    BOOLEAN = 3
-    ERROR = 4
 
 cdef Py_ssize_t PATTERN_MAX = 255
 cdef Py_ssize_t SIGNIFICANT_DIGITS = 15

@@ -12,7 +12,7 @@ cdef class Omitted:
     pass
 
 
-cdef class Pool:
+cdef class TextPool:
     cdef readonly list strings
     cdef dict codes_of
     cdef list folded_codes
@@ -41,7 +41,7 @@ cdef class Array:
     cdef readonly Py_ssize_t columns
     cdef readonly Reference reference
     cdef readonly tuple spans
-    cdef readonly Pool pool
+    cdef readonly TextPool pool
     cdef list _cells
     cpdef list cells(self)
 
@@ -52,7 +52,7 @@ cdef class Lambda:
     cdef readonly object scope
 
 
-cdef object cell_of(uint8_t kind, double number, int32_t code, Pool pool)
+cdef object cell_of(uint8_t kind, double number, int32_t code, TextPool pool)
 
 
 cdef Error ERROR_NULL, ERROR_DIV0, ERROR_VALUE, ERROR_REF, ERROR_NAME, ERROR_NUM, ERROR_NA

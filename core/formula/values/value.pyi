@@ -30,7 +30,7 @@ class Failure(Exception):
 
 class Date(float): ...
 
-class Pool:
+class TextPool:
     strings: Final[list[str]]
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
@@ -67,7 +67,7 @@ class Array:
     columns: Final[int]
     reference: Final[Reference | None]
     spans: Final[tuple[Span, ...] | None]
-    pool: Final[Pool | None]
+    pool: Final[TextPool | None]
     def __init__(
         self,
         rows: int,
@@ -76,7 +76,7 @@ class Array:
         *,
         reference: Reference | None = ...,
         spans: tuple[Span, ...] | None = ...,
-        pool: Pool | None = ...,
+        pool: TextPool | None = ...,
     ) -> None: ...
     def cells(self) -> list[Any]: ...
     def at(self, row: int, column: int) -> Any: ...

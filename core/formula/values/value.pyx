@@ -2,18 +2,11 @@
 
 cimport cython
 from libc.stdint cimport int32_t, uint8_t
+from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 import numpy as np
 
 from core.values import ERRORS, Kind
-
-cdef enum:
-    BLANK = 0
-    NUMBER = 1
-    TEXT = 2
-    BOOLEAN = 3
-    ERROR = 4
-    DATE = 5
 
 assert (BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE) == tuple(Kind)
 
@@ -72,7 +65,7 @@ OMITTED_VALUE = Omitted()
 OMITTED = OMITTED_VALUE
 
 
-cdef class Pool:
+cdef class TextPool:
     """The distinct strings of one book, by code; and for each the code of its case-folded form."""
 
     def __init__(self):
@@ -152,7 +145,7 @@ cdef class Reference:
         return f"Reference({self.sheet!r}, {self.top}, {self.left}, {self.bottom}, {self.right})"
 
 
-cdef object cell_of(uint8_t kind, double number, int32_t code, Pool pool):
+cdef object cell_of(uint8_t kind, double number, int32_t code, TextPool pool):
     """One cell of a span as a value."""
     if kind == NUMBER:
         return number
@@ -175,7 +168,7 @@ cdef class Array:
     """
 
     def __init__(self, Py_ssize_t rows, Py_ssize_t columns, list cells=None, *,
-                 Reference reference=None, tuple spans=None, Pool pool=None):
+                 Reference reference=None, tuple spans=None, TextPool pool=None):
         assert (cells is None) != (spans is None)
         assert cells is None or len(cells) == rows * columns
         self.rows = rows

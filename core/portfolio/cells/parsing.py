@@ -17,7 +17,7 @@ from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
 from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
-from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
+from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, Kind
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
@@ -470,7 +470,6 @@ _NAMED_FIRST: Final = re.compile(r"([A-Za-z]{3,9})\.?[-\s]*(\d{1,2})(?:st|nd|rd|
 _DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?: \d.*)?")
 _SLASHED: Final = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d\d)(?: \d.*)?")
 DATE_LENGTH_MAX: Final = 40
-_EPOCH: Final = date(1970, 1, 1).toordinal()
 
 
 def read_dates(cells: Cells) -> NDArray[np.float64]:
@@ -519,7 +518,7 @@ def date_days(text: str, *, day_first: bool) -> float:
     if years <= 1900:
         return np.nan
     try:
-        return float(date(years, month, day).toordinal() - _EPOCH)
+        return float((date(years, month, day) - EPOCH).days)
     except ValueError:
         return np.nan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +14,10 @@ from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
 from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells, Pool, TextColumn, bit, spread_out
 from core.portfolio.fields import FieldType
-from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, from_serial
+from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, from_serial
 
 NO: Final = frozenset(("n", "no", "false", "f", "0", "none"))
 """What says no in a column of flags, in lower case; `parsing.YES` has what says yes."""
-
-EPOCH: Final = date(1970, 1, 1)
 
 _NO_TEXT: Final = TextColumn(np.zeros(0, np.int32), Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)))
 _NO_VALUES: Final = np.zeros(0, np.float64)
@@ -71,7 +69,7 @@ class NormalColumn:
         return [written.get(day) for day in values]
 
     def _day(self, day: float) -> str:
-        moment = datetime(1970, 1, 1) + timedelta(days=day)  # noqa: DTZ001 - a spreadsheet's dates have no zone
+        moment = datetime.combine(EPOCH, time()) + timedelta(days=day)
         return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).written(moment)
 
 

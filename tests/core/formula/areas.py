@@ -11,14 +11,14 @@ import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.language.parser import parse
 from core.formula.machine import machine
 from core.formula.ranges.environment import Environment
-from core.formula.values.value import ALL_ERRORS, DIV0, NA, Array, Date, Error, Pool, Reference, Span
+from core.formula.values.value import ALL_ERRORS, DIV0, NA, Array, Date, Error, Reference, Span, TextPool
 from core.values import Kind
 
 HOME = 500
 """The row of the formulas under test, below all data."""
 
 
-def span_of(values: list[Any], pool: Pool) -> Span:
+def span_of(values: list[Any], pool: TextPool) -> Span:
     """Values as one column."""
     kinds, numbers, codes = np.zeros(len(values), np.uint8), np.zeros(len(values)), np.full(len(values), -1, np.int32)
     for at, value in enumerate(values):
@@ -33,7 +33,7 @@ def span_of(values: list[Any], pool: Pool) -> Span:
     return Span(kinds, numbers, codes)
 
 
-def values_of(span: Span, pool: Pool) -> list[Any]:
+def values_of(span: Span, pool: TextPool) -> list[Any]:
     """One column as values."""
     return Array(len(span.kinds), 1, spans=(span,), pool=pool).cells()
 
@@ -46,7 +46,7 @@ class Sheet(Environment):
     ) -> None:
         super().__init__()
         self.columns, self.listed, self.formulas = columns, listed, formulas or {}
-        self.pool = Pool()
+        self.pool = TextPool()
         self.indexes = {}
         self.row = HOME
 

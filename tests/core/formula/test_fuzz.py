@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.evaluate import evaluate
-from core.formula.functions.catalogue import EXAMPLE_CELLS, FUNCTIONS, Function, Kind
+from core.formula.functions.catalogue import EXAMPLE_CELLS, FUNCTIONS, Function, Takes
 from core.formula.language.errors import BodyFault, FormulaError
 from core.formula.language.parser import parse
 from core.formula.machine import machine
@@ -94,7 +94,7 @@ def calls(draw: st.DrawFn, inner: st.SearchStrategy[str]) -> str:
     )
     arguments = [
         "LAMBDA(a,b,a+b)"
-        if index < count and function.argument(index).kind is Kind.LAMBDA and draw(st.booleans())
+        if index < count and function.argument(index).kind is Takes.LAMBDA and draw(st.booleans())
         else draw(inner)
         for index in range(count)
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.toolpak import (
     BASIS,
     FREQUENCY,
@@ -32,7 +32,7 @@ RATE: Final = given("rate", "The yearly coupon rate.")
 YIELD: Final = given("yld", "The yearly yield.")
 PRICE: Final = given("pr", "The price per 100 of face value.")
 REDEMPTION: Final = given("redemption", "What is paid back per 100 of face value.")
-_PAR: Final = Argument("par", Kind.VALUE, "The face value; 1000 where left empty.", empty=OMITTED)
+_PAR: Final = Argument("par", Takes.VALUE, "The face value; 1000 where left empty.", empty=OMITTED)
 
 
 # The calendar of coupons, counted back from the maturity; all fall on month ends if the maturity does
@@ -253,7 +253,7 @@ def _par(value: Any) -> float:
 @function(
     "ACCRINT", "financial", "The interest that a bond with coupons has accrued.",
     ISSUE, given("first_interest", "The day of the first coupon."), SETTLEMENT, RATE, _PAR, FREQUENCY, BASIS,
-    Argument("calc_method", Kind.LOGICAL, "TRUE for interest since issue, FALSE since the first coupon.",
+    Argument("calc_method", Takes.LOGICAL, "TRUE for interest since issue, FALSE since the first coupon.",
              required=False),
     environment=True,
     examples=(

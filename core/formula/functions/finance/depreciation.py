@@ -6,15 +6,15 @@ import math
 from typing import Any, Final
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.functions.catalogue import Argument, Takes, function
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.value import DIV0, NUM, Failure
 
-_COST: Final = Argument("cost", Kind.NUMBER, "What the asset cost.")
-_SALVAGE: Final = Argument("salvage", Kind.NUMBER, "What it is worth at the end.")
-_LIFE: Final = Argument("life", Kind.NUMBER, "Over how many periods it is written down.")
-_FACTOR: Final = Argument("factor", Kind.NUMBER, "How many times the straight rate; 2 unless given.", required=False)
+_COST: Final = Argument("cost", Takes.NUMBER, "What the asset cost.")
+_SALVAGE: Final = Argument("salvage", Takes.NUMBER, "What it is worth at the end.")
+_LIFE: Final = Argument("life", Takes.NUMBER, "Over how many periods it is written down.")
+_FACTOR: Final = Argument("factor", Takes.NUMBER, "How many times the straight rate; 2 unless given.", required=False)
 
 PERIODS_MAX: Final = 100_000
 """Periods that a calculation walks over."""
@@ -32,7 +32,7 @@ def sln(cost: float, salvage: float, life: float) -> float:
 
 @function(
     "SYD", "financial", "What an asset loses in a period, by the sum of the years' digits.",
-    _COST, _SALVAGE, _LIFE, Argument("per", Kind.NUMBER, "The period, counted from 1."),
+    _COST, _SALVAGE, _LIFE, Argument("per", Takes.NUMBER, "The period, counted from 1."),
     examples=(("=ROUND(SYD(30000,7500,10,1),2)", 4090.91), ("=SYD(1,0,1,2)", NUM)),
 )  # fmt: skip
 def syd(cost: float, salvage: float, life: float, per: float) -> float:
@@ -42,8 +42,8 @@ def syd(cost: float, salvage: float, life: float, per: float) -> float:
 
 @function(
     "DB", "financial", "What an asset loses in a period at a fixed rate of what is left.",
-    _COST, _SALVAGE, _LIFE, Argument("period", Kind.NUMBER, "The period, counted from 1."),
-    Argument("month", Kind.NUMBER, "Months of the first year; 12 unless given.", required=False),
+    _COST, _SALVAGE, _LIFE, Argument("period", Takes.NUMBER, "The period, counted from 1."),
+    Argument("month", Takes.NUMBER, "Months of the first year; 12 unless given.", required=False),
     examples=(("=ROUND(DB(1000000,100000,6,1,7),2)", 186_083.33), ("=ROUND(DB(1000000,100000,6,7,7),2)", 15_845.1)),
 )  # fmt: skip
 def db(cost: float, salvage: float, life: float, period: float, month: float = 12.0) -> float:
@@ -62,7 +62,7 @@ def db(cost: float, salvage: float, life: float, period: float, month: float = 1
 
 @function(
     "DDB", "financial", "What an asset loses in a period at a multiple of the straight rate.",
-    _COST, _SALVAGE, _LIFE, Argument("period", Kind.NUMBER, "The period, counted from 1."), _FACTOR,
+    _COST, _SALVAGE, _LIFE, Argument("period", Takes.NUMBER, "The period, counted from 1."), _FACTOR,
     examples=(("=ROUND(DDB(2400,300,3650,1),2)", 1.32), ("=ROUND(DDB(2400,300,10,10),2)", 22.12)),
 )  # fmt: skip
 def ddb(cost: float, salvage: float, life: float, period: float, factor: float = 2.0) -> float:
@@ -90,10 +90,10 @@ def sum_of_declines(cost: float, salvage: float, life: float, periods: int, fact
 @function(
     "VDB", "financial", "What an asset loses between two moments, declining, then straight where that is more.",
     _COST, _SALVAGE, _LIFE,
-    Argument("start_period", Kind.NUMBER, "The moment from which, in periods."),
-    Argument("end_period", Kind.NUMBER, "The moment until which."),
+    Argument("start_period", Takes.NUMBER, "The moment from which, in periods."),
+    Argument("end_period", Takes.NUMBER, "The moment until which."),
     _FACTOR,
-    Argument("no_switch", Kind.LOGICAL, "TRUE to stay declining.", required=False),
+    Argument("no_switch", Takes.LOGICAL, "TRUE to stay declining.", required=False),
     examples=(("=ROUND(VDB(2400,300,120,6,18),2)", 396.31), ("=ROUND(VDB(2400,300,10,0,0.875,1.5),2)", 315.0)),
 )  # fmt: skip
 def vdb(

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.value import DIV0, NUM, VALUE, Array, Error, Failure
 
-_RATE: Final = Argument("rate", Kind.NUMBER, "Interest of one period.")
-_PER: Final = Argument("per", Kind.NUMBER, "The period, counted from 1.")
-_NPER: Final = Argument("nper", Kind.NUMBER, "How many periods there are.")
-_PMT: Final = Argument("pmt", Kind.NUMBER, "What is paid in each period.")
-_PV: Final = Argument("pv", Kind.NUMBER, "The present value.")
-_FV: Final = Argument("fv", Kind.NUMBER, "What is left after the last payment.", required=False)
-_TYPE: Final = Argument("type", Kind.NUMBER, "0 when paid at the end of a period, 1 at its beginning.", required=False)
+_RATE: Final = Argument("rate", Takes.NUMBER, "Interest of one period.")
+_PER: Final = Argument("per", Takes.NUMBER, "The period, counted from 1.")
+_NPER: Final = Argument("nper", Takes.NUMBER, "How many periods there are.")
+_PMT: Final = Argument("pmt", Takes.NUMBER, "What is paid in each period.")
+_PV: Final = Argument("pv", Takes.NUMBER, "The present value.")
+_FV: Final = Argument("fv", Takes.NUMBER, "What is left after the last payment.", required=False)
+_TYPE: Final = Argument("type", Takes.NUMBER, "0 when paid at the end of a period, 1 at its beginning.", required=False)
 
 
 def _power(base: float, exponent: float) -> float:
@@ -98,7 +98,7 @@ def pv(rate: float, nper: float, pmt: float, fv: float = 0.0, due: float = 0.0) 
 
 @function(
     "FV", "financial", "What payments grow to.", _RATE, _NPER, _PMT,
-    Argument("pv", Kind.NUMBER, "What is there at the beginning.", required=False), _TYPE,
+    Argument("pv", Takes.NUMBER, "What is there at the beginning.", required=False), _TYPE,
     work=Work(call=3_000),
     examples=(("=ROUND(FV(0.06/12,10,-200,-500,1),2)", 2581.4), ("=FV(0,10,-100)", 1000.0)),
 )  # fmt: skip
@@ -124,7 +124,7 @@ def ppmt(rate: float, per: float, nper: float, pv: float, fv: float = 0.0, due: 
 
 @function(
     "ISPMT", "financial", "The interest of one period of a loan repaid in equal parts.",
-    _RATE, Argument("per", Kind.NUMBER, "The period, counted from 0."), _NPER, _PV,
+    _RATE, Argument("per", Takes.NUMBER, "The period, counted from 0."), _NPER, _PV,
     examples=(("=ISPMT(0.1,0,4,4000)", -400.0), ("=ISPMT(0.1,1,0,1)", DIV0)),
 )  # fmt: skip
 def ispmt(rate: float, per: float, nper: float, pv: float) -> float:
@@ -151,7 +151,7 @@ def nper(rate: float, pmt: float, pv: float, fv: float = 0.0, due: float = 0.0) 
 
 @function(
     "RATE", "financial", "The interest of one period of a loan.", _NPER, _PMT, _PV, _FV, _TYPE,
-    Argument("guess", Kind.NUMBER, "Where the search begins; 10 % unless given.", required=False),
+    Argument("guess", Takes.NUMBER, "Where the search begins; 10 % unless given.", required=False),
     examples=(("=ROUND(RATE(4*12,-200,8000),6)", 0.007701), ("=RATE(10,100,100)", NUM)),
 )  # fmt: skip
 def rate(nper: float, pmt: float, pv: float, fv: float = 0.0, due: float = 0.0, guess: float = 0.1) -> float:
@@ -251,8 +251,8 @@ def cumprinc(rate: Any, nper: Any, pv: Any, start: Any, end: Any, due: Any) -> f
 
 # Cash flows
 
-_VALUES: Final = Argument("values", Kind.ARRAY, "The cash flows, in order.")
-_GUESS: Final = Argument("guess", Kind.NUMBER, "Where the search begins; 10 % unless given.", required=False)
+_VALUES: Final = Argument("values", Takes.ARRAY, "The cash flows, in order.")
+_GUESS: Final = Argument("guess", Takes.NUMBER, "Where the search begins; 10 % unless given.", required=False)
 
 
 def _flows(values: Any) -> list[float]:
@@ -270,8 +270,8 @@ def _present(rate: float, flows: list[float]) -> float:
 
 @function(
     "NPV", "financial", "What cash flows at the ends of periods are worth today.", _RATE,
-    Argument("value1", Kind.RANGE, "A cash flow, or cells of them."),
-    Argument("value2", Kind.RANGE, "Further ones.", required=False, repeats=True),
+    Argument("value1", Takes.RANGE, "A cash flow, or cells of them."),
+    Argument("value2", Takes.RANGE, "Further ones.", required=False, repeats=True),
     work=Work(call=3_000, cell=1_500),
     examples=(("=ROUND(NPV(0.1,-10000,3000,4200,6800),2)", 1188.44), ("=NPV(-1,1)", DIV0)),
 )  # fmt: skip
@@ -371,7 +371,7 @@ def _present_dated(rate: float, flows: list[float], years: list[float]) -> float
     return float(sum(flow / (1 + rate) ** year for flow, year in zip(flows, years, strict=True)))
 
 
-_DATES: Final = Argument("dates", Kind.RANGE, "The days of the cash flows, none before the first.")
+_DATES: Final = Argument("dates", Takes.RANGE, "The days of the cash flows, none before the first.")
 
 
 @function(
@@ -446,8 +446,8 @@ def _halved(value: Callable[[float], float], guess: float, flowing: float) -> fl
 @function(
     "MIRR", "financial", "The rate of cash flows financed at one rate and reinvested at another.",
     _VALUES,
-    Argument("finance_rate", Kind.NUMBER, "Interest paid on what is spent."),
-    Argument("reinvest_rate", Kind.NUMBER, "Interest earned on what comes in."),
+    Argument("finance_rate", Takes.NUMBER, "Interest paid on what is spent."),
+    Argument("reinvest_rate", Takes.NUMBER, "Interest earned on what comes in."),
     examples=(
         ("=ROUND(MIRR({-120000,39000,30000,21000,37000,46000},0.1,0.12),6)", 0.126094),
         ("=MIRR({1,2},0.1,0.1)", DIV0),
@@ -494,7 +494,7 @@ def nominal(effect_rate: Any, npery: Any) -> float:
 
 @function(
     "FVSCHEDULE", "financial", "What a sum grows to at rates that change.",
-    toolpak.given("principal", "The sum."), Argument("schedule", Kind.RANGE, "The rates, in order."),
+    toolpak.given("principal", "The sum."), Argument("schedule", Takes.RANGE, "The rates, in order."),
     examples=(("=ROUND(FVSCHEDULE(1,{0.09,0.11,0.1}),5)", 1.33089), ('=FVSCHEDULE(1,"x")', VALUE)),
 )  # fmt: skip
 def fvschedule(principal: Any, schedule: Any) -> float:
@@ -503,7 +503,7 @@ def fvschedule(principal: Any, schedule: Any) -> float:
 
 @function(
     "PDURATION", "financial", "How many periods a sum takes to grow to another.",
-    Argument("rate", Kind.NUMBER, "Interest of one period."), _PV, Argument("fv", Kind.NUMBER, "The value to reach."),
+    Argument("rate", Takes.NUMBER, "Interest of one period."), _PV, Argument("fv", Takes.NUMBER, "The value to reach."),
     examples=(("=ROUND(PDURATION(0.025,2000,2200),2)", 3.86), ("=PDURATION(0,1,2)", NUM)),
 )  # fmt: skip
 def pduration(rate: float, pv: float, fv: float) -> float:
@@ -513,7 +513,7 @@ def pduration(rate: float, pv: float, fv: float) -> float:
 
 @function(
     "RRI", "financial", "The rate at which a sum grows to another.",
-    _NPER, _PV, Argument("fv", Kind.NUMBER, "The value to reach."),
+    _NPER, _PV, Argument("fv", Takes.NUMBER, "The value to reach."),
     examples=(("=ROUND(RRI(96,10000,11000),10)", 0.0009933074), ("=RRI(0,1,2)", NUM)),
 )  # fmt: skip
 def rri(nper: float, pv: float, fv: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.functions.catalogue import Argument, Takes, function
 from core.formula.functions.describe import number
 from core.formula.functions.statistics.ranking import (
     large,
@@ -86,8 +86,8 @@ _HIDDEN: Final = frozenset({"filter", "manual"})
     "SUBTOTAL", "math", "A summary of cells that leaves out other subtotals and rows that a filter hides.",
     number("function_num", "1 AVERAGE, 2 COUNT, 3 COUNTA, 4 MAX, 5 MIN, 6 PRODUCT, 7 STDEV, 8 STDEVP, 9 SUM, 10 VAR, "
            "11 VARP; 101 to 111 leave all hidden rows out."),
-    Argument("ref1", Kind.REFERENCE, "The cells."),
-    Argument("ref2", Kind.REFERENCE, "Further ones.", required=False, repeats=True),
+    Argument("ref1", Takes.REFERENCE, "The cells."),
+    Argument("ref2", Takes.REFERENCE, "Further ones.", required=False, repeats=True),
     environment=True,
     examples=(("=SUBTOTAL(9,A1:A5)", 150.0), ("=SUBTOTAL(101,A1:A5)", 30.0), ("=SUBTOTAL(12,A1:A5)", VALUE)),
 )  # fmt: skip
@@ -108,8 +108,9 @@ def subtotal(environment: Environment, which: float, *references: Reference) -> 
            "17 QUARTILE.INC, 18 PERCENTILE.EXC, 19 QUARTILE.EXC."),
     number("options", "What to leave out: 0 subtotals, 1 and hidden rows, 2 and errors, 3 both too; 4 nothing, "
            "5 hidden rows, 6 errors, 7 both."),
-    Argument("ref1", Kind.OPERAND, "The cells; an array too for the functions from 14."),
-    Argument("ref2", Kind.OPERAND, "Further cells; the place for the functions from 14.", required=False, repeats=True),
+    Argument("ref1", Takes.OPERAND, "The cells; an array too for the functions from 14."),
+    Argument("ref2", Takes.OPERAND, "Further cells; the place for the functions from 14.", required=False,
+             repeats=True),
     environment=True,
     examples=(("=AGGREGATE(9,4,A1:A5)", 150.0), ("=AGGREGATE(14,6,A1:A5,2)", 40.0), ("=AGGREGATE(20,4,A1)", VALUE)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.values.coerce import general
 from core.formula.values.value import DIV0, NA, NUM, VALUE, Array, Error, Failure
 
@@ -80,7 +80,7 @@ _NUMBER: Final = toolpak.given("inumber", "The complex number.")
 @function(
     "COMPLEX", "engineering", "The complex number of two parts.",
     toolpak.given("real_num", "The real part."), toolpak.given("i_num", "The imaginary part."),
-    Argument("suffix", Kind.VALUE, "i or j.", required=False),
+    Argument("suffix", Takes.VALUE, "i or j.", required=False),
     examples=(("=COMPLEX(3,4)", "3+4i"), ('=COMPLEX(3,-1,"j")', "3-j"), ('=COMPLEX(1,2,"k")', VALUE)),
 )  # fmt: skip
 def complex_(real_num: Any, i_num: Any, suffix: Any = "i") -> str:
@@ -148,8 +148,8 @@ def _all(values: tuple[Any, ...]) -> list[Complex]:
 
 
 _MANY: Final = (
-    Argument("inumber1", Kind.RANGE, "A complex number, or cells of them."),
-    Argument("inumber2", Kind.RANGE, "Further ones.", required=False, repeats=True),
+    Argument("inumber1", Takes.RANGE, "A complex number, or cells of them."),
+    Argument("inumber2", Takes.RANGE, "Further ones.", required=False, repeats=True),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.describe import many, number, whole
 from core.formula.values.coerce import to_number
 from core.formula.values.value import NUM, VALUE, Array, Error, Failure
@@ -188,7 +188,7 @@ _ROMAN_FORMS = tuple(
 @function(
     "ROMAN", "math", "A number in Roman numerals.",
     number("number", "0 to 3999."),
-    Argument("form", Kind.VALUE, "0 (classic) to 4 (shortest); TRUE is 0, FALSE is 4.", required=False),
+    Argument("form", Takes.VALUE, "0 (classic) to 4 (shortest); TRUE is 0, FALSE is 4.", required=False),
     examples=(("=ROMAN(499)", "CDXCIX"), ("=ROMAN(499,2)", "XDIX"), ("=ROMAN(499,4)", "ID"), ("=ROMAN(4000)", VALUE)),
 )  # fmt: skip
 def roman(value: float, form: Any = 0.0) -> str:
@@ -210,7 +210,8 @@ _LETTERS = {letter: size for size, letter in _ROMAN if len(letter) == 1}
 
 
 @function(
-    "ARABIC", "math", "The number that Roman numerals say.", Argument("text", Kind.TEXT, "In either case; - may lead."),
+    "ARABIC", "math", "The number that Roman numerals say.",
+    Argument("text", Takes.TEXT, "In either case; - may lead."),
     examples=(('=ARABIC("LVII")', 57.0), ('=ARABIC("-mcmxii")', -1912.0), ('=ARABIC("IIIIMIXVC")', 1080.0)),
 )  # fmt: skip
 def arabic(text: str) -> float:
@@ -248,7 +249,7 @@ def base(value: float, radix: float, length: float = 0.0) -> str:
 
 @function(
     "DECIMAL", "math", "The number that text in another base says.",
-    Argument("text", Kind.TEXT, "Digits, then letters in either case."), number("radix", "2 to 36."),
+    Argument("text", Takes.TEXT, "Digits, then letters in either case."), number("radix", "2 to 36."),
     examples=(('=DECIMAL("FF",16)', 255.0), ('=DECIMAL("111",2)', 7.0), ('=DECIMAL("2",2)', NUM)),
 )  # fmt: skip
 def decimal(text: str, radix: float) -> float:

@@ -12,7 +12,7 @@ from core.formula.functions.describe import array, number
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.reduce import dense
 from core.formula.values.value import ALL_ERRORS, NUM, VALUE, Array, Failure
-from core.values import Kind as CellKind
+from core.values import Kind
 
 
 def matrix(values: Array) -> NDArray[np.float64]:
@@ -22,10 +22,10 @@ def matrix(values: Array) -> NDArray[np.float64]:
         Failure: the first error inside; VALUE where a cell is no number.
     """
     cells, kinds = dense(values)
-    wrong = np.flatnonzero(kinds.ravel() == CellKind.ERROR)
+    wrong = np.flatnonzero(kinds.ravel() == Kind.ERROR)
     if len(wrong):
         raise Failure(ALL_ERRORS[int(cells.ravel()[wrong[0]])])
-    if not ((kinds == CellKind.NUMBER) | (kinds == CellKind.DATE)).all():
+    if not ((kinds == Kind.NUMBER) | (kinds == Kind.DATE)).all():
         raise Failure(VALUE)
     return cells
 

@@ -13,7 +13,7 @@ from core.formula.functions.catalogue import Work, function
 from core.formula.functions.describe import many, number
 from core.formula.ranges.reduce import average_of, count_of, numbers, spread
 from core.formula.values.value import DIV0, NA, NUM, VALUE, Array, Error, Failure
-from core.values import Kind as CellKind
+from core.values import Kind
 
 Body = Callable[..., Any]
 
@@ -43,7 +43,7 @@ def count_all(*arguments: Any) -> float:
         if not isinstance(argument, Array):
             total += 1
         elif argument.spans is not None:
-            total += sum(int(np.count_nonzero(span.kinds != CellKind.BLANK)) for span in argument.spans)
+            total += sum(int(np.count_nonzero(span.kinds != Kind.BLANK)) for span in argument.spans)
         else:
             total += sum(cell is not None for cell in argument.cells())
     return float(total)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import order_key, to_logical, to_number
 from core.formula.values.criteria import fold
 from core.formula.values.value import CALC, NA, NUM, VALUE, Array, Error, Failure
 
-_ARRAY: Final = Argument("array", Kind.ARRAY, "The range or array.")
-_PAD: Final = Argument("pad_with", Kind.ANY, "What fills empty places; #N/A if left out.", required=False, empty=NA)
+_ARRAY: Final = Argument("array", Takes.ARRAY, "The range or array.")
+_PAD: Final = Argument("pad_with", Takes.ANY, "What fills empty places; #N/A if left out.", required=False, empty=NA)
 
 
 def made(environment: Environment, grid: Sequence[Sequence[Any]]) -> Array:
@@ -81,9 +81,9 @@ def direction(value: Any) -> bool:
 
 @function(
     "SORT", "lookup", "Sorts the rows or columns of an array.", _ARRAY,
-    Argument("sort_index", Kind.ARRAY, "The column (or row) to sort by, or several.", required=False, empty=1.0),
-    Argument("sort_order", Kind.ARRAY, "1 ascending, -1 descending.", required=False, empty=1.0),
-    Argument("by_col", Kind.LOGICAL, "TRUE sorts columns.", required=False),
+    Argument("sort_index", Takes.ARRAY, "The column (or row) to sort by, or several.", required=False, empty=1.0),
+    Argument("sort_order", Takes.ARRAY, "1 ascending, -1 descending.", required=False, empty=1.0),
+    Argument("by_col", Takes.LOGICAL, "TRUE sorts columns.", required=False),
     environment=True,
     examples=(("=INDEX(SORT(A1:B5,1,-1),1,1)", 50.0), ("=INDEX(SORT({3;1;2}),1)", 1.0)),
 )  # fmt: skip
@@ -104,8 +104,8 @@ def sort(
 
 @function(
     "SORTBY", "lookup", "Sorts the rows or columns of an array by others.", _ARRAY,
-    Argument("by_array", Kind.ARRAY, "What to sort by.", repeats=True),
-    Argument("sort_order", Kind.ARRAY, "1 ascending, -1 descending.", required=False, repeats=True, empty=1.0),
+    Argument("by_array", Takes.ARRAY, "What to sort by.", repeats=True),
+    Argument("sort_order", Takes.ARRAY, "1 ascending, -1 descending.", required=False, repeats=True, empty=1.0),
     environment=True,
     examples=(("=INDEX(SORTBY(B1:B3,C1:C3,-1),1)", "cherry"),),
 )  # fmt: skip
@@ -134,8 +134,8 @@ def sortby(environment: Environment, array: Array, *arguments: Array) -> Array:
 
 @function(
     "FILTER", "lookup", "Keeps the rows or columns of an array that a condition chooses.", _ARRAY,
-    Argument("include", Kind.ARRAY, "A TRUE or FALSE for every row or column."),
-    Argument("if_empty", Kind.RANGE, "What to give where nothing is chosen.", required=False, empty=OMITTED),
+    Argument("include", Takes.ARRAY, "A TRUE or FALSE for every row or column."),
+    Argument("if_empty", Takes.RANGE, "What to give where nothing is chosen.", required=False, empty=OMITTED),
     environment=True,
     examples=(("=SUM(FILTER(A1:A5,A1:A5>25))", 120.0), ('=FILTER(A1:A5,A1:A5>99,"none")', "none")),
 )  # fmt: skip
@@ -165,8 +165,8 @@ def same_key(value: Any) -> tuple[str, Any]:
 
 @function(
     "UNIQUE", "lookup", "Gives every row or column of an array once.", _ARRAY,
-    Argument("by_col", Kind.LOGICAL, "TRUE compares columns.", required=False),
-    Argument("exactly_once", Kind.LOGICAL, "TRUE keeps only those that occur once.", required=False),
+    Argument("by_col", Takes.LOGICAL, "TRUE compares columns.", required=False),
+    Argument("exactly_once", Takes.LOGICAL, "TRUE keeps only those that occur once.", required=False),
     environment=True,
     examples=(("=ROWS(UNIQUE(B1:B5))", 4.0), ("=ROWS(UNIQUE(B1:B5,FALSE,TRUE))", 3.0)),
 )  # fmt: skip
@@ -179,9 +179,9 @@ def unique(environment: Environment, array: Array, by_col: bool = False, once: b
     return made(environment, turned(result) if by_col else result)
 
 
-_ROWS: Final = Argument("rows", Kind.INTEGER, "How many rows; negative counts from the end.", empty=OMITTED)
+_ROWS: Final = Argument("rows", Takes.INTEGER, "How many rows; negative counts from the end.", empty=OMITTED)
 _COLUMNS: Final = Argument(
-    "columns", Kind.INTEGER, "How many columns; negative counts from the end.", required=False, empty=OMITTED
+    "columns", Takes.INTEGER, "How many columns; negative counts from the end.", required=False, empty=OMITTED
 )
 
 
@@ -217,7 +217,7 @@ def _dropped(count: Any) -> slice:
 
 @function(
     "CHOOSEROWS", "lookup", "Gives chosen rows of an array.", _ARRAY,
-    Argument("row_num", Kind.ARRAY, "Which rows; negative counts from the end.", repeats=True),
+    Argument("row_num", Takes.ARRAY, "Which rows; negative counts from the end.", repeats=True),
     environment=True,
     examples=(("=SUM(CHOOSEROWS(A1:A5,1,-1))", 60.0),),
 )  # fmt: skip
@@ -228,7 +228,7 @@ def chooserows(environment: Environment, array: Array, *numbers: Array) -> Array
 
 @function(
     "CHOOSECOLS", "lookup", "Gives chosen columns of an array.", _ARRAY,
-    Argument("col_num", Kind.ARRAY, "Which columns; negative counts from the end.", repeats=True),
+    Argument("col_num", Takes.ARRAY, "Which columns; negative counts from the end.", repeats=True),
     environment=True,
     examples=(("=SUM(CHOOSECOLS(A1:C2,3,1))", 33.0),),
 )  # fmt: skip
@@ -248,10 +248,10 @@ def _places(numbers: Iterable[Array], count: int) -> list[int]:
 
 
 @function(
-    "SEQUENCE", "math", "Counts in rows and columns.", Argument("rows", Kind.INTEGER, "How many rows.", empty=1),
-    Argument("columns", Kind.INTEGER, "How many columns.", required=False, empty=1),
-    Argument("start", Kind.NUMBER, "The first number.", required=False, empty=1.0),
-    Argument("step", Kind.NUMBER, "From one number to the next.", required=False, empty=1.0),
+    "SEQUENCE", "math", "Counts in rows and columns.", Argument("rows", Takes.INTEGER, "How many rows.", empty=1),
+    Argument("columns", Takes.INTEGER, "How many columns.", required=False, empty=1),
+    Argument("start", Takes.NUMBER, "The first number.", required=False, empty=1.0),
+    Argument("step", Takes.NUMBER, "From one number to the next.", required=False, empty=1.0),
     environment=True,
     examples=(("=SUM(SEQUENCE(4))", 10.0), ("=SUM(SEQUENCE(2,2,10,5))", 70.0)),
 )  # fmt: skip
@@ -266,8 +266,8 @@ def sequence(environment: Environment, rows: int, columns: int = 1, start: float
 
 @function(
     "EXPAND", "lookup", "Makes an array larger.", _ARRAY,
-    Argument("rows", Kind.INTEGER, "How many rows there shall be.", empty=OMITTED),
-    Argument("columns", Kind.INTEGER, "How many columns there shall be.", required=False, empty=OMITTED), _PAD,
+    Argument("rows", Takes.INTEGER, "How many rows there shall be.", empty=OMITTED),
+    Argument("columns", Takes.INTEGER, "How many columns there shall be.", required=False, empty=OMITTED), _PAD,
     environment=True,
     examples=(('=INDEX(EXPAND({1,2},2,3,"-"),2,3)', "-"),),
 )  # fmt: skip
@@ -285,7 +285,7 @@ def _padded(grid: Sequence[Sequence[Any]], rows: int, columns: int, pad: Any) ->
     return cells + [pad] * (rows * columns - len(cells))
 
 
-_STACKED: Final = Argument("array", Kind.ARRAY, "A range or array.", repeats=True)
+_STACKED: Final = Argument("array", Takes.ARRAY, "A range or array.", repeats=True)
 
 
 @function(
@@ -317,8 +317,8 @@ def hstack(environment: Environment, *arrays: Array) -> Array:
 
 _FLAT: Final = (
     _ARRAY,
-    Argument("ignore", Kind.INTEGER, "0 nothing, 1 blanks, 2 errors, 3 both.", required=False, empty=0),
-    Argument("scan_by_column", Kind.LOGICAL, "TRUE goes down the columns.", required=False),
+    Argument("ignore", Takes.INTEGER, "0 nothing, 1 blanks, 2 errors, 3 both.", required=False, empty=0),
+    Argument("scan_by_column", Takes.LOGICAL, "TRUE goes down the columns.", required=False),
 )
 
 
@@ -353,8 +353,8 @@ def _flat(array: Array, ignore: int, by_column: bool) -> list[Any]:
 
 
 _WRAPPED: Final = (
-    Argument("vector", Kind.ARRAY, "One row or column of values."),
-    Argument("wrap_count", Kind.INTEGER, "How many values in each."),
+    Argument("vector", Takes.ARRAY, "One row or column of values."),
+    Argument("wrap_count", Takes.INTEGER, "How many values in each."),
     _PAD,
 )
 

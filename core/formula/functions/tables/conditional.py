@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.tally import Tally, tally
 from core.formula.values.criteria import Criterion
 from core.formula.values.value import ALL_ERRORS, DIV0, VALUE, Array, Error, Failure, Reference
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
 
-ROWS_MAX: Final = 1_048_576
-COLUMNS_MAX: Final = 16_384
-
-RANGE = Argument("range", Kind.RANGE, "The cells to test.")
+RANGE = Argument("range", Takes.RANGE, "The cells to test.")
 CRITERION = Argument(
-    "criteria", Kind.ANY, 'What a cell must meet: a value, a comparison such as ">=5", or a pattern such as "a*".'
+    "criteria",
+    Takes.ANY,
+    'What a cell must meet: a value, a comparison such as ">=5", or a pattern such as "a*".',
 )
 CRITERIA_RANGE = Argument(
-    "criteria_range", Kind.RANGE, "The cells to test, of the shape of the first range.", repeats=True
+    "criteria_range", Takes.RANGE, "The cells to test, of the shape of the first range.", repeats=True
 )
-CRITERIA = Argument("criteria", Kind.ANY, "What the range before it must meet.", repeats=True)
+CRITERIA = Argument("criteria", Takes.ANY, "What the range before it must meet.", repeats=True)
 
 
 def cells_of(cells: Any) -> Array:
@@ -114,7 +114,7 @@ def greatest(found: Tally) -> float | Error:
     "Adds the numbers whose cells meet a criterion.",
     RANGE,
     CRITERION,
-    Argument("sum_range", Kind.RANGE, "The cells to add; the tested ones when left out.", required=False),
+    Argument("sum_range", Takes.RANGE, "The cells to add; the tested ones when left out.", required=False),
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=SUMIF(A1:A5,">20")', 120.0), ('=SUMIF(B1:B5,"apple",A1:A5)', 50.0)),
     environment=True,
@@ -127,7 +127,7 @@ def sumif(environment: Environment, cells: Any, criterion: Any, values: Any = No
     "SUMIFS",
     "math",
     "Adds the numbers whose rows meet several criteria.",
-    Argument("sum_range", Kind.RANGE, "The cells to add."),
+    Argument("sum_range", Takes.RANGE, "The cells to add."),
     CRITERIA_RANGE,
     CRITERIA,
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
@@ -172,7 +172,7 @@ def countifs(environment: Environment, *pairs: Any) -> float:
     "The mean of the numbers whose cells meet a criterion.",
     RANGE,
     CRITERION,
-    Argument("average_range", Kind.RANGE, "The cells to average; the tested ones when left out.", required=False),
+    Argument("average_range", Takes.RANGE, "The cells to average; the tested ones when left out.", required=False),
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
     examples=(('=AVERAGEIF(A1:A5,">20")', 40.0),),
     environment=True,
@@ -185,7 +185,7 @@ def averageif(environment: Environment, cells: Any, criterion: Any, values: Any 
     "AVERAGEIFS",
     "statistical",
     "The mean of the numbers whose rows meet several criteria.",
-    Argument("average_range", Kind.RANGE, "The cells to average."),
+    Argument("average_range", Takes.RANGE, "The cells to average."),
     CRITERIA_RANGE,
     CRITERIA,
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
@@ -200,7 +200,7 @@ def averageifs(environment: Environment, values: Any, *pairs: Any) -> float | Er
     "MINIFS",
     "statistical",
     "The smallest number among the rows that meet several criteria; 0 without one.",
-    Argument("min_range", Kind.RANGE, "The cells to compare."),
+    Argument("min_range", Takes.RANGE, "The cells to compare."),
     CRITERIA_RANGE,
     CRITERIA,
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),
@@ -215,7 +215,7 @@ def minifs(environment: Environment, values: Any, *pairs: Any) -> float | Error:
     "MAXIFS",
     "statistical",
     "The largest number among the rows that meet several criteria; 0 without one.",
-    Argument("max_range", Kind.RANGE, "The cells to compare."),
+    Argument("max_range", Takes.RANGE, "The cells to compare."),
     CRITERIA_RANGE,
     CRITERIA,
     work=Work(call=20_000, cell=200, column=20_000, reads=True, matches=True),

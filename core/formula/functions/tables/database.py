@@ -6,17 +6,19 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.functions.catalogue import Argument, Takes, function
 from core.formula.language.parser import parse
 from core.formula.machine.machine import compile as compile_tree
 from core.formula.ranges.environment import Environment
 from core.formula.values.criteria import Criterion
 from core.formula.values.value import DIV0, NUM, VALUE, Array, Error, Failure
 
-DATABASE = Argument("database", Kind.RANGE, "The table, its headings in the first row.")
-FIELD = Argument("field", Kind.RANGE, "The column: its heading, or its number from 1.")
+DATABASE = Argument("database", Takes.RANGE, "The table, its headings in the first row.")
+FIELD = Argument("field", Takes.RANGE, "The column: its heading, or its number from 1.")
 CRITERIA = Argument(
-    "criteria", Kind.RANGE, "Headings over conditions: those of one row must all hold, those of any row suffice."
+    "criteria",
+    Takes.RANGE,
+    "Headings over conditions: those of one row must all hold, those of any row suffice.",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.tables.arrays import flag, same_key, sorted_places, whole
 from core.formula.ranges.environment import Environment
 from core.formula.values.value import CALC, VALUE, Array, Error, Failure, Lambda, Reference
@@ -19,7 +19,7 @@ Rows = list[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregation:
     """One function that sums up, and the name under which it stands in a header."""
 
     name: str
@@ -71,7 +71,7 @@ class Data:
     def several(self) -> bool:
         return len(self.aggregates) > 1
 
-    def value(self, aggregate: Aggregate, column: int, rows: Rows, of: Rows) -> Any:
+    def value(self, aggregate: Aggregation, column: int, rows: Rows, of: Rows) -> Any:
         """What a function makes of some values of a column."""
         self.environment.spend(len(rows) + len(of))
         values = self.columns[column]
@@ -93,7 +93,7 @@ class Data:
         self.environment.spend(len(rows))
         return [row for row in rows if row in members]
 
-    def cells(self, rows: Rows, of: Rows, aggregates: Sequence[Aggregate]) -> list[Any]:
+    def cells(self, rows: Rows, of: Rows, aggregates: Sequence[Aggregation]) -> list[Any]:
         """The result's cells for one group under the given functions; no text where the group is empty."""
         if not rows:
             return [""] * (len(aggregates) * len(self.columns))
@@ -109,17 +109,17 @@ class Data:
         aggregate, column = divmod(place, len(self.columns))
         return self.value(aggregates[aggregate], column, rows, every)
 
-    def blocks(self) -> list[tuple[list[Any], list[Aggregate]]]:
+    def blocks(self) -> list[tuple[list[Any], list[Aggregation]]]:
         """The rows of the result that one group takes: (name of the function, where it is shown; the functions)."""
         if not self.several or self.across:
             return [([], self.aggregates)]
         return [([aggregate.name], [aggregate]) for aggregate in self.aggregates]
 
 
-def _aggregates(functions: Array) -> list[Aggregate]:
+def _aggregates(functions: Array) -> list[Aggregation]:
     if functions.rows > 1 and functions.columns > 1:
         raise Failure(VALUE)
-    found: list[Aggregate] = []
+    found: list[Aggregation] = []
     own = 0
     for given in functions.cells():
         if isinstance(given, Error):
@@ -131,7 +131,7 @@ def _aggregates(functions: Array) -> list[Aggregate]:
         if builtin is None and len(given.parameters) not in (1, 2):
             raise Failure(VALUE)
         relative = builtin == "PERCENTOF" if builtin else len(given.parameters) == 2
-        found.append(Aggregate(builtin or f"CUSTOM{own}", given, relative))
+        found.append(Aggregation(builtin or f"CUSTOM{own}", given, relative))
     return found
 
 
@@ -257,25 +257,25 @@ def _filtered(argument: Any, headers: Headers, count: int) -> Rows:
     return rows
 
 
-def _option(name: str, kind: Kind, description: str) -> Argument:
+def _option(name: str, kind: Takes, description: str) -> Argument:
     """An argument that may be left out or empty, which is told from 0."""
     return Argument(name, kind, description, required=False, empty=OMITTED)
 
 
-_FIELD_HEADERS: Final = _option("field_headers", Kind.INTEGER, "0 none, 1 given, 2 made up, 3 given and shown.")
-_FILTER: Final = _option("filter_array", Kind.ARRAY, "TRUE for every row that counts.")
+_FIELD_HEADERS: Final = _option("field_headers", Takes.INTEGER, "0 none, 1 given, 2 made up, 3 given and shown.")
+_FILTER: Final = _option("filter_array", Takes.ARRAY, "TRUE for every row that counts.")
 _FUNCTION: Final = Argument(
-    "function", Kind.ARRAY, "What sums up: SUM, PERCENTOF, a LAMBDA, or several in a row or column."
+    "function", Takes.ARRAY, "What sums up: SUM, PERCENTOF, a LAMBDA, or several in a row or column."
 )
-_VALUES: Final = Argument("values", Kind.ARRAY, "The values to sum up, a column each.")
+_VALUES: Final = Argument("values", Takes.ARRAY, "The values to sum up, a column each.")
 
 
 @function(
     "GROUPBY", "lookup", "Sums up values by the fields of their rows.",
-    Argument("row_fields", Kind.ARRAY, "What to group by, a column each."), _VALUES, _FUNCTION, _FIELD_HEADERS,
-    _option("total_depth", Kind.INTEGER, "0 no totals, 1 a total, 2 subtotals too; negative above."),
-    _option("sort_order", Kind.ARRAY, "Which column to sort by; negative is descending."), _FILTER,
-    Argument("field_relationship", Kind.INTEGER, "0 fields inside each other, 1 a table.", required=False, empty=0),
+    Argument("row_fields", Takes.ARRAY, "What to group by, a column each."), _VALUES, _FUNCTION, _FIELD_HEADERS,
+    _option("total_depth", Takes.INTEGER, "0 no totals, 1 a total, 2 subtotals too; negative above."),
+    _option("sort_order", Takes.ARRAY, "Which column to sort by; negative is descending."), _FILTER,
+    Argument("field_relationship", Takes.INTEGER, "0 fields inside each other, 1 a table.", required=False, empty=0),
     environment=True,
     examples=(("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),1,2)", 50.0), ("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),5,1)", "Total")),
 )  # fmt: skip
@@ -325,15 +325,15 @@ def _table(environment: Environment, grid: list[list[Any]]) -> Array:
 
 @function(
     "PIVOTBY", "lookup", "Sums up values by fields along the rows and along the columns.",
-    Argument("row_fields", Kind.ARRAY, "What to group rows by, a column each.", empty=OMITTED),
-    Argument("col_fields", Kind.ARRAY, "What to group columns by, a column each.", empty=OMITTED), _VALUES, _FUNCTION,
+    Argument("row_fields", Takes.ARRAY, "What to group rows by, a column each.", empty=OMITTED),
+    Argument("col_fields", Takes.ARRAY, "What to group columns by, a column each.", empty=OMITTED), _VALUES, _FUNCTION,
     _FIELD_HEADERS,
-    _option("row_total_depth", Kind.INTEGER, "0 no totals, 1 a total, 2 subtotals too; negative above."),
-    _option("row_sort_order", Kind.ARRAY, "Which column to sort rows by; negative is descending."),
-    _option("col_total_depth", Kind.INTEGER, "The same for columns; negative to the left."),
-    _option("col_sort_order", Kind.ARRAY, "What to sort columns by."), _FILTER,
+    _option("row_total_depth", Takes.INTEGER, "0 no totals, 1 a total, 2 subtotals too; negative above."),
+    _option("row_sort_order", Takes.ARRAY, "Which column to sort rows by; negative is descending."),
+    _option("col_total_depth", Takes.INTEGER, "The same for columns; negative to the left."),
+    _option("col_sort_order", Takes.ARRAY, "What to sort columns by."), _FILTER,
     Argument(
-        "relative_to", Kind.INTEGER, "Shares of 0 columns, 1 rows, 2 all, 3 parent columns, 4 parent rows.",
+        "relative_to", Takes.INTEGER, "Shares of 0 columns, 1 rows, 2 all, 3 parent columns, 4 parent rows.",
         required=False, empty=0,
     ),
     environment=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, Work, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
 from core.formula.functions.text.regex import has_match
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.index import LOOKUP_CHARACTERS_MAX, Vector, groups_of
@@ -13,24 +13,24 @@ from core.formula.values.criteria import wildcard
 from core.formula.values.value import NA, REF, VALUE, Array, Error, Failure, Reference
 
 VALUE_SOUGHT = Argument(
-    "lookup_value", Kind.VALUE, "The value to look for; text may hold the wildcards * and ? in an exact match."
+    "lookup_value", Takes.VALUE, "The value to look for; text may hold the wildcards * and ? in an exact match."
 )
 RANGE_LOOKUP = Argument(
     "range_lookup",
-    Kind.LOGICAL,
+    Takes.LOGICAL,
     "FALSE for an exact match; else sorted data and the nearest smaller value.",
     required=False,
 )
-LOOKUP_ARRAY = Argument("lookup_array", Kind.OPERAND, "One row or column to search.")
+LOOKUP_ARRAY = Argument("lookup_array", Takes.OPERAND, "One row or column to search.")
 MATCH_MODE = Argument(
     "match_mode",
-    Kind.INTEGER,
+    Takes.INTEGER,
     "0 exact, -1 or the next smaller, 1 or the next larger, 2 with wildcards, 3 a regular expression.",
     required=False,
 )
 SEARCH_MODE = Argument(
     "search_mode",
-    Kind.INTEGER,
+    Takes.INTEGER,
     "1 from the first, -1 from the last, 2 or -2 by halves in rising or falling data.",
     required=False,
     empty=OMITTED,
@@ -86,8 +86,8 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
     "lookup",
     "Finds a value in the first column of a table and gives the cell of another column beside it.",
     VALUE_SOUGHT,
-    Argument("table_array", Kind.RANGE, "The table."),
-    Argument("col_index_num", Kind.INTEGER, "The column of the result, 1 for the first."),
+    Argument("table_array", Takes.RANGE, "The table."),
+    Argument("col_index_num", Takes.INTEGER, "The column of the result, 1 for the first."),
     RANGE_LOOKUP,
     work=Work(call=5_000, cell=300, matches=True),
     examples=(
@@ -106,8 +106,8 @@ def vlookup(environment: Environment, value: Any, table: Any, column: int, sorte
     "lookup",
     "Finds a value in the first row of a table and gives the cell of another row below it.",
     VALUE_SOUGHT,
-    Argument("table_array", Kind.RANGE, "The table."),
-    Argument("row_index_num", Kind.INTEGER, "The row of the result, 1 for the first."),
+    Argument("table_array", Takes.RANGE, "The table."),
+    Argument("row_index_num", Takes.INTEGER, "The row of the result, 1 for the first."),
     RANGE_LOOKUP,
     work=Work(call=5_000, cell=300, matches=True),
     examples=(('=HLOOKUP("apple",A1:D5,3,FALSE)', "cherry"),),
@@ -121,11 +121,13 @@ def hlookup(environment: Environment, value: Any, table: Any, row: int, sorted_:
     "LOOKUP",
     "lookup",
     "Finds a value in a sorted row or column and gives the value at the same place of another.",
-    Argument("lookup_value", Kind.VALUE, "The value to look for."),
+    Argument("lookup_value", Takes.VALUE, "The value to look for."),
     Argument(
-        "lookup_vector", Kind.ARRAY, "A sorted row or column; or an array, whose last column or row holds the results."
+        "lookup_vector",
+        Takes.ARRAY,
+        "A sorted row or column; or an array, whose last column or row holds the results.",
     ),
-    Argument("result_vector", Kind.ARRAY, "The row or column of the results.", required=False),
+    Argument("result_vector", Takes.ARRAY, "The row or column of the results.", required=False),
     examples=(("=LOOKUP(25,A1:A5,B1:B5)", "banana"), ('=LOOKUP(2,1/(B1:B5="apple"),A1:A5)', 40.0)),
     environment=True,
 )
@@ -156,10 +158,10 @@ def lookup(environment: Environment, value: Any, array: Array, results: Array | 
     "lookup",
     "The place of a value in a row or column, counted from 1.",
     VALUE_SOUGHT,
-    Argument("lookup_array", Kind.RANGE, "One row or column to search."),
+    Argument("lookup_array", Takes.RANGE, "One row or column to search."),
     Argument(
         "match_type",
-        Kind.NUMBER,
+        Takes.NUMBER,
         "1 for the last not larger in rising data, 0 exact, -1 for the last not smaller in falling data.",
         required=False,
     ),
@@ -233,7 +235,7 @@ def fitting(environment: Environment, array: Array, row: bool, value: Any, last:
     "XMATCH",
     "lookup",
     "The place of a value in a row or column, counted from 1; exact unless another mode is asked for.",
-    Argument("lookup_value", Kind.VALUE, "The value to look for."),
+    Argument("lookup_value", Takes.VALUE, "The value to look for."),
     LOOKUP_ARRAY,
     MATCH_MODE,
     SEARCH_MODE,
@@ -249,12 +251,12 @@ def xmatch(environment: Environment, value: Any, cells: Any, mode: int = 0, sear
     "XLOOKUP",
     "lookup",
     "Finds a value in a row or column and gives what stands at its place in another range.",
-    Argument("lookup_value", Kind.VALUE, "The value to look for."),
+    Argument("lookup_value", Takes.VALUE, "The value to look for."),
     LOOKUP_ARRAY,
-    Argument("return_array", Kind.OPERAND, "The rows or columns of the results."),
+    Argument("return_array", Takes.OPERAND, "The rows or columns of the results."),
     Argument(
         "if_not_found",
-        Kind.OPERAND,
+        Takes.OPERAND,
         "What to give where nothing is found; #N/A when left out.",
         required=False,
         empty=OMITTED,
@@ -312,10 +314,10 @@ def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
     "INDEX",
     "lookup",
     "The cell at a row and column of a range or array; a whole row or column for 0.",
-    Argument("array", Kind.OPERAND, "The range, several areas of cells in parentheses, or an array."),
-    Argument("row_num", Kind.INTEGER, "The row, 1 for the first; 0 for all."),
-    Argument("column_num", Kind.INTEGER, "The column, 1 for the first; 0 for all.", required=False),
-    Argument("area_num", Kind.INTEGER, "Which of several areas, 1 for the first.", required=False),
+    Argument("array", Takes.OPERAND, "The range, several areas of cells in parentheses, or an array."),
+    Argument("row_num", Takes.INTEGER, "The row, 1 for the first; 0 for all."),
+    Argument("column_num", Takes.INTEGER, "The column, 1 for the first; 0 for all.", required=False),
+    Argument("area_num", Takes.INTEGER, "Which of several areas, 1 for the first.", required=False),
     work=Work(call=3_000, cell=100),
     examples=(
         ("=INDEX(A1:B5,2,2)", "banana"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.text.text import bounded
 from core.formula.language import tree
 from core.formula.language.errors import SyntaxFault
@@ -14,8 +14,8 @@ from core.formula.ranges.environment import Environment
 from core.formula.values.value import NA, REF, VALUE, Array, Error, Failure, Lambda, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index, column_name
 
-_REFERENCE: Final = Argument("reference", Kind.REFERENCE, "The cells; the own cell if left out.", required=False)
-_ARRAY: Final = Argument("array", Kind.OPERAND, "The range or array.")
+_REFERENCE: Final = Argument("reference", Takes.REFERENCE, "The cells; the own cell if left out.", required=False)
+_ARRAY: Final = Argument("array", Takes.OPERAND, "The range or array.")
 
 
 @function(
@@ -70,7 +70,7 @@ def _extent(array: Any) -> tuple[int, int]:
 
 
 @function(
-    "AREAS", "lookup", "Counts the areas of a reference.", Argument("reference", Kind.REFERENCE, "The reference."),
+    "AREAS", "lookup", "Counts the areas of a reference.", Argument("reference", Takes.REFERENCE, "The reference."),
     examples=(("=AREAS((B2:D4,E5,F6:I9))", 3.0), ("=AREAS(B2:D4)", 1.0)),
 )  # fmt: skip
 def areas(reference: Reference) -> float:
@@ -81,11 +81,11 @@ def areas(reference: Reference) -> float:
 
 
 @function(
-    "ADDRESS", "lookup", "Writes the address of a cell.", Argument("row_num", Kind.INTEGER, "The row."),
-    Argument("column_num", Kind.INTEGER, "The column."),
-    Argument("abs_num", Kind.INTEGER, "1 absolute, 2 row only, 3 column only, 4 relative.", required=False, empty=1),
-    Argument("a1", Kind.LOGICAL, "FALSE writes R1C1.", required=False, empty=True),
-    Argument("sheet_text", Kind.TEXT, "The sheet to put before it.", required=False, empty=OMITTED),
+    "ADDRESS", "lookup", "Writes the address of a cell.", Argument("row_num", Takes.INTEGER, "The row."),
+    Argument("column_num", Takes.INTEGER, "The column."),
+    Argument("abs_num", Takes.INTEGER, "1 absolute, 2 row only, 3 column only, 4 relative.", required=False, empty=1),
+    Argument("a1", Takes.LOGICAL, "FALSE writes R1C1.", required=False, empty=True),
+    Argument("sheet_text", Takes.TEXT, "The sheet to put before it.", required=False, empty=OMITTED),
     examples=(
         ("=ADDRESS(2,3)", "$C$2"), ("=ADDRESS(2,3,2,FALSE)", "R2C[3]"),
         ('=ADDRESS(2,3,1,FALSE,"EXCEL SHEET")', "'EXCEL SHEET'!R2C3"),
@@ -125,8 +125,8 @@ def sheet_place(environment: Environment, name: str) -> int | None:
 
 @function(
     "INDIRECT", "lookup", "Gives the cells that a text names.",
-    Argument("ref_text", Kind.TEXT, "An address, or a defined name."),
-    Argument("a1", Kind.LOGICAL, "FALSE reads R1C1.", required=False),
+    Argument("ref_text", Takes.TEXT, "An address, or a defined name."),
+    Argument("a1", Takes.LOGICAL, "FALSE reads R1C1.", required=False),
     environment=True, volatile=True,
     examples=(('=INDIRECT("A"&2)', 20.0), ('=SUM(INDIRECT("A1:A3"))', 60.0), ('=INDIRECT("R1C2",FALSE)', "apple")),
 )  # fmt: skip
@@ -260,10 +260,10 @@ def _placed(environment: Environment, sheet: str | None, first: tree.Cell, last:
 
 @function(
     "OFFSET", "lookup", "Gives the cells at a distance from others.",
-    Argument("reference", Kind.REFERENCE, "Where to start."), Argument("rows", Kind.INTEGER, "How many rows down."),
-    Argument("cols", Kind.INTEGER, "How many columns to the right."),
-    Argument("height", Kind.NUMBER, "How many rows; as many as the start if left out.", required=False, empty=OMITTED),
-    Argument("width", Kind.NUMBER, "How many columns.", required=False, empty=OMITTED),
+    Argument("reference", Takes.REFERENCE, "Where to start."), Argument("rows", Takes.INTEGER, "How many rows down."),
+    Argument("cols", Takes.INTEGER, "How many columns to the right."),
+    Argument("height", Takes.NUMBER, "How many rows; as many as the start if left out.", required=False, empty=OMITTED),
+    Argument("width", Takes.NUMBER, "How many columns.", required=False, empty=OMITTED),
     volatile=True,
     examples=(("=OFFSET(A1,2,1)", "cherry"), ("=SUM(OFFSET(A1,1,0,2,1))", 50.0), ("=OFFSET(A1,-1,0)", REF)),
 )  # fmt: skip
@@ -296,7 +296,7 @@ _PREFIXES: Final = re.compile(r'("(?:[^"]|"")*"?)|_xlfn\.(?:_xlws\.)?|_xlws\.|_x
 
 @function(
     "FORMULATEXT", "lookup", "Gives the formula of a cell as text.",
-    Argument("reference", Kind.REFERENCE, "The cell."),
+    Argument("reference", Takes.REFERENCE, "The cell."),
     environment=True,
     examples=(("=FORMULATEXT(A1)", NA),),
 )  # fmt: skip
@@ -326,9 +326,9 @@ def _as_operator(found: re.Match[str]) -> str:
 
 @function(
     "TRIMRANGE", "lookup", "Leaves out the empty rows and columns around the filled part of a range.",
-    Argument("range", Kind.OPERAND, "The range or array."),
-    Argument("trim_rows", Kind.INTEGER, "0 no rows, 1 above, 2 below, 3 both.", required=False, empty=3),
-    Argument("trim_cols", Kind.INTEGER, "0 no columns, 1 left, 2 right, 3 both.", required=False, empty=3),
+    Argument("range", Takes.OPERAND, "The range or array."),
+    Argument("trim_rows", Takes.INTEGER, "0 no rows, 1 above, 2 below, 3 both.", required=False, empty=3),
+    Argument("trim_cols", Takes.INTEGER, "0 no columns, 1 left, 2 right, 3 both.", required=False, empty=3),
     environment=True,
     examples=(("=ROWS(TRIMRANGE(A1:A9))", 5.0),),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-from core.formula.functions.catalogue import Argument, Kind, Work, function
+from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.functions.text.text import bounded, gathered
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import to_text
@@ -19,8 +19,8 @@ _BAHT_MAX: Final = 1e15
 
 
 @function(
-    "TEXT", "text", "Shows a value under a number format.", Argument("value", Kind.VALUE, "The value."),
-    Argument("format_text", Kind.TEXT, "The format code."),
+    "TEXT", "text", "Shows a value under a number format.", Argument("value", Takes.VALUE, "The value."),
+    Argument("format_text", Takes.TEXT, "The format code."),
     environment=True,
     examples=(
         ('=TEXT(1234.567,"$#,##0.00")', "$1,234.57"), ('=TEXT(0.285,"0.0%")', "28.5%"),
@@ -35,7 +35,7 @@ def text(environment: Environment, value: Any, code: str) -> str | Error:
 
 
 @function(
-    "VALUE", "text", "Reads the number, date or time that a text spells.", Argument("text", Kind.VALUE, "The text."),
+    "VALUE", "text", "Reads the number, date or time that a text spells.", Argument("text", Takes.VALUE, "The text."),
     environment=True,
     work=Work(call=3_000, reads=True, grows=0),
     examples=(('=VALUE("$1,000")', 1000.0), ('=VALUE("16:48:00")-VALUE("12:00:00")', 0.2)),
@@ -55,9 +55,9 @@ def value_of(environment: Environment, value: Any) -> float:
 
 @function(
     "NUMBERVALUE", "text", "Reads a number written with the given separators.",
-    Argument("text", Kind.TEXT, "The text."),
-    Argument("decimal_separator", Kind.TEXT, "What stands before the decimals.", required=False, empty="."),
-    Argument("group_separator", Kind.TEXT, "What stands between thousands.", required=False, empty=","),
+    Argument("text", Takes.TEXT, "The text."),
+    Argument("decimal_separator", Takes.TEXT, "What stands before the decimals.", required=False, empty="."),
+    Argument("group_separator", Takes.TEXT, "What stands between thousands.", required=False, empty=","),
     examples=(('=NUMBERVALUE("2.500,27",",",".")', 2500.27), ('=NUMBERVALUE("3.5%")', 0.035)),
 )  # fmt: skip
 def numbervalue(text: str, decimal: str = ".", group: str = ",") -> float:
@@ -81,9 +81,9 @@ def numbervalue(text: str, decimal: str = ".", group: str = ",") -> float:
 
 @function(
     "FIXED", "text", "Rounds a number and writes it with its decimals.",
-    Argument("number", Kind.NUMBER, "The number."),
-    Argument("decimals", Kind.INTEGER, "How many decimals; 2 if left out.", required=False),
-    Argument("no_commas", Kind.LOGICAL, "TRUE leaves out commas between thousands.", required=False),
+    Argument("number", Takes.NUMBER, "The number."),
+    Argument("decimals", Takes.INTEGER, "How many decimals; 2 if left out.", required=False),
+    Argument("no_commas", Takes.LOGICAL, "TRUE leaves out commas between thousands.", required=False),
     examples=(("=FIXED(1234.567,1)", "1,234.6"), ("=FIXED(-1234.567,-1,TRUE)", "-1230")),
 )  # fmt: skip
 def fixed_text(number: float, decimals: int = 2, no_commas: bool = False) -> str:
@@ -93,8 +93,8 @@ def fixed_text(number: float, decimals: int = 2, no_commas: bool = False) -> str
 
 @function(
     "DOLLAR", "text", "Rounds a number and writes it as an amount of dollars.",
-    Argument("number", Kind.NUMBER, "The number."),
-    Argument("decimals", Kind.INTEGER, "How many decimals; 2 if left out.", required=False),
+    Argument("number", Takes.NUMBER, "The number."),
+    Argument("decimals", Takes.INTEGER, "How many decimals; 2 if left out.", required=False),
     examples=(("=DOLLAR(1234.567,2)", "$1,234.57"), ("=DOLLAR(-1234.567,-2)", "($1,200)")),
 )  # fmt: skip
 def dollar(number: float, decimals: int = 2) -> str:
@@ -122,7 +122,7 @@ _THAI_PLACES: Final = ("", "สิบ", "ร้อย", "พัน", "หมื�
 
 
 @function(
-    "BAHTTEXT", "text", "Writes an amount of baht in Thai words.", Argument("number", Kind.NUMBER, "The amount."),
+    "BAHTTEXT", "text", "Writes an amount of baht in Thai words.", Argument("number", Takes.NUMBER, "The amount."),
     examples=(("=BAHTTEXT(1234)", "หนึ่งพันสองร้อยสามสิบสี่บาทถ้วน"),),
 )  # fmt: skip
 def bahttext(number: float) -> str:
@@ -157,12 +157,12 @@ def _thai(number: int) -> str:
 # -- values as text
 
 _FORMAT: Final = Argument(
-    "format", Kind.INTEGER, "0 for easy reading, 1 as it would stand in a formula.", required=False
+    "format", Takes.INTEGER, "0 for easy reading, 1 as it would stand in a formula.", required=False
 )
 
 
 @function(
-    "VALUETOTEXT", "text", "Writes a value as text, errors too.", Argument("value", Kind.ANY, "The value."), _FORMAT,
+    "VALUETOTEXT", "text", "Writes a value as text, errors too.", Argument("value", Takes.ANY, "The value."), _FORMAT,
     examples=(("=VALUETOTEXT(A1)", "10"), ("=VALUETOTEXT(B1,1)", '"apple"')),
 )  # fmt: skip
 def valuetotext(value: Any, form: int = 0) -> str:
@@ -172,7 +172,7 @@ def valuetotext(value: Any, form: int = 0) -> str:
 
 
 @function(
-    "ARRAYTOTEXT", "text", "Writes the values of an array as one text.", Argument("array", Kind.RANGE, "The values."),
+    "ARRAYTOTEXT", "text", "Writes the values of an array as one text.", Argument("array", Takes.RANGE, "The values."),
     _FORMAT,
     examples=(("=ARRAYTOTEXT(A1:B2)", "10, apple, 20, banana"), ("=ARRAYTOTEXT(A1:B2,1)", '{10,"apple";20,"banana"}')),
 )  # fmt: skip

@@ -5,16 +5,16 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.functions.catalogue import Argument, Takes, function
 from core.formula.functions.text.text import bounded
 from core.formula.values.value import NA, VALUE, Failure
 
-_TEXT: Final = Argument("text", Kind.TEXT, "The text.")
+_TEXT: Final = Argument("text", Takes.TEXT, "The text.")
 
 
 @function(
     "CHAR", "text", "Gives the character of a code of Windows' character set.",
-    Argument("number", Kind.INTEGER, "The code, 1 to 255."),
+    Argument("number", Takes.INTEGER, "The code, 1 to 255."),
     examples=(("=CHAR(65)", "A"), ("=CHAR(128)", "€")),
 )  # fmt: skip
 def char(number: int) -> str:
@@ -40,7 +40,7 @@ def code(text: str) -> float:
 
 
 @function(
-    "UNICHAR", "text", "Gives the character of a Unicode number.", Argument("number", Kind.INTEGER, "The number."),
+    "UNICHAR", "text", "Gives the character of a Unicode number.", Argument("number", Takes.INTEGER, "The number."),
     examples=(("=UNICHAR(66)", "B"), ("=UNICHAR(8364)", "€")),
 )  # fmt: skip
 def unichar(number: int) -> str:

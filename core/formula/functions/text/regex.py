@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from core.formula.functions.catalogue import Argument, Kind, function
+from core.formula.functions.catalogue import Argument, Takes, function
 from core.formula.functions.text.text import bounded
 from core.formula.ranges.environment import Environment
 from core.formula.values.value import NA, VALUE, Array, Failure
@@ -23,9 +23,9 @@ pattern that backtracks without end gives #VALUE!, as one that is too complex do
 
 _REPLACED: Final = re.compile(r"\$(?:\$|([0-9]{1,2})|\{([0-9]{1,2})\}|\{?([A-Za-z_][A-Za-z0-9_]{0,31})\}?)|\\([\\$])")
 
-_TEXT: Final = Argument("text", Kind.TEXT, "The text.")
-_PATTERN: Final = Argument("pattern", Kind.TEXT, "The regular expression.")
-_CASE: Final = Argument("case_sensitivity", Kind.INTEGER, "1 disregards case.", required=False, empty=0)
+_TEXT: Final = Argument("text", Takes.TEXT, "The text.")
+_PATTERN: Final = Argument("pattern", Takes.TEXT, "The regular expression.")
+_CASE: Final = Argument("case_sensitivity", Takes.INTEGER, "1 disregards case.", required=False, empty=0)
 
 
 @lru_cache(maxsize=256)
@@ -74,7 +74,7 @@ def regextest(environment: Environment, text: str, pattern: str, any_case: int =
 
 @function(
     "REGEXEXTRACT", "text", "Gives the parts of a text that fit a regular expression.", _TEXT, _PATTERN,
-    Argument("return_mode", Kind.INTEGER, "0 the first match, 1 all, 2 its groups.", required=False, empty=0),
+    Argument("return_mode", Takes.INTEGER, "0 the first match, 1 all, 2 its groups.", required=False, empty=0),
     _CASE,
     environment=True,
     examples=(('=REGEXEXTRACT("DylanWilliams","[A-Z][a-z]+")', "Dylan"), ('=REGEXEXTRACT("abc","[0-9]")', NA)),
@@ -94,8 +94,8 @@ def regexextract(environment: Environment, text: str, pattern: str, mode: int = 
 
 @function(
     "REGEXREPLACE", "text", "Puts a new text in the place of what fits a regular expression.", _TEXT, _PATTERN,
-    Argument("replacement", Kind.TEXT, "What to put there; $1 is the first group."),
-    Argument("occurrence", Kind.INTEGER, "Which match; 0 all, negative counts from the end.", required=False, empty=0),
+    Argument("replacement", Takes.TEXT, "What to put there; $1 is the first group."),
+    Argument("occurrence", Takes.INTEGER, "Which match; 0 all, negative counts from the end.", required=False, empty=0),
     _CASE,
     environment=True,
     examples=(

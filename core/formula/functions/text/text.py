@@ -8,7 +8,7 @@ from math import floor
 from typing import Any, Final
 from urllib.parse import quote
 
-from core.formula.functions.catalogue import OMITTED, Argument, Kind, Work, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
 from core.formula.values.coerce import to_text
 from core.formula.values.criteria import fold, wildcard
 from core.formula.values.value import CALC, NA, VALUE, Array, Error, Failure
@@ -16,8 +16,8 @@ from core.formula.values.value import CALC, NA, VALUE, Array, Error, Failure
 TEXT_MAX: Final = 32_767
 """Characters of one text value; a longer result is #VALUE!."""
 
-_TEXT: Final = Argument("text", Kind.TEXT, "The text.")
-_OLD: Final = Argument("old_text", Kind.TEXT, "The text to change.")
+_TEXT: Final = Argument("text", Takes.TEXT, "The text.")
+_OLD: Final = Argument("old_text", Takes.TEXT, "The text to change.")
 
 
 def spread(text: str) -> str:
@@ -78,7 +78,7 @@ def length(text: str) -> float:
     return float(len(spread(text)))
 
 
-_COUNT: Final = Argument("num_chars", Kind.INTEGER, "How many characters; 1 if left out.", required=False)
+_COUNT: Final = Argument("num_chars", Takes.INTEGER, "How many characters; 1 if left out.", required=False)
 
 
 @function(
@@ -114,8 +114,8 @@ def right(text: str, count: int = 1) -> str:
 
 _MID: Final = (
     _TEXT,
-    Argument("start_num", Kind.INTEGER, "Where to begin; the first character is 1."),
-    Argument("num_chars", Kind.INTEGER, "How many characters."),
+    Argument("start_num", Takes.INTEGER, "Where to begin; the first character is 1."),
+    Argument("num_chars", Takes.INTEGER, "How many characters."),
 )
 
 
@@ -135,9 +135,9 @@ def middle(text: str, start: int, count: int) -> str:
 
 
 _SEEK: Final = (
-    Argument("find_text", Kind.TEXT, "What to look for."),
-    Argument("within_text", Kind.TEXT, "Where to look for it."),
-    Argument("start_num", Kind.INTEGER, "The character to begin at; 1 if left out.", required=False, empty=1),
+    Argument("find_text", Takes.TEXT, "What to look for."),
+    Argument("within_text", Takes.TEXT, "Where to look for it."),
+    Argument("start_num", Takes.INTEGER, "The character to begin at; 1 if left out.", required=False, empty=1),
 )
 
 
@@ -184,9 +184,9 @@ def search(sought: str, text: str, start: int = 1) -> float:
 
 @function(
     "SUBSTITUTE", "text", "Puts a new text in the place of an old one, everywhere or once.",
-    Argument("text", Kind.TEXT, "The text to change."), Argument("old_text", Kind.TEXT, "What to replace."),
-    Argument("new_text", Kind.TEXT, "What to put in its place."),
-    Argument("instance_num", Kind.INTEGER, "Which occurrence; all if left out.", required=False),
+    Argument("text", Takes.TEXT, "The text to change."), Argument("old_text", Takes.TEXT, "What to replace."),
+    Argument("new_text", Takes.TEXT, "What to put in its place."),
+    Argument("instance_num", Takes.INTEGER, "Which occurrence; all if left out.", required=False),
     examples=(
         ('=SUBSTITUTE("Sales Data","Sales","Cost")', "Cost Data"),
         ('=SUBSTITUTE("Quarter 1, 2011","1","2",3)', "Quarter 1, 2012"),
@@ -211,9 +211,9 @@ def substitute(text: str, old: str, new: str, instance: int | None = None) -> st
 
 _REPLACE: Final = (
     _OLD,
-    Argument("start_num", Kind.INTEGER, "The first character to replace, from 1."),
-    Argument("num_chars", Kind.INTEGER, "How many characters to replace."),
-    Argument("new_text", Kind.TEXT, "What to put there."),
+    Argument("start_num", Takes.INTEGER, "The first character to replace, from 1."),
+    Argument("num_chars", Takes.INTEGER, "How many characters to replace."),
+    Argument("new_text", Takes.TEXT, "What to put there."),
 )
 
 
@@ -293,7 +293,7 @@ def clean(text: str) -> str:
 
 
 @function(
-    "REPT", "text", "Repeats a text.", _TEXT, Argument("number_times", Kind.INTEGER, "How often."),
+    "REPT", "text", "Repeats a text.", _TEXT, Argument("number_times", Takes.INTEGER, "How often."),
     examples=(('=REPT("*-",3)', "*-*-*-"),),
 )  # fmt: skip
 def repeat(text: str, times: int) -> str:
@@ -304,7 +304,7 @@ def repeat(text: str, times: int) -> str:
 
 @function(
     "EXACT", "text", "Tells whether two texts are the same, capitals and small letters told apart.",
-    Argument("text1", Kind.TEXT, "One text."), Argument("text2", Kind.TEXT, "The other."),
+    Argument("text1", Takes.TEXT, "One text."), Argument("text2", Takes.TEXT, "The other."),
     work=Work(call=2_000, character=4_000, grows=0),
     examples=(('=EXACT("word","word")', True), ('=EXACT("Word","word")', False)),
 )  # fmt: skip
@@ -314,7 +314,7 @@ def exact(first: str, second: str) -> bool:
 
 @function(
     "T", "text", "Gives text as it is, and no text for anything else.",
-    Argument("value", Kind.RANGE, "The value; of a range its first cell."),
+    Argument("value", Takes.RANGE, "The value; of a range its first cell."),
     examples=(("=T(B1)", "apple"), ("=T(A1)", "")),
 )  # fmt: skip
 def only_text(value: Any) -> Any:
@@ -334,7 +334,7 @@ def _text_or_error(value: Any) -> Any:
 
 @function(
     "CONCAT", "text", "Joins texts, and all cells of ranges.",
-    Argument("text", Kind.RANGE, "A text, or cells to join row by row.", repeats=True),
+    Argument("text", Takes.RANGE, "A text, or cells to join row by row.", repeats=True),
     work=Work(call=2_000, cell=200, character=1_500),
     examples=(('=CONCAT("Don","t")', "Dont"), ("=CONCAT(B1:B2,A1)", "applebanana10")),
 )  # fmt: skip
@@ -343,7 +343,7 @@ def concat(*arguments: Any) -> str:
 
 
 @function(
-    "CONCATENATE", "text", "Joins texts.", Argument("text", Kind.TEXT, "A text.", repeats=True),
+    "CONCATENATE", "text", "Joins texts.", Argument("text", Takes.TEXT, "A text.", repeats=True),
     work=Work(call=2_000, cell=200, character=1_500),
     examples=(('=CONCATENATE(B1," ",A1)', "apple 10"),),
 )  # fmt: skip
@@ -353,9 +353,9 @@ def concatenate(*parts: str) -> str:
 
 @function(
     "TEXTJOIN", "text", "Joins texts with a delimiter between them.",
-    Argument("delimiter", Kind.RANGE, "What to put between; several are used in turn."),
-    Argument("ignore_empty", Kind.LOGICAL, "TRUE leaves out empty cells and texts.", empty=True),
-    Argument("text", Kind.RANGE, "A text, or cells to join row by row.", repeats=True),
+    Argument("delimiter", Takes.RANGE, "What to put between; several are used in turn."),
+    Argument("ignore_empty", Takes.LOGICAL, "TRUE leaves out empty cells and texts.", empty=True),
+    Argument("text", Takes.RANGE, "A text, or cells to join row by row.", repeats=True),
     work=Work(call=2_000, cell=400, character=1_500, joins=True),
     examples=(('=TEXTJOIN(", ",TRUE,B1:B3)', "apple, banana, cherry"), ('=TEXTJOIN("-",FALSE,D3:D4)', "-text")),
 )  # fmt: skip
@@ -423,13 +423,17 @@ def _divide(
 
 _DIVIDE: Final = (
     _TEXT,
-    Argument("delimiter", Kind.RANGE, "Where to cut; of several each counts."),
+    Argument("delimiter", Takes.RANGE, "Where to cut; of several each counts."),
     Argument(
-        "instance_num", Kind.NUMBER, "Which delimiter; negative counts from the end.", required=False, empty=OMITTED
+        "instance_num",
+        Takes.NUMBER,
+        "Which delimiter; negative counts from the end.",
+        required=False,
+        empty=OMITTED,
     ),
-    Argument("match_mode", Kind.INTEGER, "1 disregards case.", required=False, empty=0),
-    Argument("match_end", Kind.INTEGER, "1 takes the end of the text for a delimiter.", required=False, empty=0),
-    Argument("if_not_found", Kind.ANY, "What to give where there is no delimiter.", required=False, empty=OMITTED),
+    Argument("match_mode", Takes.INTEGER, "1 disregards case.", required=False, empty=0),
+    Argument("match_end", Takes.INTEGER, "1 takes the end of the text for a delimiter.", required=False, empty=0),
+    Argument("if_not_found", Takes.ANY, "What to give where there is no delimiter.", required=False, empty=OMITTED),
 )
 
 
@@ -457,11 +461,11 @@ def textafter(
 
 @function(
     "TEXTSPLIT", "text", "Splits a text at delimiters into columns and rows.", _TEXT,
-    Argument("col_delimiter", Kind.RANGE, "What parts columns; of several each counts.", empty=OMITTED),
-    Argument("row_delimiter", Kind.RANGE, "What parts rows.", required=False, empty=OMITTED),
-    Argument("ignore_empty", Kind.LOGICAL, "TRUE leaves out empty parts.", required=False),
-    Argument("match_mode", Kind.INTEGER, "1 disregards case.", required=False, empty=0),
-    Argument("pad_with", Kind.ANY, "What fills short rows; #N/A if left out.", required=False, empty=NA),
+    Argument("col_delimiter", Takes.RANGE, "What parts columns; of several each counts.", empty=OMITTED),
+    Argument("row_delimiter", Takes.RANGE, "What parts rows.", required=False, empty=OMITTED),
+    Argument("ignore_empty", Takes.LOGICAL, "TRUE leaves out empty parts.", required=False),
+    Argument("match_mode", Takes.INTEGER, "1 disregards case.", required=False, empty=0),
+    Argument("pad_with", Takes.ANY, "What fills short rows; #N/A if left out.", required=False, empty=NA),
     examples=(
         ('=TEXTJOIN("|",TRUE,TEXTSPLIT("Dakota Lennon Sanchez"," "))', "Dakota|Lennon|Sanchez"),
         ('=COLUMNS(TEXTSPLIT("1,2;3,4",",",";"))', 2.0),
@@ -505,8 +509,8 @@ def encodeurl(text: str) -> str:
 
 @function(
     "HYPERLINK", "lookup", "Shows a link by its friendly name.",
-    Argument("link_location", Kind.TEXT, "Where the link leads."),
-    Argument("friendly_name", Kind.VALUE, "What is shown; the location if left out.", required=False),
+    Argument("link_location", Takes.TEXT, "Where the link leads."),
+    Argument("friendly_name", Takes.VALUE, "What is shown; the location if left out.", required=False),
     examples=(('=HYPERLINK("http://example.com","Report")', "Report"),),
 )  # fmt: skip
 def hyperlink(location: str, *name: Any) -> Any:
@@ -517,7 +521,7 @@ def hyperlink(location: str, *name: Any) -> Any:
 
 @function(
     "PHONETIC", "text", "Gives the reading of Japanese text, which is the text itself where none is kept.",
-    Argument("reference", Kind.RANGE, "The text or cells."),
+    Argument("reference", Takes.RANGE, "The text or cells."),
     examples=(("=PHONETIC(B1)", "apple"),),
 )  # fmt: skip
 def phonetic(reference: Any) -> str:

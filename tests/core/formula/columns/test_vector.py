@@ -18,7 +18,7 @@ from core.formula.language.errors import FormulaError, LimitExceeded
 from core.formula.language.parser import parse
 from core.formula.machine import machine
 from core.formula.ranges.environment import Environment
-from core.formula.values.value import ALL_ERRORS, DIV0, NA, NUM, Array, Date, Error, Pool, Reference, Span
+from core.formula.values.value import ALL_ERRORS, DIV0, NA, NUM, Array, Date, Error, Reference, Span, TextPool
 from core.values import Kind
 
 COLUMNS = 4
@@ -33,7 +33,7 @@ class Sheet(Environment):
         super().__init__()
         self.columns = columns
         self.sheet = "Sheet1"
-        self.pool = Pool()
+        self.pool = TextPool()
         self.environment = self
         self.indexes = {}
 
@@ -62,7 +62,7 @@ class Sheet(Environment):
         return Span(kinds, numbers, codes)
 
 
-def listed(span: Span, pool: Pool) -> list[Any]:
+def listed(span: Span, pool: TextPool) -> list[Any]:
     return Array(len(span.kinds), 1, spans=(span,), pool=pool).cells()
 
 

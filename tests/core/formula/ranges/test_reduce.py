@@ -21,9 +21,9 @@ from core.formula.values.value import (
     Date,
     Error,
     Failure,
-    Pool,
     Reference,
     Span,
+    TextPool,
 )
 from core.values import Kind
 
@@ -41,7 +41,7 @@ CELLS = st.one_of(
 
 def spans_of(rows: int, columns: int, cells: list[Any]) -> Array:
     """The same cells, held as columns."""
-    pool, spans = Pool(), []
+    pool, spans = TextPool(), []
     for column in range(columns):
         kinds, numbers, codes = np.zeros(rows, np.uint8), np.zeros(rows), np.full(rows, -1, np.int32)
         for row in range(rows):
