@@ -17,7 +17,7 @@ from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.http import application, openapi
 from service.platform.http.api import Area, Raw, Route
-from service.platform.http.connections import Places
+from service.platform.http.connections import Connections
 from service.platform.http.problem import NotFound
 from service.platform.work.event_numbers import telling
 from service.platform.work.process import resources
@@ -49,11 +49,11 @@ def routes() -> list[Route]:
 def create(settings: Settings | None = None) -> Starlette:
     """The application, for an ASGI server to run as a factory."""
     chosen = settings or config.load()
-    places = Places(chosen)
+    connections = Connections(chosen)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        async with resources(chosen) as shared, places.watched(), telling(shared):
+        async with resources(chosen) as shared, connections.watched(), telling(shared):
             app.state.resources = shared
             warm.warm()
             watching = asyncio.create_task(shared.memory.watch())
@@ -62,7 +62,7 @@ def create(settings: Settings | None = None) -> Starlette:
             finally:
                 watching.cancel()
 
-    return application.build(routes(), lifespan, places)
+    return application.build(routes(), lifespan, connections)
 
 
 def _reference(description: bytes) -> Area:

@@ -16,7 +16,7 @@ from service.host.data_folder import HOME, app_account, hand_over_files, open_da
 from service.platform import config
 from service.platform.access.usage import keep_usage
 from service.platform.config import Settings
-from service.platform.work.cleanup import tidy_forever
+from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
 from service.platform.work.jobs import JobTable, hand_over_forever, queue_of, workers
 from service.platform.work.process import resources
@@ -55,7 +55,7 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
             asyncio.create_task(forget_forever(shared, stopping)),
-            asyncio.create_task(tidy_forever(shared, stopping)),
+            asyncio.create_task(clean_up_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
         ]
         log.info("worker.started")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -265,30 +266,99 @@ def test_core_has_no_clock_and_no_environment(path: Path) -> None:
             }
 
 
-@each([path for path in SOURCES if path.is_relative_to(ROOT / "service" / "platform")])
-def test_platform_knows_no_area_and_no_core(path: Path) -> None:
+SERVICE = [path for path in SOURCES if path.is_relative_to(ROOT / "service")]
+SERVICE_FLOORS = ["migrations", "platform", "areas", "app", "host", "worker", "commands"]
+"""Bottom first. `areas` are the folders of AREAS; app and worker put them together, host starts both as programs."""
+SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")}
+"""Who knows nothing of whom, besides what stands above."""
+
+PLATFORM_ROOMS = {"http", "access", "data", "work"}
+FILES_IN_A_ROOM_MAX = 15
+
+AREA_FILES = [path for path in SOURCES if path.parent.parent == ROOT / "service" and path.parent.name in AREAS]
+AREA_ROOMS = {"__init__", "schema", "store", "actions", "jobs", "routes", "shared", "child"}
+"""Words, SQL, decisions, background work, rows, what neighbours may use, and the program of a confined process."""
+
+
+def service_floor(module: str) -> str | None:
+    """The floor of a module of the service; None for the package itself."""
+    steps = module.split(".")
+    if len(steps) == 1:
+        return None
+    return "areas" if steps[1] in AREAS else steps[1]
+
+
+@each(SERVICE)
+def test_the_floors_of_the_service_stand_in_order(path: Path) -> None:
+    own = service_floor(name_of(path))
+    if own is None:
+        return
+    assert own in SERVICE_FLOORS, f"{path} stands on no floor: an area has its place in AREA_ORDER"
     for imported in imports_of(path):
-        if within(imported, "service"):
-            assert within(imported, "service.platform") or imported in ("service", "service.migrations"), imported
+        below = service_floor(imported) if within(imported, "service") else None
+        if below is None or below == own:
+            continue
+        assert SERVICE_FLOORS.index(below) < SERVICE_FLOORS.index(own), f"{name_of(path)} imports {imported}"
+        assert (own, below) not in SERVICE_STRANGERS, f"{name_of(path)} imports {imported}"
+
+
+@each([path for path in SERVICE if path.is_relative_to(ROOT / "service" / "platform")])
+def test_platform_knows_no_core(path: Path) -> None:
+    for imported in imports_of(path):
         assert not within(imported, "core"), imported
 
 
-AREA_FILES = [path for path in SOURCES if path.parent.parent == ROOT / "service" and path.parent.name in AREAS]
+def test_the_rooms_of_the_platform_are_small() -> None:
+    platform = ROOT / "service" / "platform"
+    rooms = {path.parent for path in platform.rglob("*.py")}
+    assert {room.name for room in rooms - {platform}} == PLATFORM_ROOMS
+    for room in rooms:
+        sources = [path.name for path in room.iterdir() if path.suffix in (".py", ".pyx", ".lua")]
+        assert len(sources) <= FILES_IN_A_ROOM_MAX, f"{room.relative_to(ROOT)}: {len(sources)} files"
+
+
+def circle_in(files: dict[str, Path]) -> list[str]:
+    """Modules of these that import each other in a circle, imports inside of functions included; [] where none do."""
+    graph = {name: {other for other in imports_of(path) if other in files} - {name} for name, path in files.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def test_no_modules_of_the_service_import_each_other_in_a_circle() -> None:
+    assert circle_in({name_of(path): path for path in SERVICE}) == []
+
+
+def test_a_circle_is_found_in_late_imports_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import b\n", encoding="utf-8")
+    (tmp_path / "b.py").write_text("def late():\n    from c import d\n", encoding="utf-8")
+    (tmp_path / "c.py").write_text("import a\n", encoding="utf-8")
+    files = {name: tmp_path / f"{name}.py" for name in "abc"}
+    assert set(circle_in(files)) == {"a", "b", "c"}
+    (tmp_path / "c.py").write_text("", encoding="utf-8")
+    assert circle_in(files) == []
 
 
 def room_of(module: str) -> str:
     """What a file of an area is for: its last word, so that issue_store is a store."""
-    return module.rpartition("_")[2]
+    return module if module == "__init__" else module.rpartition("_")[2]
+
+
+def test_the_files_of_an_area_have_fixed_names() -> None:
+    strange = [str(path.relative_to(ROOT)) for path in AREA_FILES if room_of(path.stem) not in AREA_ROOMS]
+    split = [path for path in AREA_FILES if room_of(path.stem) == "shared" and path.stem != "shared"]
+    assert (strange, split) == ([], [])
 
 
 @each(AREA_FILES)
 def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
     area, room = path.parent.name, room_of(path.stem)
     for imported in imports_of(path):
-        if not within(imported, "service") or imported == "service" or within(imported, "service.platform"):
+        if not within(imported, "service") or service_floor(imported) != "areas":
             continue
         steps = imported.split(".")
-        assert steps[1] in AREAS, f"{area}.{room} imports {imported}"
         other, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
         if other == area:
             if room == "schema":
@@ -297,9 +367,8 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
                 assert their_room in ("schema", "store"), f"store knows its schema: {imported}"
             continue
         assert AREAS[other] < AREAS[area], f"{area} imports {other}, which does not stand below it"
-        assert their_room not in ("actions", "routes", "jobs"), f"{area}.{room} imports {imported}"
-        if room in ("schema", "store", "routes", "jobs"):
-            assert their_room in ("", "schema"), f"{area}.{room} imports {imported}"
+        lent = ("", "schema") if room in ("schema", "store", "routes") else ("", "schema", "shared")
+        assert their_room in lent, f"{area}.{room} imports {imported}; what {other} lends stands in its shared.py"
 
 
 @each([path for path in AREA_FILES if room_of(path.stem) == "store"])
@@ -317,7 +386,7 @@ def test_a_store_calls_no_kernel(path: Path) -> None:
 
 def test_every_area_has_its_place_in_the_order() -> None:
     found = {path.parent.name for path in SOURCES if path.name == "routes.py"}
-    assert found - set(AREAS) == set()
+    assert found <= set(AREAS)
 
 
 @each([path for path in SOURCES if path.is_relative_to(ROOT / "service")])
@@ -400,3 +469,16 @@ def test_nothing_written_names_a_folder_of_this_machine(path: Path) -> None:
 @each(CYTHON)
 def test_a_compiled_module_has_its_stub(path: Path) -> None:
     assert path.with_suffix(".pyi").exists()
+
+
+def source_of(test: Path) -> Path | None:
+    """The source that a test is of: that of x/y.py is x/test_y.py, or several x/test_y_part.py; None if none is."""
+    folder = ROOT / test.relative_to(ROOT / "tests").parent
+    words = test.stem.removeprefix("test_").split("_")
+    names = ("_".join(words[:count]) for count in range(len(words), 0, -1))
+    return next((folder / f"{name}.py" for name in names if (folder / f"{name}.py").exists()), None)
+
+
+def test_the_tests_of_the_service_stand_where_their_sources_do() -> None:
+    tests = sorted((ROOT / "tests" / "service").rglob("test_*.py"))
+    assert [str(path.relative_to(ROOT)) for path in tests if source_of(path) is None] == []

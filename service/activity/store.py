@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
 from service.platform.context import Context
-from service.platform.data.audit_filter import AuditFilter
+from service.platform.data.audit_filter import CONDITIONS, AuditFilter
+from service.platform.data.listing import rows_of
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,
@@ -14,12 +15,15 @@ _SEEN = """
 
 async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> ActivityFeed:
     """A part of the feed, the newest first."""
-    where = asked.where
-    seen = await ctx.all(
+    seen, total = await rows_of(
+        ctx,
         Occurrence,
-        f"SELECT {_SEEN} FROM audit_log WHERE {where}"
-        " ORDER BY occurred_at DESC, sequence DESC LIMIT %(limit)s OFFSET %(offset)s",
-        {**asked.values, "limit": query.limit, "offset": query.offset},
+        _SEEN,
+        "audit_log WHERE true",
+        asked.values,
+        order="occurred_at DESC, sequence DESC",
+        limit=query.limit,
+        offset=query.offset,
+        conditions=CONDITIONS,
     )
-    total = await ctx.value(f"SELECT count(*) FROM audit_log WHERE {where}", asked.values)
     return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)

@@ -33,7 +33,7 @@ from service.admin.schema import (
     UserPatch,
 )
 from service.admin.settings_schema import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
-from service.auth import store as identity
+from service.auth import shared as identity
 from service.auth.schema import check_email
 from service.platform.access.caller import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.access.caller_status import TenantUsage, Window
@@ -72,10 +72,10 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     """Change the tenant; what is not given stays, and what the gate knows of it bites at once."""
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
-    standing = _standing(ctx, row, patch)
+    tier_and_status = _tier_and_status(ctx, row, patch)
     ctx.match(row.version)
     settings = {} if patch.settings is UNSET else _chosen(patch.settings)
-    names = [*(["name"] if patch.name is not UNSET else []), *standing, *settings]
+    names = [*(["name"] if patch.name is not UNSET else []), *tier_and_status, *settings]
     if not names:
         ctx.changed_nothing()
         ctx.tag(row.version)
@@ -88,14 +88,14 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
         settings,
     )
     changed = await store.tenant(ctx)
-    if standing or settings.keys() & GATE_SETTINGS:
-        await ctx.forget(partial(ctx.resources.copies.drop_tenant, row.id))
-    ctx.concerns("tenant", changed.id, changed.name, changed=names, **standing)
+    if tier_and_status or settings.keys() & GATE_SETTINGS:
+        await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
+    ctx.concerns("tenant", changed.id, changed.name, changed=names, **tier_and_status)
     ctx.tag(changed.version)
     return _dressed(ctx, changed, used)
 
 
-def _standing(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, str]]:
+def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, str]]:
     """How tier and status change, old and new by name.
 
     Raises:
@@ -116,7 +116,7 @@ async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant; its records stay."""
     row = await store.lock_tenant(ctx)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
-    await ctx.forget(partial(ctx.resources.copies.drop_tenant, row.id))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     ctx.concerns("tenant", row.id, row.name)
 
 
@@ -193,7 +193,7 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
-        await ctx.forget(partial(ctx.resources.copies.drop_keys, await store.key_hashes_of(ctx, user_id)))
+        await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
 
@@ -210,7 +210,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
     await identity.revoke_tokens(ctx, user_id)
-    await ctx.forget(partial(ctx.resources.copies.drop_keys, key_hashes))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
     ctx.concerns("user", user_id, user.email)
 
 

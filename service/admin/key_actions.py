@@ -52,7 +52,7 @@ async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
     end = ctx.now() + timedelta(hours=body.grace_period_hours)
     expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
-    await ctx.forget(partial(ctx.resources.copies.drop_keys, [old.key_hash]))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
     ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
     return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
 
@@ -103,5 +103,5 @@ async def revoke(ctx: Context, key_id: UUID) -> None:
         ctx.changed_nothing()
         return
     await store.revoke_key(ctx, key_id)
-    await ctx.forget(partial(ctx.resources.copies.drop_keys, [key.key_hash]))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
     ctx.concerns("api_key", key_id, key.name)

@@ -21,7 +21,8 @@ from service.admin.schema import (
 )
 from service.platform.context import Context
 from service.platform.data.database import containing
-from service.platform.http.api import Page, page_of
+from service.platform.data.listing import page
+from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
@@ -73,24 +74,14 @@ async def update_tenant(ctx: Context, name: str, tier: str, status: str, setting
 
 async def users(ctx: Context, query: UserList) -> Page[User]:
     """A page of users, the newest first."""
-    parameters: dict[str, Any] = {
+    asked = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
         "pattern": containing(query.search),
-        "limit": query.page_size,
-        "offset": query.offset,
     }
-    where = """
-        removed_at IS NULL
-        AND (%(role)s::text IS NULL OR role = %(role)s) AND (%(status)s::text IS NULL OR status = %(status)s)
-        AND (%(pattern)s::text IS NULL OR email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)
-    """
-    items = await ctx.all(
-        User,
-        f"SELECT {_USER} FROM users WHERE {where} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s",
-        parameters,
-    )
-    return page_of(items, await ctx.value(f"SELECT count(*) FROM users WHERE {where}", parameters), query)
+    matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
+    source = "users WHERE removed_at IS NULL"
+    return await page(ctx, User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching)
 
 
 async def user(ctx: Context, user_id: UUID) -> UserRow:
@@ -236,12 +227,8 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> ApiKey:
 
 async def keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
     """A page of keys, the newest first."""
-    parameters = {"status": query.status, "limit": query.page_size, "offset": query.offset}
-    listed = f"SELECT * FROM (SELECT {_KEY} FROM api_keys) k WHERE %(status)s::text IS NULL OR status = %(status)s"
-    items = await ctx.all(
-        ApiKey, f"{listed} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s", parameters
-    )
-    return page_of(items, await ctx.value(f"SELECT count(*) FROM ({listed}) AS l", parameters), query)
+    source = f"(SELECT {_KEY} FROM api_keys) k WHERE true"
+    return await page(ctx, ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
 
 
 async def lock_key(ctx: Context, key_id: UUID) -> KeyRow:

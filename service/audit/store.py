@@ -6,9 +6,10 @@ from msgspec import Struct
 
 from service.audit.schema import AuditEntry, AuditList
 from service.platform.context import Context
-from service.platform.data.audit_filter import AuditFilter
+from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.data.database import Transaction
-from service.platform.http.api import Page, page_of
+from service.platform.data.listing import page
+from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 
 _ENTRY = """
@@ -31,14 +32,8 @@ _LINE = """
 
 async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
     """A page of entries, the newest first."""
-    where = asked.where
-    items = await ctx.all(
-        AuditEntry,
-        f"SELECT {_ENTRY} FROM audit_log WHERE {where}"
-        " ORDER BY occurred_at DESC, sequence DESC LIMIT %(limit)s OFFSET %(offset)s",
-        {**asked.values, "limit": query.page_size, "offset": query.offset},
-    )
-    return page_of(items, await ctx.value(f"SELECT count(*) FROM audit_log WHERE {where}", asked.values), query)
+    how = {"order": "occurred_at DESC, sequence DESC", "conditions": CONDITIONS}
+    return await page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
 
 
 class Extent(Struct, frozen=True):

@@ -281,14 +281,14 @@ async def _end(ctx: Context, session: Session, reason: str) -> None:
 
 
 async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> TokenResponse:
-    standing = await store.note_login(ctx, user_id, password_hash)
-    if standing is None:  # at a login only: the other ways in have just written what they would find
+    status = await store.note_login(ctx, user_id, password_hash)
+    if status is None:  # at a login only: the other ways in have just written what they would find
         raise WrongCredentials
     session_id, jti = new_id(), new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
-    await store.create_session(ctx, session_id, user_id, jti, standing.generation, expires_at)
+    await store.create_session(ctx, session_id, user_id, jti, status.generation, expires_at)
     await store.note_origin(ctx, user_id, _origin(ctx))
-    return _tokens(ctx, user_id, standing.role, session_id, standing.generation, jti)
+    return _tokens(ctx, user_id, status.role, session_id, status.generation, jti)
 
 
 def _tokens(

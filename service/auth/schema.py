@@ -181,7 +181,7 @@ class Session(Struct, frozen=True):
     tenant_status: str
 
 
-class Standing(Struct, frozen=True):
+class LoginStatus(Struct, frozen=True):
     """What a user's tokens say of them; who changes the role raises the generation with it."""
 
     role: Role

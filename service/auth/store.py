@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, Me, Reset, SecondFactor, Session, Standing
+from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, Me, Reset, SecondFactor, Session
 from service.platform.context import Context, Unit
 from service.platform.http.problem import Unauthenticated
 
@@ -71,14 +71,14 @@ async def folded(ctx: Context, email: str) -> str:
     return str(await ctx.value("SELECT lower(%s)", [email]))
 
 
-async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> Standing | None:
+async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> LoginStatus | None:
     """Count a login; what the user's tokens say from now on, the role of this very moment.
 
     None when the user became inactive or the password was changed meanwhile: whoever does that ends the sessions that
     there are, and would miss this one.
     """
     return await ctx.one_or_none(
-        Standing,
+        LoginStatus,
         """
         UPDATE users SET last_login = now(), login_count = login_count + 1
         WHERE id = %s AND status = 'active' AND password_hash = %s
@@ -303,7 +303,7 @@ async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes:
         "INSERT INTO recovery_codes (tenant_id, user_id, code_hash) SELECT %s, %s, unnest(%s::bytea[])",
         [ctx.tenant, user_id, code_hashes],
     )
-    await ctx.forget(partial(ctx.resources.copies.drop_user, user_id))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_user, user_id))
 
 
 async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
@@ -317,7 +317,7 @@ async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
         [user_id],
     )
     await ctx.execute("DELETE FROM recovery_codes WHERE user_id = %s", [user_id])
-    await ctx.forget(partial(ctx.resources.copies.drop_user, user_id))
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_user, user_id))
 
 
 async def note_step(ctx: Context, user_id: UUID, step: int) -> None:

@@ -59,8 +59,7 @@ from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.data.lru import Lru
 from service.platform.http.problem import Fault, Problem, Unavailable, ValidationFailed
-from service.workbooks import shared
-from service.workbooks import store as workbooks
+from service.workbooks import shared as workbooks
 
 METER = "calculations"
 INLINE_CELLS = 200
@@ -177,7 +176,7 @@ async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> St
     """A workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
-    stored = await shared.stored_book(ctx, row)
+    stored = await workbooks.stored_book(ctx, row)
     await ctx.commit()
     return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping as MappingOf
-from datetime import UTC, date
+from datetime import UTC
 from datetime import time as clock_time
 from typing import Final
 from uuid import UUID
@@ -16,7 +16,6 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
-from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
 from core.values import EPOCH
 from service.compliance import store
@@ -36,23 +35,17 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.mappings.shared import DEFAULT_MAPPING, Made, get_mapping, patience
+from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.data.lru import bytes_of
 from service.platform.http.api import Listing, Page
 from service.platform.http.moments import moment
 from service.platform.http.problem import Fault, ValidationFailed
-from service.portfolios.shared import Key, recent
+from service.portfolios.shared import portfolio_of
 from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.shared import open_book, stored_book
 
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
-
-WORKBOOK_PATIENCE: Final = 10
-"""How much longer a mapping may work on a workbook than on a sample."""
-
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -72,7 +65,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     ctx.knows_email(subject.email)
     executed_at, started = ctx.now(), time.perf_counter()
     as_of = subject.created_at.astimezone(UTC).date()
-    portfolio = await _portfolio(ctx, subject, made, as_of)
+    portfolio = await portfolio_of(ctx, subject, made, as_of)
     of_workbook, of_tenant = _limits(subject.limits, of_workbook=True), _limits(subject.limits, of_workbook=False)
     results = await _results(ctx, portfolio, body, of_workbook, of_tenant)
     done = ComplianceRun(
@@ -125,26 +118,6 @@ def _limits(stored: list[store.Limit], *, of_workbook: bool) -> dict[str, engine
         for limit in stored
         if limit.of_workbook == of_workbook
     }
-
-
-async def _portfolio(ctx: Context, subject: store.Subject, made: Made, as_of: date) -> Portfolio:
-    stored = await stored_book(ctx, subject)
-    kept, key = recent(ctx.resources), Key(stored.key, made.json, as_of)
-    found = kept.get(key)
-    if found is not None:
-        return found
-    book = await open_book(ctx, subject)
-    seconds_max = WORKBOOK_PATIENCE * ctx.settings.mapping_seconds
-    portfolio, size_bytes = await ctx.compute(_read, book, made, as_of, seconds_max)
-    kept.keep(key, portfolio, size_bytes + bytes_of(key))
-    return portfolio
-
-
-def _read(book: Workbook, made: Made, as_of: date, seconds_max: float) -> tuple[Portfolio, int]:
-    """The loans of a workbook, and the bytes that they keep."""
-    with patience(seconds_max):
-        portfolio = Portfolio.from_workbook(book, made.mapping, as_of=float((as_of - EPOCH).days))
-    return portfolio, bytes_of(portfolio)
 
 
 async def _results(

@@ -22,7 +22,8 @@ from service.compliance.schema import (
 )
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.api import Listing, Page, page_of
+from service.platform.data.listing import page, rows_of
+from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN = "id, workbook_id, test_suite, status, summary, executed_at"
@@ -157,32 +158,16 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
 
 async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:
     """A page of runs, the newest first; `since` and `until` inclusive."""
-    parameters: dict[str, Any] = {
+    asked = {
         "workbook_id": query.workbook_id,
         "test_suite": query.test_suite,
         "status": query.status,
         "since": since,
         "until": until,
-        "limit": query.page_size,
-        "offset": query.offset,
     }
-    where = """
-        (%(workbook_id)s::uuid IS NULL OR workbook_id = %(workbook_id)s)
-        AND (%(test_suite)s::text IS NULL OR test_suite = %(test_suite)s)
-        AND (%(status)s::text IS NULL OR status = %(status)s)
-        AND (%(since)s::timestamptz IS NULL OR executed_at >= %(since)s)
-        AND (%(until)s::timestamptz IS NULL OR executed_at <= %(until)s)
-    """
-    items = await ctx.all(
-        RunItem,
-        f"""
-        SELECT {_RUN} FROM compliance_runs WHERE {where}
-        ORDER BY executed_at DESC, id LIMIT %(limit)s OFFSET %(offset)s
-        """,
-        parameters,
-    )
-    total = await ctx.value(f"SELECT count(*) FROM compliance_runs WHERE {where}", parameters)
-    return page_of(items, total, query)
+    matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
+    source = "compliance_runs WHERE true"
+    return await page(ctx, RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching)
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
@@ -220,21 +205,15 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
 
 async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    parameters = {
-        "workbook_id": query.workbook_id,
-        "test_id": query.test_id,
-        "test_ids": test_ids,
-        "limit": query.limit,
-        "offset": query.offset,
-    }
-    where = """
-        (%(workbook_id)s::uuid IS NULL OR workbook_id = %(workbook_id)s)
-        AND (%(test_id)s::text IS NULL OR test_id = %(test_id)s)
-        AND (%(test_ids)s::text[] IS NULL OR test_id = ANY (%(test_ids)s))
-    """
-    items = await ctx.all(
+    found = await rows_of(
+        ctx,
         Threshold,
-        f"SELECT {_THRESHOLD} FROM thresholds WHERE {where} ORDER BY created_at, id LIMIT %(limit)s OFFSET %(offset)s",
-        parameters,
+        _THRESHOLD,
+        "thresholds WHERE true",
+        {"workbook_id": query.workbook_id, "test_id": query.test_id, "test_ids": test_ids},
+        order="created_at, id",
+        limit=query.limit,
+        offset=query.offset,
+        conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
-    return Listing(items, await ctx.value(f"SELECT count(*) FROM thresholds WHERE {where}", parameters))
+    return Listing(*found)

@@ -56,7 +56,7 @@ async def _database(ctx: Context) -> Check:
 
 
 async def _cache(ctx: Context) -> Check:
-    there = await ctx.resources.presence.either(ctx.resources.redis.ping, _away)
+    there = await ctx.resources.breaker.either(ctx.resources.redis.ping, _away)
     return Check("ok", "connected") if there else Check("error", "Redis does not answer")
 
 

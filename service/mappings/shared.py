@@ -29,22 +29,22 @@ TEXT_GROWTH_BYTES_MAX: Final = 256 * 1024 * 1024
 """By how much replacing may lengthen all texts of a sample or a workbook together, step after step."""
 
 
-class Made(NamedTuple):
+class MappingAndJson(NamedTuple):
     """A mapping, and its JSON: what a run keeps as evidence."""
 
     mapping: Mapping
     json: str
 
 
-def made(mapping: Mapping) -> Made:
+def made(mapping: Mapping) -> MappingAndJson:
     """A mapping with its JSON."""
-    return Made(mapping, msgspec.json.encode(mapping).decode())
+    return MappingAndJson(mapping, msgspec.json.encode(mapping).decode())
 
 
 BUILT_IN: Final = {mapping_id: made(mapping) for mapping_id, mapping in PROFILES.items()}
 
 
-async def get_mapping(unit: Unit, mapping_id: str) -> Made:
+async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
     """A built-in mapping or one of the tenant's, as it stands now.
 
     Raises:
@@ -54,12 +54,12 @@ async def get_mapping(unit: Unit, mapping_id: str) -> Made:
     if built_in is not None:
         return built_in
     version = await store.version(unit, mapping_id)
-    kept: Lru[str, Made] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
-    found = kept.get(f"{mapping_id} {version}")
+    cache: Lru[str, MappingAndJson] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
+    found = cache.get(f"{mapping_id} {version}")
     if found is None:
         row = await store.get(unit, mapping_id)
         found = await unit.compute(_make, row)
-        kept.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
+        cache.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
     return found
 
 
@@ -74,8 +74,8 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
 
 
 @contextmanager
-def patience(seconds: float) -> Iterator[None]:
-    """Within, and in this thread, a mapping may work for so long.
+def mapping_time(seconds: float) -> Iterator[None]:
+    """Within, and in this thread, a mapping may take so much time.
 
     Raises:
         MappingTooSlow: it did not come to its end: a few steps can make much work, or text, of many rows.
@@ -105,5 +105,5 @@ def document_of(row: MappingRow) -> dict[str, Any]:
     }
 
 
-def _make(row: MappingRow) -> Made:
+def _make(row: MappingRow) -> MappingAndJson:
     return made(configured(document_of(row), id=row.id, name=row.name))

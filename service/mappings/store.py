@@ -7,6 +7,7 @@ from typing import Any
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
 from service.platform.context import Context, Unit
 from service.platform.data.database import containing
+from service.platform.data.listing import rows_of
 
 _ROW = """
     id, name, description, source_type, profile_id, mappings, transforms, validation_rules, created_by, version,
@@ -54,25 +55,17 @@ async def version(unit: Unit, mapping_id: str) -> int:
 
 async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
     """Stored mappings, the newest first, and how many there are."""
-    parameters = {
-        "source_type": query.source_type,
-        "pattern": containing(query.search),
-        "limit": limit,
-        "offset": offset,
-    }
-    where = """
-        (%(source_type)s::text IS NULL OR source_type = %(source_type)s)
-        AND (%(pattern)s::text IS NULL OR name ILIKE %(pattern)s)
-    """
-    items = await ctx.all(
+    return await rows_of(
+        ctx,
         MappingSummary,
-        f"""
-        SELECT {_SUMMARY} FROM mappings WHERE {where}
-        ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s
-        """,
-        parameters,
+        _SUMMARY,
+        "mappings WHERE true",
+        {"source_type": query.source_type, "pattern": containing(query.search)},
+        order="created_at DESC, id",
+        limit=limit,
+        offset=offset,
+        conditions={"pattern": "name ILIKE %(pattern)s"},
     )
-    return items, await ctx.value(f"SELECT count(*) FROM mappings WHERE {where}", parameters)
 
 
 async def lock_count(ctx: Context) -> int:

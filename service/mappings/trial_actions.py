@@ -11,7 +11,7 @@ from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.fields import Mapping
 from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, Trial
-from service.mappings.shared import patience
+from service.mappings.shared import mapping_time
 from service.platform.http.api import Raw
 from service.platform.http.problem import ValidationFailed
 
@@ -30,7 +30,7 @@ def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds
         MappingTooSlow: it takes longer than it may.
     """
     try:
-        with patience(seconds_max):
+        with mapping_time(seconds_max):
             found = normalise_rows(mapping, rows)
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None

@@ -39,6 +39,11 @@ TOLERANCE_MAX = 1e15
 """More than any figure of a loan, and finite."""
 
 
+def told(description: str, least: float | None = None, most: float | None = None) -> Meta:
+    """What a setting is for, and its bounds."""
+    return Meta(description=description, ge=least, le=most)
+
+
 class ConfigError(ValueError):
     """A setting cannot be used; the message names the variable, the value and what would do."""
 
@@ -47,101 +52,78 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Every setting. The environment variable of a field is its name in capitals behind CUSHION_."""
 
     database_url: Annotated[
-        str | None, Meta(description="PostgreSQL to use, as its role cushion_service; unset: the service runs its own")
+        str | None, told("PostgreSQL to use, as its role cushion_service; unset: the service runs its own")
     ] = None
     migration_url: Annotated[
-        str | None, Meta(description="the same database as its owner, for `cushion migrate` and nothing else")
+        str | None, told("the same database as its owner, for `cushion migrate` and nothing else")
     ] = None
-    redis_url: Annotated[str | None, Meta(description="Redis to use; unset: the service runs its own")] = None
+    redis_url: Annotated[str | None, told("Redis to use; unset: the service runs its own")] = None
     blob_url: Annotated[
         str | None,
-        Meta(
-            description="where files are kept: file:///folder, s3://bucket/prefix, gs://, az://; unset: the data folder"
-        ),
+        told("where files are kept: file:///folder, s3://bucket/prefix, gs://, az://; unset: the data folder"),
     ] = None
     data_dir: Annotated[
         Path | None,
-        Meta(
-            description="folder of the embedded servers and files; "
+        told(
+            "folder of the embedded servers and files; "
             "unset: /var/lib/cushion/data for root, else XDG_DATA_HOME/cushion"
         ),
     ] = None
-    host: Annotated[str, Meta(description="address that the API listens on")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="port that the API listens on; 0 takes a free one")] = 8000
-    workers: Annotated[int, Meta(ge=1, le=64, description="API processes")] = 1
+    host: Annotated[str, told("address that the API listens on")] = "127.0.0.1"
+    port: Annotated[int, told("port that the API listens on; 0 takes a free one", 0, 65535)] = 8000
+    workers: Annotated[int, told("API processes", 1, 64)] = 1
     secret_key: Annotated[
         Annotated[str, Meta(min_length=32)] | None,
-        Meta(description="signs tokens; unset on the embedded default: made once and kept in the data folder"),
+        told("signs tokens; unset on the embedded default: made once and kept in the data folder"),
     ] = None
     embedded: Annotated[
-        bool,
-        Meta(
-            description="told by `cushion serve` to its children: the deployment is one machine's own; not set by hand"
-        ),
+        bool, told("told by `cushion serve` to its children: the deployment is one machine's own; not set by hand")
     ] = False
     strict: Annotated[
-        bool,
-        Meta(description="answer 500 where a refusal is not among those that its route lists: for tests and staging"),
+        bool, told("answer 500 where a refusal is not among those that its route lists: for tests and staging")
     ] = False
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="least severe log line that is written")
+        Literal["debug", "info", "warning", "error"], told("least severe log line that is written")
     ] = "info"
 
     default_tier: Annotated[
-        Tier | None, Meta(description="tier of a new tenant; unset: free, on the embedded default enterprise")
+        Tier | None, told("tier of a new tenant; unset: free, on the embedded default enterprise")
     ] = None
-    connections: Annotated[
-        int, Meta(ge=1, le=100_000, description="connections that one API process has at a time; others wait")
-    ] = 2048
+    connections: Annotated[int, told("connections that one API process has at a time; others wait", 1, 100_000)] = 2048
     connections_per_address: Annotated[
-        int,
-        Meta(
-            ge=1,
-            description="most of one address, of IPv6 a /64; behind a trusted proxy its requests at a time",
-        ),
+        int, told("most of one address, of IPv6 a /64; behind a trusted proxy its requests at a time", 1)
     ] = 512
     head_seconds: Annotated[
-        int,
-        Meta(ge=1, le=60, description="time in which a connection must bring the whole head of its next request"),
+        int, told("time in which a connection must bring the whole head of its next request", 1, 60)
     ] = 30
-    body_seconds: Annotated[
-        int,
-        Meta(
-            ge=1,
-            description="time in which a body must end, or bring what the next setting asks",
-        ),
-    ] = 30
-    body_bytes_per_second: Annotated[int, Meta(ge=1, description="least rate of a body over any such time")] = 4_096
+    body_seconds: Annotated[int, told("time in which a body must end, or bring what the next setting asks", 1)] = 30
+    body_bytes_per_second: Annotated[int, told("least rate of a body over any such time", 1)] = 4_096
     trusted_proxies: Annotated[
-        tuple[str, ...], Meta(description="addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
+        tuple[str, ...], told("addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
     operator_tenants: Annotated[
         tuple[str, ...],
-        Meta(
-            description="slugs of tenants that are there already and whose admins run the deployment, comma separated"
-        ),
+        told("slugs of tenants that are there already and whose admins run the deployment, comma separated"),
     ] = ()
     system_api_key: Annotated[
         Annotated[str, Meta(min_length=32)] | None,
-        Meta(description="an API key of the deployment's own, which administers every tenant; unset: there is none"),
+        told("an API key of the deployment's own, which administers every tenant; unset: there is none"),
     ] = None
 
     smtp_url: Annotated[
         str | None,
-        Meta(
-            description="mail server: smtp://user:password@host:587 (TLS where it offers it), smtps://host:465; "
+        told(
+            "mail server: smtp://user:password@host:587 (TLS where it offers it), smtps://host:465; "
             "unset: mails are written into the data folder"
         ),
     ] = None
-    mail_from: Annotated[str, Meta(description="sender of the service's mails")] = "Cushion <cushion@localhost>"
+    mail_from: Annotated[str, told("sender of the service's mails")] = "Cushion <cushion@localhost>"
     app_url: Annotated[
-        str | None,
-        Meta(description="address of the web application that mails link to; unset: they carry the bare token"),
+        str | None, told("address of the web application that mails link to; unset: they carry the bare token")
     ] = None
 
     rate_limits: Annotated[
-        Literal["on", "off"],
-        Meta(description="off lifts the request, authentication, upload and insight limits; headers stay"),
+        Literal["on", "off"], told("off lifts the request, authentication, upload and insight limits; headers stay")
     ] = "on"
     requests_per_minute: Annotated[ByTier, Meta(description="requests a minute, by tier", extra=LIMITED)] = ByTier(
         60, 300, 1_000, 10_000
@@ -149,177 +131,136 @@ class Settings(Struct, frozen=True, kw_only=True):
     request_burst: Annotated[ByTier, Meta(description="size of the token bucket, by tier", extra=LIMITED)] = ByTier(
         10, 50, 100, 500
     )
-    requests_per_day: Annotated[ByTier, Meta(description="requests a day, by tier")] = ByTier(1_000, 10_000, 50_000, -1)
-    register_per_hour: Annotated[int, Meta(ge=1, description="registrations an hour from one address")] = 5
-    login_per_minute: Annotated[int, Meta(ge=1, description="logins a minute from one address")] = 10
-    refresh_per_minute: Annotated[int, Meta(ge=1, description="token refreshes a minute by one user")] = 30
-    logout_per_minute: Annotated[int, Meta(ge=1, description="logouts a minute by one user")] = 10
+    requests_per_day: Annotated[ByTier, told("requests a day, by tier")] = ByTier(1_000, 10_000, 50_000, -1)
+    register_per_hour: Annotated[int, told("registrations an hour from one address", 1)] = 5
+    login_per_minute: Annotated[int, told("logins a minute from one address", 1)] = 10
+    refresh_per_minute: Annotated[int, told("token refreshes a minute by one user", 1)] = 30
+    logout_per_minute: Annotated[int, told("logouts a minute by one user", 1)] = 10
     failed_logins_per_hour: Annotated[
-        int,
-        Meta(ge=1, description="wrong passwords an hour for one account from all addresses that it is not known at"),
+        int, told("wrong passwords an hour for one account from all addresses that it is not known at", 1)
     ] = 100
     known_origins: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=1000,
-            description="addresses that a user is known at: the last ones of a login, each with tries of its own",
-        ),
+        int, told("addresses that a user is known at: the last ones of a login, each with tries of its own", 1, 1000)
     ] = 10
-    two_factor_codes_per_hour: Annotated[
-        int, Meta(ge=1, description="two-factor codes an hour that one user may try")
-    ] = 20
+    two_factor_codes_per_hour: Annotated[int, told("two-factor codes an hour that one user may try", 1)] = 20
     password_changes_per_hour: Annotated[
-        int, Meta(ge=1, description="password changes, and resets asked for, an hour by one user")
+        int, told("password changes, and resets asked for, an hour by one user", 1)
     ] = 10
     invitations_per_hour: Annotated[
-        int, Meta(ge=1, description="invitations an hour by one tenant, each of which may be a mail to a stranger")
+        int, told("invitations an hour by one tenant, each of which may be a mail to a stranger", 1)
     ] = 100
-    uploads_per_hour: Annotated[ByTier, Meta(description="uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
-    max_workbooks: Annotated[ByTier, Meta(description="workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
-    max_users: Annotated[ByTier, Meta(description="users of a tenant, pending invitations included, by tier")] = ByTier(
+    uploads_per_hour: Annotated[ByTier, told("uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
+    max_workbooks: Annotated[ByTier, told("workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
+    max_users: Annotated[ByTier, told("users of a tenant, pending invitations included, by tier")] = ByTier(
         2, 10, 25, -1
     )
-    max_api_keys: Annotated[ByTier, Meta(description="active API keys of a tenant, by tier")] = ByTier(2, 10, 50, -1)
-    max_storage_gb: Annotated[ByTier, Meta(description="gigabytes of stored files of a tenant, by tier")] = ByTier(
-        1, 10, 100, -1
-    )
+    max_api_keys: Annotated[ByTier, told("active API keys of a tenant, by tier")] = ByTier(2, 10, 50, -1)
+    max_storage_gb: Annotated[ByTier, told("gigabytes of stored files of a tenant, by tier")] = ByTier(1, 10, 100, -1)
 
     calculations_per_month: Annotated[
-        ByTier, Meta(description="formulas that a tenant may have evaluated in a calendar month, by tier")
+        ByTier, told("formulas that a tenant may have evaluated in a calendar month, by tier")
     ] = ByTier(100, 1_000, 10_000, -1)
 
-    access_token_seconds: Annotated[int, Meta(ge=1, description="life of an access token")] = 900
-    refresh_token_seconds: Annotated[int, Meta(ge=1, description="life of a refresh token")] = 604_800
-    invitation_seconds: Annotated[int, Meta(ge=1, description="life of an invitation")] = 604_800
-    password_reset_seconds: Annotated[int, Meta(ge=1, description="life of a password reset")] = 3_600
-    idempotency_seconds: Annotated[
-        int, Meta(ge=1, description="how long the answer to an Idempotency-Key is given again")
-    ] = 86_400
-    max_replay_bytes: Annotated[int, Meta(ge=1024, description="size of an answer that is kept to be given again")] = (
-        1_048_576
-    )
+    access_token_seconds: Annotated[int, told("life of an access token", 1)] = 900
+    refresh_token_seconds: Annotated[int, told("life of a refresh token", 1)] = 604_800
+    invitation_seconds: Annotated[int, told("life of an invitation", 1)] = 604_800
+    password_reset_seconds: Annotated[int, told("life of a password reset", 1)] = 3_600
+    idempotency_seconds: Annotated[int, told("how long the answer to an Idempotency-Key is given again", 1)] = 86_400
+    max_replay_bytes: Annotated[int, told("size of an answer that is kept to be given again", 1024)] = 1_048_576
 
-    max_body_bytes: Annotated[int, Meta(ge=1024, description="size of a JSON request body")] = 1_048_576
-    max_upload_mb: Annotated[int, Meta(ge=1, le=100, description="size of an uploaded file")] = 100
-    max_sheets: Annotated[int, Meta(ge=1, le=50, description="sheets of a workbook")] = 50
-    max_sheet_rows: Annotated[int, Meta(ge=1, le=1_000_000, description="rows of a sheet")] = 1_000_000
-    max_sheet_columns: Annotated[int, Meta(ge=1, le=16_384, description="columns of a sheet")] = 16_384
-    parse_memory_mb: Annotated[int, Meta(ge=256, description="memory of the process that parses a file")] = 4_096
-    parse_seconds: Annotated[int, Meta(ge=1, description="time in which a file must be parsed")] = 120
-    recalculation_seconds: Annotated[int, Meta(ge=1, description="time in which a workbook must be recalculated")] = 300
-    recalculation_memory_mb: Annotated[
-        int, Meta(ge=256, description="memory of the process that recalculates a workbook")
-    ] = 4_096
+    max_body_bytes: Annotated[int, told("size of a JSON request body", 1024)] = 1_048_576
+    max_upload_mb: Annotated[int, told("size of an uploaded file", 1, 100)] = 100
+    max_sheets: Annotated[int, told("sheets of a workbook", 1, 50)] = 50
+    max_sheet_rows: Annotated[int, told("rows of a sheet", 1, 1_000_000)] = 1_000_000
+    max_sheet_columns: Annotated[int, told("columns of a sheet", 1, 16_384)] = 16_384
+    parse_memory_mb: Annotated[int, told("memory of the process that parses a file", 256)] = 4_096
+    parse_seconds: Annotated[int, told("time in which a file must be parsed", 1)] = 120
+    recalculation_seconds: Annotated[int, told("time in which a workbook must be recalculated", 1)] = 300
+    recalculation_memory_mb: Annotated[int, told("memory of the process that recalculates a workbook", 256)] = 4_096
     reconciliation_seconds: Annotated[
-        int, Meta(ge=1, description="time in which a tape must be compared, and as long for its issues to be stored")
+        int, told("time in which a tape must be compared, and as long for its issues to be stored", 1)
     ] = 300
     reconciliation_memory_mb: Annotated[
-        int, Meta(ge=256, description="memory of the process that compares a tape with a workbook")
+        int, told("memory of the process that compares a tape with a workbook", 256)
     ] = 4_096
-    max_batch_bytes: Annotated[int, Meta(ge=1024, description="size of the body of a batch of formulas")] = 8_388_608
-    max_audit_export_rows: Annotated[int, Meta(ge=1, description="entries of one export of the audit log")] = 1_000_000
-    max_mappings: Annotated[int, Meta(ge=1, description="mappings of a tenant")] = 1_000
-    max_sample_bytes: Annotated[
-        int, Meta(ge=1024, description="size of the body with sample rows to try a mapping on")
-    ] = 8_388_608
+    max_batch_bytes: Annotated[int, told("size of the body of a batch of formulas", 1024)] = 8_388_608
+    max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
+    max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
+    max_sample_bytes: Annotated[int, told("size of the body with sample rows to try a mapping on", 1024)] = 8_388_608
     mapping_seconds: Annotated[
-        float,
-        Meta(gt=0, description="time in which a sample must be mapped; a workbook has ten times as long"),
+        float, Meta(gt=0, description="time in which a sample must be mapped; a workbook has ten times as long")
     ] = 5.0
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0
-    evaluation_memory_mb: Annotated[
-        int, Meta(ge=64, description="memory that evaluating a formula or a batch may take")
-    ] = 1_024
+    evaluation_memory_mb: Annotated[int, told("memory that evaluating a formula or a batch may take", 64)] = 1_024
     evaluators: Annotated[
         int,
-        Meta(
-            ge=1,
-            le=64,
-            description="processes for formulas that could take long, of each API process; made on demand, half of"
+        told(
+            "processes for formulas that could take long, of each API process; made on demand, half of"
             " them at most for one tenant",
+            1,
+            64,
         ),
     ] = 4
-    mapped_workbooks: Annotated[int, Meta(ge=1, description="recently used workbooks that a process keeps mapped")] = 32
+    mapped_workbooks: Annotated[int, told("recently used workbooks that a process keeps mapped", 1)] = 32
     calculating_workbooks: Annotated[
-        int,
-        Meta(ge=1, description="recently used workbooks that each of these keeps ready for formulas over their cells"),
+        int, told("recently used workbooks that each of these keeps ready for formulas over their cells", 1)
     ] = 4
 
     reconciliation_tolerance_par: Annotated[
-        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of par that is none, in currency")
+        float, told("difference of par that is none, in currency", 0, TOLERANCE_MAX)
     ] = 0.01
     reconciliation_tolerance_price: Annotated[
-        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of prices that is none, in percent of par")
+        float, told("difference of prices that is none, in percent of par", 0, TOLERANCE_MAX)
     ] = 0.125
     reconciliation_tolerance_spread_bps: Annotated[
-        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of spreads that is none, in basis points")
+        float, told("difference of spreads that is none, in basis points", 0, TOLERANCE_MAX)
     ] = 10.0
     reconciliation_tolerance_maturity_days: Annotated[
-        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of maturities that is none, in days")
+        float, told("difference of maturities that is none, in days", 0, TOLERANCE_MAX)
     ] = 0.0
     reconciliation_tolerance_all_in_bps: Annotated[
-        float, Meta(ge=0, le=TOLERANCE_MAX, description="difference of all-in rates that is none, in basis points")
+        float, told("difference of all-in rates that is none, in basis points", 0, TOLERANCE_MAX)
     ] = 5.0
 
     event_gap_seconds: Annotated[
-        int, Meta(ge=1, description="how long an event may be on its way before the audit log tells that it is missing")
+        int, told("how long an event may be on its way before the audit log tells that it is missing", 1)
     ] = 60
     database_connections: Annotated[
-        int, Meta(ge=2, le=1000, description="connections of one process to PostgreSQL; half at most for one tenant")
+        int, told("connections of one process to PostgreSQL; half at most for one tenant", 2, 1000)
     ] = 10
-    statement_seconds: Annotated[int, Meta(ge=1, description="time in which one statement must answer")] = 30
+    statement_seconds: Annotated[int, told("time in which one statement must answer", 1)] = 30
     compute_threads: Annotated[
-        int,
-        Meta(ge=1, le=256, description="threads of one API process that run kernels; half at most for one tenant"),
+        int, told("threads of one API process that run kernels; half at most for one tenant", 1, 256)
     ] = 4
     password_threads: Annotated[
-        int,
-        Meta(ge=1, le=256, description="threads of one API process that hash passwords; half at most for one address"),
+        int, told("threads of one API process that hash passwords; half at most for one address", 1, 256)
     ] = 4
     probes: Annotated[
-        int,
-        Meta(ge=1, le=64, description="uploads that one API process looks at at a time; half at most of one tenant"),
+        int, told("uploads that one API process looks at at a time; half at most of one tenant", 1, 64)
     ] = 4
-    probe_queue: Annotated[
-        int, Meta(ge=1, description="uploads that may wait to be looked at before load is shed (503)")
-    ] = 32
-    probe_seconds: Annotated[int, Meta(ge=1, description="time in which an upload must be looked at")] = 30
+    probe_queue: Annotated[int, told("uploads that may wait to be looked at before load is shed (503)", 1)] = 32
+    probe_seconds: Annotated[int, told("time in which an upload must be looked at", 1)] = 30
     compute_queue: Annotated[
-        int,
-        Meta(
-            ge=1, description="calculations that may wait for a thread, or for an evaluator, before load is shed (503)"
-        ),
+        int, told("calculations that may wait for a thread, or for an evaluator, before load is shed (503)", 1)
     ] = 64
     api_memory_mb: Annotated[
         int,
-        Meta(
-            ge=128,
-            description="memory of one API process, mapped files apart; above it what it keeps goes, then load is "
-            "shed (503)",
+        told(
+            "memory of one API process, mapped files apart; above it what it keeps goes, then load is shed (503)", 128
         ),
     ] = 4_096
     storage_pause_seconds: Annotated[
-        int,
-        Meta(
-            ge=1,
-            description="time after which stored bytes that nothing names, and what killed processes left, are removed",
-        ),
+        int, told("time after which stored bytes that nothing names, and what killed processes left, are removed", 1)
     ] = 300
-    blob_check_seconds: Annotated[
-        int, Meta(ge=1, description="time after which the hash of a stored file is checked again")
-    ] = 604_800
-    job_lease_seconds: Annotated[int, Meta(ge=1, description="silence after which a running job counts as lost")] = 30
-    job_attempts: Annotated[int, Meta(ge=1, le=100, description="runs of a job before it becomes a dead letter")] = 3
-    job_backoff_seconds: Annotated[
-        int, Meta(ge=0, description="pause before the second run of a job; doubles with each run")
-    ] = 2
-    worker_jobs: Annotated[int, Meta(ge=1, le=256, description="jobs that one worker runs at a time in each queue")] = 4
+    blob_check_seconds: Annotated[int, told("time after which the hash of a stored file is checked again", 1)] = 604_800
+    job_lease_seconds: Annotated[int, told("silence after which a running job counts as lost", 1)] = 30
+    job_attempts: Annotated[int, told("runs of a job before it becomes a dead letter", 1, 100)] = 3
+    job_backoff_seconds: Annotated[int, told("pause before the second run of a job; doubles with each run", 0)] = 2
+    worker_jobs: Annotated[int, told("jobs that one worker runs at a time in each queue", 1, 256)] = 4
     tenant_jobs: Annotated[
-        int,
-        Meta(ge=1, description="jobs of one tenant that are at the workers at a time in each queue, of all workers"),
+        int, told("jobs of one tenant that are at the workers at a time in each queue, of all workers", 1)
     ] = 2
 
     @property

@@ -25,10 +25,10 @@ from service.platform.clock import Clock
 from service.platform.config import Settings
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.data.blobs import Blobs
-from service.platform.data.caller_cache import Copies
+from service.platform.data.caller_cache import CallerCache
 from service.platform.data.database import Database, Parameters, Transaction
-from service.platform.data.pipeline import Lane
-from service.platform.data.redis_breaker import Presence
+from service.platform.data.pipeline import Pipeline
+from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import ConcurrentModification, Problem, RateLimited
 from service.platform.work.compute import Compute
 from service.platform.work.memory import Memory
@@ -49,11 +49,11 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     settings: Settings
     database: Database
     redis: Redis
-    lane: Lane
-    events: Lane
+    pipeline: Pipeline
+    events: Pipeline
     """Another, for what goes to the stream: the gate's answers do not wait for it."""
-    presence: Presence
-    copies: Copies
+    breaker: RedisBreaker
+    caller_cache: CallerCache
     revocations: Revocations
     gate: Gate
     blobs: Blobs

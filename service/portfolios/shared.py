@@ -1,17 +1,25 @@
-"""The portfolios of recently run workbooks: mapping a sheet again costs far more than running a suite on it."""
+"""The portfolio of a stored workbook; the recently used ones stay: mapping again costs far more than a calculation."""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Final, NamedTuple
 
+from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
-from service.platform.context import Resources
-from service.platform.data.lru import Lru
+from service.mappings.shared import MappingAndJson, mapping_time
+from service.platform.context import Unit
+from service.platform.data.lru import Lru, bytes_of
+from service.workbooks.shared import Parsed, open_book, stored_book
 
 PORTFOLIOS_MAX: Final = 64
 BYTES_MAX: Final = 512 * 1024 * 1024
 """A million loans with every column take about 250 MB, 300 loans 0.1 MB."""
+
+SAMPLES_TIME: Final = 10
+"""How many times as long a mapping may take for a workbook as for a sample."""
+
+EPOCH: Final = date(1970, 1, 1)
 
 
 class Key(NamedTuple):
@@ -24,6 +32,28 @@ class Key(NamedTuple):
     as_of: date
 
 
-def recent(resources: Resources) -> Lru[Key, Portfolio]:
-    """Those of this process."""
-    return resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
+async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, as_of: date) -> Portfolio:
+    """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
+
+    Raises:
+        WorkbookNotReady, Damaged: as `stored_book`.
+        MappingTooSlow: the mapping takes longer than it may.
+    """
+    stored = await stored_book(unit, workbook)
+    cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
+    key = Key(stored.key, mapping.json, as_of)
+    found = cache.get(key)
+    if found is not None:
+        return found
+    book = await open_book(unit, workbook)
+    seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
+    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, as_of, seconds_max)
+    cache.keep(key, portfolio, size_bytes + bytes_of(key))
+    return portfolio
+
+
+def _mapped(book: Workbook, mapping: MappingAndJson, as_of: date, seconds_max: float) -> tuple[Portfolio, int]:
+    """The loans of a workbook, and the bytes that they keep."""
+    with mapping_time(seconds_max):
+        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=float((as_of - EPOCH).days))
+    return portfolio, bytes_of(portfolio)

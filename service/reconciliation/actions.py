@@ -36,9 +36,8 @@ from service.reconciliation.schema import (
     TapeUploaded,
     Trustee,
 )
-from service.workbooks import store as workbooks
+from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.upload_actions import receive
 
 TRUSTEES: Final[tuple[str, ...]] = get_args(Trustee)
 STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
@@ -55,7 +54,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     if form.trustee_name not in TRUSTEES:
         raise InvalidTrustee.at(["body", "trustee_name"], f"the trustees are {', '.join(TRUSTEES)}")
     statement_date = _date(form.statement_date)
-    received = await receive(ctx, form.file)
+    received = await workbooks.receive(ctx, form.file)
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
     task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
     job_id = task_id.replace("task_", "job_")

@@ -25,7 +25,7 @@ from service.platform.data.storage import keep
 from service.reconciliation import store
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
 from service.reconciliation.store import JobRow
-from service.workbooks import store as workbooks
+from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound
 
 MAPPED_TAPES = 16
@@ -60,13 +60,13 @@ async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
         TapeNotReady: as `loans_key`.
     """
     key = loans_key(tape, ["path", "tape_id"])
-    kept: Lru[str, Sheet] = unit.resources.memory.cache("tapes", most=MAPPED_TAPES, bytes_most=MAPPED_BYTES_MAX)
+    cache: Lru[str, Sheet] = unit.resources.memory.cache("tapes", most=MAPPED_TAPES, bytes_most=MAPPED_BYTES_MAX)
     stored = await unit.resources.blobs.locate(key)
     mapped = f"{key} {stored.identity}"
-    sheet = kept.get(mapped)
+    sheet = cache.get(mapped)
     if sheet is None:
         sheet = await unit.compute(open_sheet, stored.path)
-        kept.keep(mapped, sheet, bytes_of(sheet))
+        cache.keep(mapped, sheet, bytes_of(sheet))
     return sheet
 
 

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from service.platform.context import Context, Unit
-from service.platform.http.api import Page, page_of
+from service.platform.data.listing import page
+from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 from service.reconciliation.schema import (
     Job,
@@ -86,22 +87,8 @@ async def show_tape(ctx: Context, tape_id: str) -> Tape:
 
 async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     """A page of tapes, the newest first."""
-    parameters = {
-        "trustee_name": query.trustee_name,
-        "status": query.status_filter,
-        "limit": query.page_size,
-        "offset": query.offset,
-    }
-    where = """
-        (%(trustee_name)s::text IS NULL OR trustee_name = %(trustee_name)s)
-        AND (%(status)s::text IS NULL OR processing_status = %(status)s)
-    """
-    items = await ctx.all(
-        Tape,
-        f"SELECT {_TAPE} FROM tapes WHERE {where} ORDER BY created_at DESC, id LIMIT %(limit)s OFFSET %(offset)s",
-        parameters,
-    )
-    return page_of(items, await ctx.value(f"SELECT count(*) FROM tapes WHERE {where}", parameters), query)
+    asked = {"trustee_name": query.trustee_name, "processing_status": query.status_filter}
+    return await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
 
 
 async def finish_tape(

@@ -1,4 +1,4 @@
-"""Parsed workbooks as mapped columns; the recently used ones stay open, and whoever reads shares one mapping."""
+"""What workbooks lend: records, uploads, and mapped columns; the recently used stay open, and all share them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
-from service.workbooks import store
 from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks.store import book, get, sheet
+from service.workbooks.upload_actions import receive
+
+__all__ = ["Parsed", "StoredBook", "book", "get", "open_book", "receive", "sheet", "stored_book"]
 
 BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of all mapped workbooks: their cells are the files', but each column takes a kilobyte beside them."""
@@ -45,15 +48,15 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
         WorkbookNotReady, Damaged: as `stored_book`.
     """
     stored = await stored_book(unit, row)
-    kept: Lru[str, Workbook] = unit.resources.memory.cache(
+    cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
-    found = kept.get(stored.key)
+    found = cache.get(stored.key)
     if found is not None:
         return found
     paths = [Path(path) for path in stored.paths]
     book, size_bytes = await unit.compute(_opened, Manifest.from_json(stored.manifest), paths)
-    kept.keep(stored.key, book, size_bytes)
+    cache.keep(stored.key, book, size_bytes)
     return book
 
 
@@ -81,14 +84,16 @@ async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
     book_key = served(row.status, row.book_key)
     if book_key is None:
         raise WorkbookNotReady
-    kept: Lru[str, _Manifest] = unit.resources.memory.cache("manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX)
-    known = kept.get(book_key)
+    cache: Lru[str, _Manifest] = unit.resources.memory.cache(
+        "manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX
+    )
+    known = cache.get(book_key)
     if known is None:
-        manifest = await store.book(unit, row.id)
+        manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
         known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
-        kept.keep(book_key, known, bytes_of(known))
+        cache.keep(book_key, known, bytes_of(known))
     files = [await unit.resources.blobs.locate(key) for key in known.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     return StoredBook(key, known.manifest, tuple(str(file.path) for file in files))

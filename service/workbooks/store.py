@@ -15,8 +15,9 @@ from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.config import Tier
 from service.platform.context import Context, Unit
 from service.platform.data.database import containing
+from service.platform.data.listing import page
 from service.platform.data.storage import leave
-from service.platform.http.api import Page, page_of
+from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 from service.workbooks.schema import (
     Sheet,
@@ -77,15 +78,10 @@ async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
 
 async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     """A page of workbooks."""
-    parameters = {"pattern": containing(query.search), "limit": query.page_size, "offset": query.offset}
-    where = "deleted_at IS NULL AND (%(pattern)s::text IS NULL OR name ILIKE %(pattern)s)"
     order = _ORDER[query.sort_by].format(query.sort_order)
-    items = await ctx.all(
-        Workbook,
-        f"SELECT {_HEAD} FROM workbooks WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",
-        parameters,
-    )
-    return page_of(items, await ctx.value(f"SELECT count(*) FROM workbooks WHERE {where}", parameters), query)
+    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    source = "workbooks WHERE deleted_at IS NULL"
+    return await page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from redis import Redis
 
 from service.platform.access.secrets import Vault, digest, new_id
 from service.platform.clock import SystemClock
-from service.platform.work.event_numbers import Place
+from service.platform.work.event_numbers import EventNumber
 from service.platform.work.jobs import QUEUES
 from service.platform.work.stream import SIGNED, STREAM, Event, Sent
 from tests.conftest import Member, Stack, wait_until
@@ -91,7 +91,7 @@ def test_an_entry_of_the_stream_that_the_service_has_not_signed_becomes_no_audit
     forged = Event(
         occurred_at=SystemClock().now(), tenant_id=UUID(owner.tenant_id), action="user.confessed", request_id="r"
     )
-    raw = msgspec.json.encode(Sent(forged, Place(new_id(), 1)))
+    raw = msgspec.json.encode(Sent(forged, EventNumber(new_id(), 1)))
     others = Vault("a secret of somebody else, and long enough").sign(SIGNED, raw)
     with Redis.from_url(stack.redis_url) as redis:
         answer = owner.post("/api/v1/calculations/evaluate", json={"formula": "=1"})

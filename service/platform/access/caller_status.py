@@ -1,4 +1,4 @@
-"""What the gate knows of a caller and what it says: tenant, key, verdict; and how PostgreSQL tells it."""
+"""The status of a caller as the gate knows it, and its verdict: tenant, key, limits; and how PostgreSQL tells it."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class KeyRow(Struct):
         )
 
 
-class UserStanding(TenantRow):
+class UserStatus(TenantRow):
     """A user's token as `user_standing` sees it."""
 
     two_factor_enabled: bool
@@ -256,7 +256,7 @@ class UserStanding(TenantRow):
     amounts: dict[str, int]
 
 
-class KeyStanding(Struct):
+class KeyStatus(Struct):
     """An API key as `key_standing` sees it."""
 
     tenant: TenantRow
@@ -285,18 +285,18 @@ async def read_two_factor(tx: Transaction, user_id: UUID) -> bool:
     return bool(await tx.value("SELECT find_two_factor(%s)", [user_id]))
 
 
-async def read_user_standing(
+async def read_user_status(
     tx: Transaction, tenant_id: UUID, user_id: UUID, session_id: UUID, month: str
-) -> UserStanding | None:
+) -> UserStatus | None:
     """What holds of a user's token; None where the tenant does not exist."""
     return await tx.one_or_none(
-        UserStanding, "SELECT * FROM user_standing(%s, %s, %s, %s)", [tenant_id, user_id, session_id, month]
+        UserStatus, "SELECT * FROM user_standing(%s, %s, %s, %s)", [tenant_id, user_id, session_id, month]
     )
 
 
-async def read_key_standing(tx: Transaction, key_hash: bytes, month: str) -> KeyStanding | None:
+async def read_key_status(tx: Transaction, key_hash: bytes, month: str) -> KeyStatus | None:
     """What holds of an API key; None where it does not exist."""
-    return await tx.one_or_none(KeyStanding, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
+    return await tx.one_or_none(KeyStatus, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
 
 
 async def read_amounts(tx: Transaction, month: str) -> dict[str, int]:

@@ -12,18 +12,18 @@ from service.platform.access.caller_status import (
     CALLS,
     NO_METER,
     Figures,
-    KeyStanding,
+    KeyStatus,
     Meter,
     TenantRecord,
-    UserStanding,
+    UserStatus,
     Verdict,
     Window,
     figures_of,
     nobodys,
     read_amounts,
-    read_key_standing,
+    read_key_status,
     read_tenant,
-    read_user_standing,
+    read_user_status,
 )
 from service.platform.clock import Clock
 from service.platform.config import Settings
@@ -82,28 +82,28 @@ class Fallback:
     ) -> Verdict:
         """The verdict on a request with a user's token."""
         async with self._database.transaction() as tx:
-            standing = await read_user_standing(tx, tenant_id, user_id, session_id, month)
-        if standing is None:
+            status = await read_user_status(tx, tenant_id, user_id, session_id, month)
+        if status is None:
             return Verdict("ok", tenant=nobodys(tenant_id))
-        if standing.session_revoked or generation < standing.generation:
+        if status.session_revoked or generation < status.generation:
             return Verdict("revoked")
-        verdict = self._tenants(f"tenant:{tenant_id}", standing, standing.record(), windows, meter, month)
+        verdict = self._tenants(f"tenant:{tenant_id}", status, status.record(), windows, meter, month)
         if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
             _remember(self._seen, session_id, self._now())
         required = verdict.tenant is not None and verdict.tenant.two_factor_required
-        return verdict._replace(must_enroll=required and not standing.two_factor_enabled)
+        return verdict._replace(must_enroll=required and not status.two_factor_enabled)
 
     async def key(self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str) -> Verdict:
         """The verdict on a request with an API key."""
         async with self._database.transaction() as tx:
-            standing = await read_key_standing(tx, key_hash, month)
-        if standing is None:
+            status = await read_key_status(tx, key_hash, month)
+        if status is None:
             return Verdict("ok")
-        key, tenant = standing.key.record(), standing.tenant.record()
+        key, tenant = status.key.record(), status.tenant.record()
         if not key.lives_at(self._now()):
             return Verdict("ok", key=key)
         meter = meter if meter.scope in key.scopes else NO_METER
-        verdict = self._tenants(f"key:{key.id}", standing, tenant, windows, meter, month)
+        verdict = self._tenants(f"key:{key.id}", status, tenant, windows, meter, month)
         if verdict.outcome == "ok" and tenant.status == "active":
             before = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
             self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
@@ -173,7 +173,7 @@ class Fallback:
     def _tenants(
         self,
         subject: str,
-        standing: UserStanding | KeyStanding,
+        status: UserStatus | KeyStatus,
         tenant: TenantRecord,
         windows: Sequence[Window],
         meter: Meter,
@@ -182,8 +182,8 @@ class Fallback:
         figures = figures_of(self._settings, tenant.tier)
         if tenant.status != "active":
             return self._told(Window(f"minute:{subject}", figures.per_minute, 60))._replace(tenant=tenant)
-        _remember(self._amounts, (tenant.id, month), standing.amounts)
-        used = self._with_owed(tenant.id, month, standing.amounts).get(meter.name, 0)
+        _remember(self._amounts, (tenant.id, month), status.amounts)
+        used = self._with_owed(tenant.id, month, status.amounts).get(meter.name, 0)
         most = meter.most.of(tenant.tier)
         verdict = self._admit(subject, figures, windows, used_up=0 <= most < used + meter.amount)
         if verdict.outcome == "ok":

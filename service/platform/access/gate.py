@@ -32,9 +32,9 @@ from service.platform.access.fallback import Fallback, Owed
 from service.platform.access.revocations import Revocations
 from service.platform.clock import Clock
 from service.platform.config import ByTier, Settings
-from service.platform.data.caller_cache import MOST_LOADS, Copies
-from service.platform.data.pipeline import Lane
-from service.platform.data.redis_breaker import Presence
+from service.platform.data.caller_cache import MOST_LOADS, CallerCache
+from service.platform.data.pipeline import Pipeline
+from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Unavailable
 
 # A window's number is the server's to say, as when it was counted.
@@ -52,27 +52,27 @@ class Gate:
     def __init__(
         self,
         redis: Redis,
-        lane: Lane,
+        pipeline: Pipeline,
         settings: Settings,
         clock: Clock,
         *,
-        presence: Presence,
-        copies: Copies,
+        breaker: RedisBreaker,
+        caller_cache: CallerCache,
         revocations: Revocations,
         fallback: Fallback,
     ) -> None:
         self._redis = redis
-        self._lane = lane
+        self._pipeline = pipeline
         self._settings = settings
         self._clock = clock
-        self._presence = presence
-        self._copies = copies
+        self._breaker = breaker
+        self._caller_cache = caller_cache
         self._revocations = revocations
         self._fallback = fallback
         self._enforce = "1" if settings.rate_limits == "on" else "0"
         self._script = resources.files("service.platform.access").joinpath("gate.lua").read_text(encoding="utf-8")
         self._digest = ""
-        presence.owed(self._hand_over)
+        breaker.owed(self._hand_over)
 
     # Verdicts ---------------------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class Gate:
     ) -> Verdict:
         """The verdict on a request with a user's token."""
         month = self._month()
-        return await self._presence.either(
+        return await self._breaker.either(
             partial(
                 self._ask, "user", str(tenant_id), str(user_id), str(session_id), generation, "", windows, meter, month
             ),
@@ -100,7 +100,7 @@ class Gate:
         The key of a verdict may be dead: that is for the caller to refuse, and nothing was counted.
         """
         month = self._month()
-        return await self._presence.either(
+        return await self._breaker.either(
             partial(self._ask, "key", "", "", "", 0, key_hash.hex(), windows, meter, month),
             partial(self._fallback.key, key_hash, windows, meter, month),
         )
@@ -108,7 +108,7 @@ class Gate:
     async def system(self, windows: Sequence[Window] = ()) -> Verdict:
         """The verdict on a request with the deployment's own key, which has the enterprise tier's figures."""
         per_minute, burst, per_day = figures_of(self._settings, "enterprise")
-        return await self._presence.either(
+        return await self._breaker.either(
             partial(
                 self._ask, "system", "", str(per_minute), str(burst), per_day, "", windows, NO_METER, self._month()
             ),
@@ -119,21 +119,21 @@ class Gate:
         """The verdict on a use that only the request's body tells the amount of."""
         figure, month = meter.most.of(tier), self._month()
         flat = meter._replace(most=ByTier(figure, figure, figure, figure))
-        return await self._presence.either(
+        return await self._breaker.either(
             partial(self._ask, "none", str(tenant_id), "", "", 0, "", (), flat, month),
             partial(self._fallback.use, tenant_id, figure, meter, month),
         )
 
     async def windows(self, windows: Sequence[Window]) -> Verdict:
         """The verdict on a call that has no caller yet, or on a quota of its own within a request."""
-        return await self._presence.either(
+        return await self._breaker.either(
             partial(self._ask, "none", "", "", "", 0, "", windows, NO_METER, self._month()),
             partial(_at_once, self._fallback.windows, windows),
         )
 
     async def forgive(self, window: Window) -> None:
         """Take one call out of a window again: it turned out to be none of those that the window is about."""
-        await self._presence.either(
+        await self._breaker.either(
             partial(self._forgive, window),
             partial(_at_once, self._fallback.forgive, window),
         )
@@ -164,27 +164,27 @@ class Gate:
                 case b"load_revocations":
                     await self._revocations.load()
                 case b"load_tenant":
-                    await self._copies.load_tenant(UUID(answer[1].decode()))
+                    await self._caller_cache.load_tenant(UUID(answer[1].decode()))
                 case b"load_key":
-                    await self._copies.load_key(bytes.fromhex(key_hash))
+                    await self._caller_cache.load_key(bytes.fromhex(key_hash))
                 case b"load_user":
-                    await self._copies.load_two_factor(UUID(user))
+                    await self._caller_cache.load_two_factor(UUID(user))
                 case b"load_usage":
-                    await self._copies.load_usage(UUID(answer[1].decode()), month)
+                    await self._caller_cache.load_usage(UUID(answer[1].decode()), month)
                 case b"revoked":
                     return Verdict("revoked")
                 case outcome:
                     record = key = None
                     if answer[6]:
-                        key = self._copies.open_key(bytes.fromhex(key_hash), answer[6])
+                        key = self._caller_cache.open_key(bytes.fromhex(key_hash), answer[6])
                         if key is None:
-                            await self._copies.load_key(bytes.fromhex(key_hash))
+                            await self._caller_cache.load_key(bytes.fromhex(key_hash))
                             continue
                     if answer[5]:
                         whose = key.tenant_id if key else UUID(tenant)
-                        record = self._copies.open_tenant(whose, answer[5])
+                        record = self._caller_cache.open_tenant(whose, answer[5])
                         if record is None:
-                            await self._copies.load_tenant(whose)
+                            await self._caller_cache.load_tenant(whose)
                             continue
                     limit, remaining, reset, retry_after = answer[1:5]
                     return Verdict(
@@ -203,7 +203,7 @@ class Gate:
         if not self._digest:
             self._digest = await self._redis.script_load(self._script)
         try:
-            return await self._lane("EVALSHA", self._digest, 0, *arguments)  # type: ignore[no-any-return]
+            return await self._pipeline("EVALSHA", self._digest, 0, *arguments)  # type: ignore[no-any-return]
         except NoScriptError:  # a flush or a restart dropped it
             self._digest = ""
             return await self._run(arguments)
@@ -212,16 +212,16 @@ class Gate:
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord | None:
         """A tenant's record, for who has no verdict that tells it; None where there is no such tenant."""
-        record = await self._presence.either(
-            partial(self._copies.tenant, tenant_id), partial(self._fallback.tenant, tenant_id)
+        record = await self._breaker.either(
+            partial(self._caller_cache.tenant, tenant_id), partial(self._fallback.tenant, tenant_id)
         )
         return record if record.slug else None
 
     async def usage(self, tenant_id: UUID) -> TenantUsage:
         """What a tenant used in this calendar month (UTC)."""
         month = self._month()
-        amounts = await self._presence.either(
-            partial(self._copies.totals, tenant_id, month), partial(self._fallback.amounts, tenant_id, month)
+        amounts = await self._breaker.either(
+            partial(self._caller_cache.totals, tenant_id, month), partial(self._fallback.amounts, tenant_id, month)
         )
         return TenantUsage(amounts.get(CALLS, 0), amounts.get("calculations", 0))
 
@@ -231,7 +231,7 @@ class Gate:
         Redis alone remembers it, and while that is away this process: None tells nothing.
         """
         here = self._fallback.seen(session_id)
-        there = await self._presence.either(partial(self._seen_copy, session_id), partial(_at_once, lambda: None))
+        there = await self._breaker.either(partial(self._seen_copy, session_id), partial(_at_once, lambda: None))
         return max((moment for moment in (here, there) if moment is not None), default=None)
 
     async def _seen_copy(self, session_id: UUID) -> float | None:
@@ -261,10 +261,10 @@ class Gate:
     async def _add(self, owed: Owed) -> None:
         try:
             for (tenant_id, month), amounts in list(owed.tenants.items()):
-                await self._copies.add_usage(tenant_id, month, amounts)
+                await self._caller_cache.add_usage(tenant_id, month, amounts)
                 del owed.tenants[tenant_id, month]
             for key_hash, use in list(owed.keys.items()):
-                await self._copies.add_key_usage(key_hash, use.times, use.at)
+                await self._caller_cache.add_key_usage(key_hash, use.times, use.at)
                 del owed.keys[key_hash]
         finally:
             self._fallback.give_back(owed)

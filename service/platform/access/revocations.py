@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from service.platform.config import Settings
 from service.platform.data.database import Database, Transaction
-from service.platform.data.redis_breaker import Presence
+from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Unavailable
 
 MARKER = "cushion:revocations"
@@ -49,12 +49,12 @@ class _Revocation(Struct):
 class Revocations:
     """Which tokens end before their time: those of a session, or of a user's generations before the present one."""
 
-    def __init__(self, redis: Redis, database: Database, settings: Settings, presence: Presence) -> None:
+    def __init__(self, redis: Redis, database: Database, settings: Settings, breaker: RedisBreaker) -> None:
         self._redis = redis
         self._database = database
-        self._presence = presence
+        self._breaker = breaker
         self._live_seconds = settings.access_token_seconds + MARGIN_SECONDS
-        presence.first(self.load)
+        breaker.first(self.load)
 
     async def record(self, tx: Transaction, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0) -> None:
         """Write a revocation to the truth; `publish` copies it.
@@ -78,7 +78,7 @@ class Revocations:
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._presence.changing() as pipe:
+        async with self._breaker.changing() as pipe:
             _copy(pipe, kind, subject, generation, self._live_seconds)
 
     async def withdraw(self, kind: str, subject: UUID) -> None:
@@ -87,7 +87,7 @@ class Revocations:
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._presence.changing() as pipe:
+        async with self._breaker.changing() as pipe:
             pipe.delete(_name(kind, subject), MARKER)
 
     async def load(self) -> None:

@@ -32,16 +32,16 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
         Only what is asked stands in it, so that a prepared statement's plan is the one for its index.
         """
-        return " AND ".join(["true", *(_CONDITIONS[name] for name in self.values)])
+        return " AND ".join(["true", *(CONDITIONS[name] for name in self.values)])
 
     @property
     def values(self) -> dict[str, Any]:
         """The condition's parameters, by name."""
-        given = {name: getattr(self, name) for name in _CONDITIONS}
+        given = {name: getattr(self, name) for name in CONDITIONS}
         return {name: value for name, value in given.items() if value is not None}
 
 
-_CONDITIONS = {
+CONDITIONS = {
     "user_id": "user_id = %(user_id)s",
     "action": "action = %(action)s",
     "resource_type": "resource_type = %(resource_type)s",

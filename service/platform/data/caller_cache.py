@@ -1,4 +1,4 @@
-"""What Redis keeps of what PostgreSQL knows of callers: tenants, API keys, second factors, and totals of use.
+"""The cache of callers in Redis, filled from PostgreSQL: tenants, API keys, second factors, and totals of use.
 
 A copy is loaded when it is missing and dropped when the truth changes. A drop must reach Redis and is refused while it
 is away; of all else the caller says what happens then.
@@ -33,7 +33,7 @@ from service.platform.access.caller_status import (
 from service.platform.access.secrets import CLOCKS_APART_SECONDS, Vault, new_id
 from service.platform.config import Settings
 from service.platform.data.database import Database
-from service.platform.data.redis_breaker import Presence
+from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Unavailable
 
 TENANT_SECONDS = 300  # dropped when the tenant changes; so long at most, should that ever be lost
@@ -88,10 +88,12 @@ _decode_key = msgspec.json.Decoder(KeyRecord).decode
 T = TypeVar("T")
 
 
-class Copies:
-    """The copies of callers' standing, in one Redis."""
+class CallerCache:
+    """Cached callers, in one Redis: a copy of each record, never truer than PostgreSQL's."""
 
-    def __init__(self, redis: Redis, database: Database, settings: Settings, presence: Presence, vault: Vault) -> None:
+    def __init__(
+        self, redis: Redis, database: Database, settings: Settings, breaker: RedisBreaker, vault: Vault
+    ) -> None:
         self._redis = redis
         self._vault = vault
         # The same bytes come with every request of a tenant or key.
@@ -99,9 +101,9 @@ class Copies:
         self._opened_key = lru_cache(maxsize=4096)(partial(self._opened, _decode_key))
         self._database = database
         self._settings = settings
-        self._presence = presence
+        self._breaker = breaker
         self._undropped: set[str] = set()
-        presence.owed(self._drop_again)
+        breaker.owed(self._drop_again)
 
     # Read -------------------------------------------------------------------------------------------------------------
 
@@ -277,7 +279,7 @@ class Copies:
         if not dropped:
             return
         try:
-            async with self._presence.changing() as pipe:
+            async with self._breaker.changing() as pipe:
                 pipe.delete(*dropped)
         except Unavailable:
             self._undropped.update(dropped)

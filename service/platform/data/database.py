@@ -21,7 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.platform.config import ConfigError
 from service.platform.http.problem import ConcurrentModification, Problem, Unavailable
-from service.platform.work.fair import Places
+from service.platform.work.fair import FairSemaphore
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Any]
@@ -164,7 +164,7 @@ class Database:
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int) -> None:
         # Two at least for each tenant: a job's heart beats beside its work.
-        self._places = Places(max(3, connections), waiting=WAITING)
+        self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             url,
             min_size=min(2, connections),
@@ -252,12 +252,12 @@ class Database:
             async with self._pool.connection() as connection:
                 yield connection
             return
-        await self._places.take(tenant_id, seconds=CONNECTION_SECONDS)
+        await self._semaphore.acquire(tenant_id, seconds=CONNECTION_SECONDS)
         try:
             async with self._pool.connection() as connection:
                 yield connection
         finally:
-            self._places.give_back(tenant_id)
+            self._semaphore.release(tenant_id)
 
     async def check(self) -> None:
         """Ask the server for a sign of life.

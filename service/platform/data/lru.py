@@ -1,4 +1,4 @@
-"""What a process keeps: what was made lately, within a number and the bytes that it truly takes."""
+"""An LRU cache, bounded by a number of values and by the bytes that they truly take."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ ROUND_TRIP_SECONDS = 5.0
 """After which Redis counts as gone."""
 
 
-class Lane:
-    """One way to Redis; of one event loop, so nothing is locked.
+class Pipeline:
+    """A pipeline to Redis that concurrent requests share; of one event loop, so nothing is locked.
 
     It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
     for each command take as long again as the commands.

@@ -1,4 +1,4 @@
-"""Whether Redis is there: what a process does while it is not, and what must be done before it is asked again."""
+"""The circuit breaker of Redis: what a process does while it is away, and what comes before it is asked again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 
-class Presence:
-    """What one process knows of Redis being there, from its own asking."""
+class RedisBreaker:
+    """What one process knows of Redis being there, from its own requests."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

@@ -15,7 +15,7 @@ from starlette.routing import Route as StarletteRoute
 from service.platform.access.caller_status import Verdict
 from service.platform.http import problem as problems
 from service.platform.http.api import Route
-from service.platform.http.connections import Places
+from service.platform.http.connections import Connections
 from service.platform.http.dispatch import Endpoint, address_of, encode, limit_headers, request_id_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
 from service.platform.http.problem import Problem, TooManyConnections
@@ -48,8 +48,8 @@ class Resource:
         return list(self._by_method)
 
 
-def build(routes: list[Route], lifespan: Any, places: Places) -> Starlette:
-    """The ASGI application of these routes, for requests that get a place.
+def build(routes: list[Route], lifespan: Any, connections: Connections) -> Starlette:
+    """The ASGI application of these routes, for requests that get a connection of their address.
 
     Matched by prefix first: with a hundred routes in a row the last costs 0.1 ms.
     """
@@ -72,7 +72,7 @@ def build(routes: list[Route], lifespan: Any, places: Places) -> Starlette:
         lifespan=lifespan,
         exception_handlers={HTTPException: _http_exception, Exception: _http_exception},
     )
-    app.places = places
+    app.connections = connections
     app.literal = {path: Resource(rows) for path, rows in by_path.items() if "{" not in path}
     app.router.redirect_slashes = False
     return app
@@ -83,7 +83,7 @@ class _Application(Starlette):
     passing the layers in front of it costs a small request a tenth of its time."""
 
     literal: dict[str, Resource]
-    places: Places
+    connections: Connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,10 +92,10 @@ class _Application(Starlette):
         if ENCODED_SLASH.search(scope.get("raw_path") or b""):
             scope = {**scope, "path": "/%2f"}  # nobody's
         scope["app"] = self
-        address = scope["address"] = address_of(scope, self.places.trusted_proxies)
+        address = scope["address"] = address_of(scope, self.connections.trusted_proxies)
         intake = Intake(scope, receive, send)
         try:
-            self.places.take(intake, address)
+            self.connections.take(intake, address)
         except TooManyConnections as refusal:  # at once: its body is not waited for
             await _refused(refusal, Request(scope))(scope, receive, send)
             return
@@ -106,7 +106,7 @@ class _Application(Starlette):
             else:
                 await resource(scope, intake.receive, intake.send)
         finally:
-            self.places.leave(intake, address)
+            self.connections.leave(intake, address)
 
 
 class _OwnMethods(StarletteRoute):

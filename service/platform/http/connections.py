@@ -1,4 +1,4 @@
-"""The places of an API process: how many connections one address may hold, and how long a body may keep one waiting."""
+"""The connections of an API process: how many one address may hold, and how long a body may keep one waiting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Connection = tuple[int, Peer]
 log = structlog.get_logger()
 
 
-class Places:
+class Connections:
     """The connections of one process, as its requests take them and as one look a quarter of a second finds them.
 
     The server accepts whoever comes, and tells of a connection only when a head is complete. So the requests of an

@@ -76,7 +76,7 @@ async def _unused(resources: Resources, keys: list[str], sizes: list[int] | list
 # In the worker: what is everybody's -----------------------------------------------------------------------------------
 
 
-class Tidier:
+class Cleanup:
     """The rounds of one worker; others may make theirs at the same time."""
 
     def __init__(self, resources: Resources) -> None:
@@ -156,12 +156,12 @@ class Tidier:
                 await report(resources, key, str(new_id()))
 
 
-async def tidy_forever(resources: Resources, stopping: asyncio.Event) -> None:
+async def clean_up_forever(resources: Resources, stopping: asyncio.Event) -> None:
     """Until told to stop, through failures."""
-    tidier = Tidier(resources)
+    cleanup = Cleanup(resources)
     while not stopping.is_set():
         try:
-            await tidier.round()
+            await cleanup.round()
         except (Problem, OSError) as error:
             log.warning("storage.tidying_failed", error=repr(error))
         with suppress(TimeoutError):

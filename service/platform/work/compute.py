@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from service.platform.work.fair import Places
+from service.platform.work.fair import FairSemaphore
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ class Compute:
 
     def __init__(self, *, threads: int, queue: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
-        self._places = Places(threads, waiting=queue)
+        self._semaphore = FairSemaphore(threads, waiting=queue)
 
     async def __call__(self, whose: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread, for the sake of a tenant or an address.
@@ -29,11 +29,11 @@ class Compute:
         Raises:
             Unavailable: too much waits already.
         """
-        await self._places.take(whose)
+        await self._semaphore.acquire(whose)
         loop = asyncio.get_running_loop()
         running = self._pool.submit(function, *args, **kwargs)
         running.add_done_callback(  # not before it ends, though the caller may long be gone
-            lambda _: loop.call_soon_threadsafe(self._places.give_back, whose)
+            lambda _: loop.call_soon_threadsafe(self._semaphore.release, whose)
         )
         return await asyncio.wrap_future(running)
 

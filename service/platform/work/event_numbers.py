@@ -54,7 +54,7 @@ _TAKE_MISSING: Final = """
 log = structlog.get_logger()
 
 
-class Place(Struct, frozen=True):
+class EventNumber(Struct, frozen=True):
     """Which event of a process this is, among its tenant's."""
 
     source: UUID
@@ -76,7 +76,7 @@ class Numbers:
         self._untold: list[_Count] = []
         """Of tenants that it keeps no count of any more."""
 
-    def next(self, tenant_id: UUID) -> Place:
+    def next(self, tenant_id: UUID) -> EventNumber:
         """The place of a tenant's next event."""
         count = self._counts.get(tenant_id)
         if count is None:
@@ -85,7 +85,7 @@ class Numbers:
                 self._untold.append(self._counts.popitem(last=False)[1])
         self._counts.move_to_end(tenant_id)
         count.highest += 1
-        return Place(count.source, count.highest)
+        return EventNumber(count.source, count.highest)
 
     async def tell(self, resources: Resources) -> None:
         """Tell PostgreSQL how far this process has counted.
@@ -139,7 +139,7 @@ async def _tell_forever(resources: Resources) -> None:
             log.warning("events.untold", error=repr(error))
 
 
-async def note_arrived(tx: Transaction, tenant_id: UUID, places: list[Place]) -> None:
+async def note_arrived(tx: Transaction, tenant_id: UUID, places: list[EventNumber]) -> None:
     """Note that events are in the audit log, in the transaction that puts them there."""
     await tx.execute(_ARRIVED, [tenant_id, [place.source for place in places], [place.number for place in places]])
 

@@ -1,4 +1,4 @@
-"""What no request waits for: records that have had their time are forgotten."""
+"""Expired records are deleted: sessions, jobs, resets, revocations, idempotency keys, event numbers."""
 
 from __future__ import annotations
 

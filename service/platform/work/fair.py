@@ -1,4 +1,4 @@
-"""Places of work that several want, shared so that nobody's work stands behind all of another's."""
+"""A fair semaphore: so many pieces of work at a time, and nobody's work stands behind all of another's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.platform.http.problem import Unavailable
 Turn = asyncio.Future[None]
 
 
-class Places:
+class FairSemaphore:
     """So many pieces of work at a time, each for somebody: a tenant, or an address where no tenant is known yet.
 
     Nobody holds more than half of the places, even when the others are free: what runs is not broken off, so whoever
@@ -28,7 +28,7 @@ class Places:
         self._waiting: dict[Hashable, deque[Turn]] = {}
         """By whom they are for; whoever was served goes to the end."""
 
-    async def take(self, whose: Hashable, *, seconds: float | None = None) -> None:
+    async def acquire(self, whose: Hashable, *, seconds: float | None = None) -> None:
         """Wait for a place; it is held until it is given back.
 
         Raises:
@@ -43,7 +43,7 @@ class Places:
         except TimeoutError:
             raise Unavailable from None
 
-    def give_back(self, whose: Hashable) -> None:
+    def release(self, whose: Hashable) -> None:
         """The work has ended: who waits longest for a turn gets the place."""
         self._free += 1
         self._held[whose] -= 1
@@ -70,7 +70,7 @@ class Places:
             if turn.cancelled():
                 self._leave(whose, turn)
             elif turn.exception() is None:  # its place came in the moment that its caller went
-                self.give_back(whose)
+                self.release(whose)
             raise
 
     def _may_begin(self, whose: Hashable) -> bool:

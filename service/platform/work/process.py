@@ -21,10 +21,10 @@ from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources
 from service.platform.data.blobs import Blobs
-from service.platform.data.caller_cache import Copies
+from service.platform.data.caller_cache import CallerCache
 from service.platform.data.database import Database
-from service.platform.data.pipeline import Lane
-from service.platform.data.redis_breaker import Presence
+from service.platform.data.pipeline import Pipeline
+from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.work.cleanup import sweep_scratch_forever
 from service.platform.work.compute import Compute
 from service.platform.work.mail import sender_of, server_of
@@ -51,25 +51,25 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
     )
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
-    lane, events = Lane(redis), Lane(redis)
+    pipeline, events = Pipeline(redis), Pipeline(redis)
     compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
     passwords = Compute(threads=settings.password_threads, queue=settings.compute_queue)
     probes = Compute(threads=settings.probes, queue=settings.probe_queue)
     bodies = Compute(threads=2, queue=settings.compute_queue)  # a tenant has one of them
     closing = ExitStack()
     clock = SystemClock()
-    presence = Presence(redis)
+    breaker = RedisBreaker(redis)
     secret = secret_key(settings)
     vault = Vault(secret)
-    copies = Copies(redis, database, settings, presence, vault)
-    revocations = Revocations(redis, database, settings, presence)
+    caller_cache = CallerCache(redis, database, settings, breaker, vault)
+    revocations = Revocations(redis, database, settings, breaker)
     gate = Gate(
         redis,
-        lane,
+        pipeline,
         settings,
         clock,
-        presence=presence,
-        copies=copies,
+        breaker=breaker,
+        caller_cache=caller_cache,
         revocations=revocations,
         fallback=Fallback(database, settings, clock),
     )
@@ -81,10 +81,10 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             settings=settings,
             database=database,
             redis=redis,
-            lane=lane,
+            pipeline=pipeline,
             events=events,
-            presence=presence,
-            copies=copies,
+            breaker=breaker,
+            caller_cache=caller_cache,
             revocations=revocations,
             gate=gate,
             blobs=blobs(settings, scratch),
@@ -111,7 +111,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         closing.close()
         for pool in (compute, passwords, probes, bodies):
             pool.close()
-        await lane.close()
+        await pipeline.close()
         await events.close()
         await redis.aclose()
         await database.close()

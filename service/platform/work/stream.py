@@ -24,7 +24,7 @@ from service.platform.context import Context, Resources, Subject
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.data.database import Transaction
 from service.platform.http.problem import Unavailable
-from service.platform.work.event_numbers import TIMES_A_GAP, Place, note_arrived, numbers_of, tell_missing
+from service.platform.work.event_numbers import TIMES_A_GAP, EventNumber, note_arrived, numbers_of, tell_missing
 
 STREAM = "cushion:events"
 GROUP = "audit"
@@ -61,7 +61,7 @@ class Sent(Struct, frozen=True):
     """An event with its place among those of its process, as the stream carries it."""
 
     event: Event
-    place: Place
+    place: EventNumber
 
 
 def event_of(ctx: Context, action: str) -> Event:
@@ -88,7 +88,7 @@ async def publish(resources: Resources, event: Event) -> None:
     """
     sent = Sent(event, numbers_of(resources).next(event.tenant_id))
     try:
-        if not resources.presence.away:  # else every caller would wait for Redis to be silent again
+        if not resources.breaker.away:  # else every caller would wait for Redis to be silent again
             raw = _encode(sent)
             signature = resources.vault.sign(SIGNED, raw)
             await resources.events(

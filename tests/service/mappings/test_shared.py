@@ -14,7 +14,7 @@ import pytest
 
 from core.portfolio.cells import effort
 from service.mappings.schema import MappingTooSlow
-from service.mappings.shared import TEXT_GROWTH_BYTES_MAX, patience
+from service.mappings.shared import TEXT_GROWTH_BYTES_MAX, mapping_time
 from tests.conftest import Member, Stack
 from tests.service.mappings.conftest import PATH, column
 
@@ -292,7 +292,7 @@ def test_a_mapping_that_takes_too_long_ends_the_run(
 
 
 def test_replacing_makes_only_so_much_text() -> None:
-    with patience(60):
+    with mapping_time(60):
         effort.ask(TEXT_GROWTH_BYTES_MAX)
         with pytest.raises(MappingTooSlow) as refusal:
             effort.ask(1)

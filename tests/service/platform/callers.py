@@ -20,7 +20,7 @@ from service.platform.config import ByTier, Settings
 from service.platform.context import Context, Resources
 from service.platform.http import application
 from service.platform.http.api import Area
-from service.platform.http.connections import Places
+from service.platform.http.connections import Connections
 from tests.service.platform.conftest import Apart
 
 
@@ -59,7 +59,7 @@ def metered(amount: int = 1, most: int = 3) -> Meter:
 async def back(shared: Resources) -> None:
     """Ask until Redis is asked again."""
     end = time.monotonic() + 30
-    while shared.presence.away:
+    while shared.breaker.away:
         assert time.monotonic() < end
         await shared.gate.windows([])
         await asyncio.sleep(0.05)
@@ -91,7 +91,7 @@ def client_of(area: Area, apart: Apart) -> Here:
     """A user of a new tenant, calling the rows of an area; paths are the area's own."""
     tenant = apart.tenant()
     user = apart.user(tenant)
-    app = application.build(area.routes, None, Places(Settings()))
+    app = application.build(area.routes, None, Connections(Settings()))
 
     def call(method: str, path: str, **options: Any) -> httpx.Response:
         settings = options.pop("settings", {})

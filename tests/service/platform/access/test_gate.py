@@ -279,11 +279,11 @@ class Still:
 def gate_at(shared: Resources, clock: Clock) -> Gate:
     return Gate(
         shared.redis,
-        shared.lane,
+        shared.pipeline,
         shared.settings,
         clock,
-        presence=shared.presence,
-        copies=shared.copies,
+        breaker=shared.breaker,
+        caller_cache=shared.caller_cache,
         revocations=shared.revocations,
         fallback=Fallback(shared.database, shared.settings, clock),
     )
@@ -376,7 +376,7 @@ def test_a_user_must_enrol_where_the_tenant_requires_it(clean: Apart) -> None:
         verdicts.append(await shared.gate.key(key_hash))
         clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [without])
         verdicts.append(await as_user(shared.gate, tenant, user=without))
-        await shared.copies.drop_user(without)
+        await shared.caller_cache.drop_user(without)
         verdicts.append(await as_user(shared.gate, tenant, user=without))
         assert {verdict.outcome for verdict in verdicts} == {"ok"}
         return [verdict.must_enroll for verdict in verdicts]

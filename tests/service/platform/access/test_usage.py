@@ -202,7 +202,7 @@ def test_the_task_writes_each_second_through_an_outage_and_once_more_at_its_end(
         await asyncio.sleep(USAGE_SECONDS + 0.3)
         assert not task.done()
         server.start()
-        while shared.presence.away or not (await shared.redis.exists(USAGE_CHANGED)):
+        while shared.breaker.away or not (await shared.redis.exists(USAGE_CHANGED)):
             await as_user(shared.gate, tenant)
             await asyncio.sleep(0.02)
         counted = await shared.gate.usage(tenant)

@@ -1,4 +1,4 @@
-"""Copies: never staler than the last drop, whoever read the truth before it."""
+"""The cache of callers: never staler than the last drop, whoever read the truth before it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_tenants_change_bites_once_its_copy_is_dropped(clean: Apart) -> None:
         kept = (await as_user(shared.gate, tenant)).tenant
         left = await shared.redis.ttl(f"cushion:tenant:{tenant}")
         assert 0 < left <= TENANT_SECONDS, "so long at most, were the drop lost"
-        await shared.copies.drop_tenant(tenant)
+        await shared.caller_cache.drop_tenant(tenant)
         return [before, kept, (await as_user(shared.gate, tenant)).tenant]
 
     slug = f"tenant-{tenant.hex}"
@@ -55,7 +55,7 @@ def test_what_was_read_before_a_change_is_not_written_after_it(clean: Apart) -> 
     key_id, key_hash = make_key(clean, tenant, clean.user(tenant), permissions=["workbooks:read"])
 
     async def race(shared: Resources) -> bool:
-        gate, copies, name = shared.gate, shared.copies, f"cushion:key:{key_hash.hex()}"
+        gate, copies, name = shared.gate, shared.caller_cache, f"cushion:key:{key_hash.hex()}"
         record = (await gate.key(key_hash)).key
         assert record is not None
         assert record.active
@@ -76,7 +76,7 @@ def test_a_tenant_read_before_its_change_is_not_written_after_it(clean: Apart) -
     tenant = clean.tenant()
 
     async def race(shared: Resources) -> str:
-        gate, copies, name = shared.gate, shared.copies, f"cushion:tenant:{tenant}"
+        gate, copies, name = shared.gate, shared.caller_cache, f"cushion:tenant:{tenant}"
         await as_user(gate, tenant)
         ticket = await copies._ticket(name)  # here a second loader reads its row ...
         copy = await shared.redis.hgetall(name)  # type: ignore[misc]
@@ -94,7 +94,7 @@ def test_two_factor_read_before_its_change_is_not_written_after_it(clean: Apart)
     user = clean.user(tenant)
 
     async def race(shared: Resources) -> bool:
-        gate, copies, name = shared.gate, shared.copies, f"cushion:two_factor:{user}"
+        gate, copies, name = shared.gate, shared.caller_cache, f"cushion:two_factor:{user}"
         await as_user(gate, tenant, user=user)
         ticket = await copies._ticket(name)
         clean.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])

@@ -1,4 +1,4 @@
-"""The lane: commands of concurrent callers share round trips, and each gets its own answer or fault."""
+"""The pipeline: commands of concurrent callers share round trips, and each gets its own answer or fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import ResponseError
 
 from service.platform.context import Resources
-from service.platform.data.pipeline import TOGETHER_MOST, Lane
+from service.platform.data.pipeline import TOGETHER_MOST, Pipeline
 from tests.service.platform.conftest import Apart
 
 
@@ -21,9 +21,9 @@ def test_each_caller_gets_its_own_answer_in_few_round_trips(clean: Apart) -> Non
     count = 3 * TOGETHER_MOST
 
     async def calls(shared: Resources) -> tuple[list[Any], int]:
-        await shared.lane("SET", "before", 1)
+        await shared.pipeline("SET", "before", 1)
         reads_before = int((await shared.redis.info("stats"))["total_reads_processed"])
-        answers = await asyncio.gather(*(shared.lane("ECHO", f"call {number}") for number in range(count)))
+        answers = await asyncio.gather(*(shared.pipeline("ECHO", f"call {number}") for number in range(count)))
         reads = int((await shared.redis.info("stats"))["total_reads_processed"]) - reads_before
         return answers, reads
 
@@ -35,7 +35,7 @@ def test_each_caller_gets_its_own_answer_in_few_round_trips(clean: Apart) -> Non
 def test_a_refused_command_is_its_callers_alone(clean: Apart) -> None:
     async def calls(shared: Resources) -> list[Any]:
         commands = [("ECHO", "a"), ("NOSUCHCOMMAND",), ("ECHO", "b")]
-        return await asyncio.gather(*(shared.lane(*command) for command in commands), return_exceptions=True)
+        return await asyncio.gather(*(shared.pipeline(*command) for command in commands), return_exceptions=True)
 
     first, refused, last = clean.run(calls)
     assert (first, last) == (b"a", b"b")
@@ -44,14 +44,14 @@ def test_a_refused_command_is_its_callers_alone(clean: Apart) -> None:
 
 def test_a_cancelled_caller_does_not_stop_the_others(clean: Apart) -> None:
     async def calls(shared: Resources) -> tuple[bool, Any, Any]:
-        leaving = asyncio.create_task(shared.lane("ECHO", "leaving"))
-        staying = asyncio.create_task(shared.lane("ECHO", "staying"))
+        leaving = asyncio.create_task(shared.pipeline("ECHO", "leaving"))
+        staying = asyncio.create_task(shared.pipeline("ECHO", "staying"))
         await asyncio.sleep(0)
         leaving.cancel()
         answer = await staying
         with pytest.raises(asyncio.CancelledError):
             await leaving
-        return leaving.cancelled(), answer, await shared.lane("ECHO", "later")
+        return leaving.cancelled(), answer, await shared.pipeline("ECHO", "later")
 
     assert clean.run(calls) == (True, b"staying", b"later")
 
@@ -59,9 +59,9 @@ def test_a_cancelled_caller_does_not_stop_the_others(clean: Apart) -> None:
 def test_without_redis_every_caller_hears_so_at_once(tmp_path: Path) -> None:
     async def calls() -> tuple[list[Any], list[Any]]:
         redis = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
-        lane = Lane(redis)
-        first = await asyncio.gather(*(lane("PING") for _ in range(3 * TOGETHER_MOST)), return_exceptions=True)
-        later = await asyncio.gather(lane("PING"), return_exceptions=True)
+        pipeline = Pipeline(redis)
+        first = await asyncio.gather(*(pipeline("PING") for _ in range(3 * TOGETHER_MOST)), return_exceptions=True)
+        later = await asyncio.gather(pipeline("PING"), return_exceptions=True)
         await redis.aclose()
         return first, later
 
@@ -75,13 +75,13 @@ def test_redis_that_was_gone_is_found_again(clean: Apart) -> None:
     """Every connection is cut while callers wait; who comes afterwards is served."""
 
     async def calls(shared: Resources) -> tuple[list[Any], Any]:
-        await shared.lane("PING")
+        await shared.pipeline("PING")
         blocked = asyncio.gather(
-            shared.lane("BLPOP", "nothing", 0), *(shared.lane("PING") for _ in range(5)), return_exceptions=True
+            shared.pipeline("BLPOP", "nothing", 0), *(shared.pipeline("PING") for _ in range(5)), return_exceptions=True
         )
         await asyncio.sleep(0.2)
         await shared.redis.client_kill_filter(_type="normal", skipme=True)
-        return await blocked, await shared.lane("PING")
+        return await blocked, await shared.pipeline("PING")
 
     waited, later = clean.run(calls)
     assert {type(answer) for answer in waited} == {NotConnected}
@@ -90,8 +90,8 @@ def test_redis_that_was_gone_is_found_again(clean: Apart) -> None:
 
 def test_a_command_that_cannot_be_sent_is_no_cancellation(clean: Apart) -> None:
     async def calls(shared: Resources) -> tuple[list[Any], Any]:
-        refused = await asyncio.gather(shared.lane("ECHO", object()), return_exceptions=True)
-        return refused, await shared.lane("ECHO", "later")
+        refused = await asyncio.gather(shared.pipeline("ECHO", object()), return_exceptions=True)
+        return refused, await shared.pipeline("ECHO", "later")
 
     (refused,), later = clean.run(calls)
     assert isinstance(refused, Exception)

@@ -26,7 +26,7 @@ from tests.service.platform.conftest import Apart
 
 def test_what_must_reach_redis_is_refused(apart: Apart, nowhere: str) -> None:
     async def changes(shared: Resources) -> None:
-        copies, revocations = shared.copies, shared.revocations
+        copies, revocations = shared.caller_cache, shared.revocations
         asked: list[Callable[[], Awaitable[None]]] = [
             lambda: revocations.publish("user", uuid4(), 1),
             lambda: revocations.withdraw("user", uuid4()),
@@ -60,7 +60,7 @@ def test_it_comes_back_with_every_count_revocation_and_drop(apart: Apart, server
         await gate.key(key_hash, (), metered(amount=4, most=-1))
         during = await gate.usage(tenant)
         with pytest.raises(Unavailable):
-            await shared.copies.drop_tenant(tenant)
+            await shared.caller_cache.drop_tenant(tenant)
         async with shared.database.transaction(tenant) as tx:
             await shared.revocations.record(tx, tenant, "session", session)
         server.start()
@@ -94,7 +94,7 @@ def test_what_was_decided_while_it_came_back_is_handed_over_too(apart: Apart, se
             await back(shared)
             other.rollback()
         assert (await late).outcome == "ok"
-        returning = shared.presence._returning
+        returning = shared.breaker._returning
         assert returning is not None
         await returning
         return await shared.gate.usage(tenant)
@@ -112,7 +112,7 @@ def test_a_drop_that_could_not_be_made_is_made_before_redis_is_asked_again(apart
     with redis_server(keeps=True) as server:
 
         async def outage(shared: Resources) -> list[Verdict]:
-            gate, copies = shared.gate, shared.copies
+            gate, copies = shared.gate, shared.caller_cache
             verdicts = [await as_user(gate, tenant, user=user), await gate.key(key_hash)]
             server.stop()
             apart.sql("UPDATE users SET two_factor_enabled = true WHERE id = %s", [user])
@@ -166,8 +166,8 @@ def test_with_redis_gone_it_is_looked_for_once_a_while(apart: Apart, nowhere: st
         looks: list[float] = []
         while len(looks) < 3:
             await as_user(shared.gate, tenant)
-            if shared.presence._retry_at not in looks:
-                looks.append(shared.presence._retry_at)
+            if shared.breaker._retry_at not in looks:
+                looks.append(shared.breaker._retry_at)
             await asyncio.sleep(0.01)
         return looks
 
@@ -185,13 +185,13 @@ def test_what_comes_up_while_it_comes_back_is_done_too(apart: Apart, server: Red
             if done:
                 return False
             done.append("refused")
-            assert shared.presence.away
+            assert shared.breaker.away
             with pytest.raises(Unavailable):
-                await shared.copies.drop_tenant(tenant)
+                await shared.caller_cache.drop_tenant(tenant)
             return True
 
         await as_user(shared.gate, tenant)
-        shared.presence.owed(meanwhile)
+        shared.breaker.owed(meanwhile)
         with Redis.from_url(server.url) as client:
             copy = client.hgetall(f"cushion:tenant:{tenant}")
             assert copy
@@ -233,7 +233,7 @@ def test_a_redis_that_is_full_is_as_good_as_away(apart: Apart, server: RedisServ
                 assert (await as_user(shared.gate, tenant)).outcome == "ok"
             await asyncio.sleep(RETRY_SECONDS + 0.1)
             assert (await as_user(shared.gate, tenant)).outcome == "ok"
-            assert shared.presence.away, "it answers a ping, and takes nothing"
+            assert shared.breaker.away, "it answers a ping, and takes nothing"
             client.config_set("maxmemory", "0")
             await back(shared)
             return await shared.gate.usage(tenant)

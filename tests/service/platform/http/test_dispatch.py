@@ -15,7 +15,7 @@ from service.platform.config import Settings
 from service.platform.context import Context, Resources, Unit
 from service.platform.http import application
 from service.platform.http.api import Area, Raw, Streamed
-from service.platform.http.connections import Places
+from service.platform.http.connections import Connections
 from service.platform.http.dispatch import address_of
 from service.platform.http.intake import Message
 from service.platform.http.problem import Problem
@@ -223,7 +223,7 @@ def test_nothing_is_made_any_more_for_a_caller_who_left(here: Here) -> None:
             three.set()
 
     async def main(shared: Resources) -> None:
-        app = application.build(area.routes, None, Places(Settings()))
+        app = application.build(area.routes, None, Connections(Settings()))
         app.state.resources = shared
         asked = {"method": "GET", "path": area.prefix + "/endless", "query_string": b"", "headers": []}
         scope = {"type": "http", "http_version": "1.1", **asked}

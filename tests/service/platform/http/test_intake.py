@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from service.platform.config import Settings
-from service.platform.http.connections import Places
+from service.platform.http.connections import Connections
 from service.platform.http.intake import DRAINED_BYTES, DRAINED_SECONDS, Intake, Message
 from tests.conftest import Stack
 
@@ -90,8 +90,8 @@ def test_whoever_still_holds_a_request_that_ended_does_not_hold_its_connection()
     ends = [weakref.ref(receive), weakref.ref(send)]
     intake = Intake({"headers": [], "http_version": "1.1"}, receive, send)
     del receive, send
-    places = Places(Settings())
-    places.take(intake, "192.0.2.1")
-    places.leave(intake, "192.0.2.1")
+    connections = Connections(Settings())
+    connections.take(intake, "192.0.2.1")
+    connections.leave(intake, "192.0.2.1")
     assert [end() for end in ends] == [None, None]
     assert intake.peer == ("", 0)

@@ -9,14 +9,14 @@ import pytest
 
 from service.platform.http.problem import Unavailable
 from service.platform.work.compute import Compute
-from service.platform.work.fair import Places
+from service.platform.work.fair import FairSemaphore
 
 
 class Bench:
     """Pieces of work that begin when they have a place and end when they are told to."""
 
     def __init__(self, places: int, *, waiting: int = 100) -> None:
-        self.places = Places(places, waiting=waiting)
+        self.places = FairSemaphore(places, waiting=waiting)
         self.begun: list[str] = []
         self.shed: list[str] = []
         self.tasks: dict[str, asyncio.Task[None]] = {}
@@ -29,7 +29,7 @@ class Bench:
 
     async def _work(self, name: str) -> None:
         try:
-            await self.places.take(name[0])
+            await self.places.acquire(name[0])
         except Unavailable:
             self.shed.append(name)
         else:
@@ -37,7 +37,7 @@ class Bench:
 
     async def end(self, *names: str) -> None:
         for name in names:
-            self.places.give_back(name[0])
+            self.places.release(name[0])
             await settled()
 
 
@@ -109,11 +109,11 @@ def test_a_caller_who_goes_leaves_no_gap() -> None:
         bench.tasks["a1"].cancel()  # it waits
         await settled()
         bench.tasks["b1"].cancel()  # it goes in the same moment as its turn comes
-        bench.places.give_back("z")
+        bench.places.release("z")
         await settled()
         assert bench.begun == ["z1", "c1"]
         await bench.ask("d1")
-        bench.places.give_back("c")
+        bench.places.release("c")
         bench.tasks["d1"].cancel()  # its turn has come, and it has not seen it yet
         await settled()
         await bench.ask("e1")
@@ -123,13 +123,13 @@ def test_a_caller_who_goes_leaves_no_gap() -> None:
 
 def test_who_has_waited_long_enough_goes_and_leaves_no_gap() -> None:
     async def run() -> None:
-        places = Places(1, waiting=1)
-        await places.take("a", seconds=0.01)
+        places = FairSemaphore(1, waiting=1)
+        await places.acquire("a", seconds=0.01)
         for _ in range(3):
             with pytest.raises(Unavailable):
-                await places.take("b", seconds=0.01)
-        places.give_back("a")
-        await places.take("c", seconds=0.01)
+                await places.acquire("b", seconds=0.01)
+        places.release("a")
+        await places.acquire("c", seconds=0.01)
 
     asyncio.run(run())
 

@@ -1,0 +1,49 @@
+"""Lists of rows in pages: those that match what was asked, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from service.platform.context import Unit
+from service.platform.http.api import Page, PageQuery, page_of
+
+T = TypeVar("T")
+
+
+async def rows_of(
+    unit: Unit,
+    kind: type[T],
+    columns: str,
+    source: str,
+    asked: Mapping[str, Any],
+    *,
+    order: str,
+    limit: int,
+    offset: int,
+    conditions: Mapping[str, str] | None = None,
+) -> tuple[list[T], int]:
+    """Some of the matching rows as `kind`, and the number of all.
+
+    Args:
+        source: what stands behind FROM, up to a WHERE and its condition.
+        asked: values by name; None matches every row. Only what is asked stands in the statement, so that each
+            prepared one has the plan for its index.
+        conditions: by name, where it is another than that the column of this name has the value.
+    """
+    given = {name: value for name, value in asked.items() if value is not None}
+    where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
+    items = await unit.all(
+        kind,
+        f"SELECT {columns} FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - of constants
+        {**given, "limit": limit, "offset": offset},
+    )
+    return items, await unit.value(f"SELECT count(*) FROM {source}{where}", given)  # noqa: S608 - likewise
+
+
+async def page(
+    unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: PageQuery, **how: Any
+) -> Page[T]:
+    """The page of matching rows that `query` asks for; the rest as `rows_of`."""
+    found = await rows_of(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
+    return page_of(*found, query)
