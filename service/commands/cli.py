@@ -49,6 +49,11 @@ def run(arguments: Sequence[str]) -> int:
     except (Refused, CycloptsError) as refused:
         print(f"cushion: {one_line(str(refused))}", file=sys.stderr)
         return EXIT_REFUSED
+    except ModuleNotFoundError as error:
+        if (message := _missing(error)) is None:
+            raise
+        print(f"cushion: {message}", file=sys.stderr)
+        return EXIT_REFUSED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -59,6 +64,14 @@ def run(arguments: Sequence[str]) -> int:
         print(f"cushion: the output cannot be written: {error.strerror}", file=sys.stderr)
         return _output_ends()
     return code if isinstance(code, int) else 0
+
+
+def _missing(error: ModuleNotFoundError) -> str | None:
+    """What to install for a command whose packages are missing; None where the module is one of ours."""
+    name = (error.name or "").partition(".")[0]
+    if name in ("", "core", "service"):
+        return None
+    return f"this command needs the Python package {name}, which is not installed: pip install 'cushion[service]'"
 
 
 def _output_ends() -> int:

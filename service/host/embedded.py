@@ -19,8 +19,9 @@ from urllib.parse import quote
 
 from service.host.child import Account, bound
 from service.host.data_folder import (
-    POSTGRES_MAJOR,
+    PROGRAM_NAMES,
     EmbeddedError,
+    Programs,
     check_owner,
     default_data_dir,
     drop_short_dir,
@@ -96,7 +97,7 @@ class Embedded:
             raise
 
     def _start(self, account: Account) -> None:
-        programs = find_programs(account)
+        programs = find_programs(account, made_by=cluster_version(self.data_dir / "postgres"))
         for name in ("log", "access"):
             own_folder(self.data_dir / name)
         if account.uid != os.geteuid():
@@ -135,7 +136,7 @@ class Embedded:
         redis.launch()
         postgres.end_leftovers()
         self._checkpoint()
-        create_cluster(programs.initdb, postgres_dir, account)
+        create_cluster(programs, postgres_dir, account)
         self._checkpoint()
         postgres.launch()
         for server in self._servers:
@@ -309,15 +310,26 @@ def write_access_rules(folder: Path, account: Account) -> tuple[Path, Path]:
     return hba, ident
 
 
-def create_cluster(initdb: Path, folder: Path, account: Account) -> None:
+def cluster_version(folder: Path) -> int | None:
+    """The major version of PostgreSQL that made the cluster, None where no cluster can be read."""
+    try:
+        return int((folder / "PG_VERSION").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def create_cluster(programs: Programs, folder: Path, account: Account) -> None:
     """Make the database cluster where there is none; a crash half-way leaves none behind."""
     if folder.is_dir():
         check_owner(folder, account)
-        made_by = (folder / "PG_VERSION").read_text().strip()
-        if made_by != POSTGRES_MAJOR:
+        made_by = cluster_version(folder)
+        if made_by is None:
+            raise EmbeddedError(f"{folder} is no database cluster of PostgreSQL")
+        if made_by != programs.postgres_major:
             raise EmbeddedError(
-                f"the data in {folder} is of PostgreSQL {made_by}, the embedded one is {POSTGRES_MAJOR}; "
-                "dump it with the version that made it, and restore it into a fresh data folder"
+                f"the data in {folder} is of PostgreSQL {made_by}, and the programs here are of "
+                f"{programs.postgres_major}; install PostgreSQL {made_by}, or dump the data with it and restore them "
+                "into a fresh data folder"
             )
         return
     fresh = folder.with_name("postgres.new")
@@ -326,8 +338,8 @@ def create_cluster(initdb: Path, folder: Path, account: Account) -> None:
     own_folder(fresh, account)
     # The builtin provider sorts by code point and knows Unicode's cases without any locale of the system.
     options = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    argv = [str(initdb), "-D", str(fresh), "-U", SUPERUSER, "--auth=peer", *options]
-    done = subprocess.run(  # noqa: S603  (the wheel's own program)
+    argv = [str(programs.initdb), "-D", str(fresh), "-U", SUPERUSER, "--auth=peer", *options]
+    done = subprocess.run(  # noqa: S603  (the server's own program)
         bound(argv, death_signal=signal.SIGTERM, account=account),
         cwd="/",
         env=_environment(),
@@ -395,7 +407,7 @@ def _processes_in(folder: str) -> Iterator[tuple[int, int]]:
             if os.readlink(f"/proc/{entry}/cwd") != folder:
                 continue
             program = os.path.basename(os.readlink(f"/proc/{entry}/exe")).removesuffix(" (deleted)")
-            if program in ("postgres", "redis-server"):
+            if program in PROGRAM_NAMES:
                 # The name in parentheses may hold anything, so the fields are counted from its end: state, parent.
                 fields = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()
                 if fields[0] != b"Z":
@@ -406,7 +418,7 @@ def _spawn(
     argv: Sequence[str], folder: Path, log: Path, account: Account, *, death_signal: int
 ) -> subprocess.Popen[bytes]:
     with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab") as output:
-        return subprocess.Popen(  # noqa: S603  (the wheel's own program)
+        return subprocess.Popen(  # noqa: S603  (the server's own program)
             bound(argv, death_signal=death_signal, account=account),
             cwd=folder,
             env=_environment(),

