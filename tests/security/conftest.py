@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from service.platform.access import KEY_SCOPES
-from tests.conftest import TLS, Member, Stack, register
+from tests.conftest import Member, Stack, register
 from tests.records import records_of
 
 SYSTEM_KEY = "svc_system_of_the_tests_0123456789abcdef"
@@ -18,7 +18,7 @@ SYSTEM_KEY = "svc_system_of_the_tests_0123456789abcdef"
 @pytest.fixture(scope="module")
 def http(stack: Stack) -> Iterator[httpx.Client]:
     """Nobody."""
-    with httpx.Client(base_url=stack.url, timeout=60, verify=TLS) as client:
+    with httpx.Client(base_url=stack.url, timeout=60) as client:
         yield client
 
 
@@ -70,8 +70,6 @@ def deployment(stack: Stack, shared_owner: Member) -> Iterator[Deployment]:
         }
         callers = {}
         for name, headers in credentials.items():
-            client = httpx.Client(
-                base_url=url, headers=headers | {"X-Tenant-ID": shared_owner.tenant_id}, timeout=60, verify=TLS
-            )
+            client = httpx.Client(base_url=url, headers=headers | {"X-Tenant-ID": shared_owner.tenant_id}, timeout=60)
             callers[name] = Member(client, {}, "", shared_owner.tenant_id, "")
         yield Deployment(url, callers)

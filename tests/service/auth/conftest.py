@@ -12,7 +12,7 @@ import httpx
 import pyotp
 import redis
 
-from tests.conftest import PASSWORD, TLS, Stack, wait_until
+from tests.conftest import PASSWORD, Stack, wait_until
 
 AUTH = "/api/v1/auth"
 STEP_SECONDS = 30
@@ -22,17 +22,15 @@ def login(stack: Stack, email: str, password: str = PASSWORD, url: str = "", **m
     """A login; `more` is a code, or headers."""
     headers = more.pop("headers", {})
     form = {"username": email, "password": password, **more}
-    return httpx.post(f"{url or stack.url}{AUTH}/login", data=form, headers=headers, timeout=60, verify=TLS)
+    return httpx.post(f"{url or stack.url}{AUTH}/login", data=form, headers=headers, timeout=60)
 
 
 def refresh(stack: Stack, token: str, url: str = "", **headers: str) -> httpx.Response:
-    return httpx.post(
-        f"{url or stack.url}{AUTH}/refresh", json={"refresh_token": token}, headers=headers, timeout=60, verify=TLS
-    )
+    return httpx.post(f"{url or stack.url}{AUTH}/refresh", json={"refresh_token": token}, headers=headers, timeout=60)
 
 
 def me(stack: Stack, token: str) -> httpx.Response:
-    return httpx.get(f"{stack.url}{AUTH}/me", headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=TLS)
+    return httpx.get(f"{stack.url}{AUTH}/me", headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
 
 def refused(answer: httpx.Response) -> tuple[int, str, str]:
@@ -120,9 +118,7 @@ class Authenticator:
 
 def enrolled(url: str, access_token: str) -> tuple[Authenticator, list[str]]:
     """Turn two-factor login on; the authenticator and the recovery codes."""
-    with httpx.Client(
-        base_url=url + AUTH, headers={"Authorization": f"Bearer {access_token}"}, timeout=60, verify=TLS
-    ) as client:
+    with httpx.Client(base_url=url + AUTH, headers={"Authorization": f"Bearer {access_token}"}, timeout=60) as client:
         begun = client.post("/2fa/enroll")
         assert begun.status_code == 200, begun.text
         authenticator = Authenticator(begun.json()["secret"])
@@ -133,4 +129,4 @@ def enrolled(url: str, access_token: str) -> tuple[Authenticator, list[str]]:
 
 def as_user(stack: Stack, access_token: str) -> httpx.Client:
     """A client with a token; close it."""
-    return httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {access_token}"}, timeout=60, verify=TLS)
+    return httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {access_token}"}, timeout=60)
