@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.rows import every
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(
@@ -71,8 +73,9 @@ def within(name: str, *packages: str) -> bool:
     return any(name == package or name.startswith(package + ".") for package in packages)
 
 
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", paths, ids=lambda path: str(path.relative_to(ROOT)))
+def each(paths: list[Path]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A test of all of these files, which tells of every one that fails."""
+    return every("path", paths, ids=lambda path: str(path.relative_to(ROOT)))
 
 
 def floor_of(module: str) -> int | None:
