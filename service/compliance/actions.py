@@ -17,7 +17,6 @@ from core.compliance import run as runs
 from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
 from core.portfolio.portfolio import Portfolio
-from core.values import EPOCH
 from service.compliance import store
 from service.compliance.schema import (
     AlreadyRunning,

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
+from core.values import EPOCH
 from service.mappings.shared import MappingAndJson, mapping_time
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
@@ -18,8 +19,6 @@ BYTES_MAX: Final = 512 * 1024 * 1024
 
 SAMPLES_TIME: Final = 10
 """How many times as long a mapping may take for a workbook as for a sample."""
-
-EPOCH: Final = date(1970, 1, 1)
 
 
 class Key(NamedTuple):

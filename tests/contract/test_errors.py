@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import core
 from service.app import routes
 from service.platform.http import application, openapi
 from service.platform.http.problem import CODE_BY_STATUS, Problem
+from tests.rows import every
 
 # By hand: what each endpoint says when it refuses.
 STATED = {
@@ -120,13 +119,13 @@ def documented(method: str, path: str, status: int) -> list[str]:
     return str(answers.get(str(status), {}).get("description", "")).split("; ")
 
 
-@pytest.mark.parametrize("endpoint", STATED)
+@every("endpoint", STATED)
 def test_the_specifications_messages_are_documented_word_for_word(endpoint: str) -> None:
     method, path = endpoint.split(" ")
     assert [pair for pair in STATED[endpoint] if pair[1] not in documented(method, path, pair[0])] == []
 
 
-@pytest.mark.parametrize("problem", every_problem(), ids=lambda problem: f"{problem.__module__}.{problem.__name__}")
+@every("problem", every_problem())
 def test_a_problem_has_a_message_and_a_code_of_its_status(problem: type[Problem]) -> None:
     assert problem.code in CODES[problem.status]
     assert problem.__doc__ is not None
@@ -134,7 +133,7 @@ def test_a_problem_has_a_message_and_a_code_of_its_status(problem: type[Problem]
     assert "\n" not in problem.detail
 
 
-@pytest.mark.parametrize("problem", every_problem(), ids=lambda problem: f"{problem.__module__}.{problem.__name__}")
+@every("problem", every_problem())
 def test_a_problem_is_listed_by_a_route_or_may_come_from_any(problem: type[Problem]) -> None:
     assert problem in application.ANYWHERE or any(problem in row.errors for row in ROWS)
 

@@ -12,6 +12,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator, validate
 
 from tests.conftest import Stack
 from tests.contract.__main__ import CONTRACT, described, text
+from tests.rows import every
 
 DOCUMENT = described()
 OPERATIONS = [
@@ -44,9 +45,7 @@ def test_operations_have_names_of_their_own() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS]
-)
+@every("method, path, operation", OPERATIONS, ids=lambda row: f"{row[0]} {row[1]}")
 def test_an_operation_is_fully_described(method: str, path: str, operation: dict[str, Any]) -> None:
     assert operation["summary"]
     assert operation["tags"]
@@ -68,9 +67,7 @@ VERSIONED = {"/api/v1/workbooks/{workbook_id}", "/api/v1/mappings/{mapping_id}",
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "operation"), OPERATIONS, ids=[f"{method} {path}" for method, path, _ in OPERATIONS]
-)
+@every("method, path, operation", OPERATIONS, ids=lambda row: f"{row[0]} {row[1]}")
 def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, operation: dict[str, Any]) -> None:
     expected = {"X-Tenant-ID"} if operation["description"].rpartition("\n")[2] not in NOBODYS else set()
     expected |= {"Idempotency-Key"} if method == "post" else set()

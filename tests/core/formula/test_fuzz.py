@@ -18,6 +18,7 @@ from core.formula.language.parser import parse
 from core.formula.machine import machine
 from core.formula.values.value import Array, Error, Lambda
 from tests.core.formula.places import Place
+from tests.rows import every
 
 SECONDS = 2.0
 
@@ -152,7 +153,7 @@ def test_any_expression_has_a_value_or_a_typed_error(text: str, arrays: bool) ->
     check(f"={text}", arrays=arrays)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_every_function_stands_any_arguments(name: str) -> None:
     """Each function over a fixed round of odd arguments, each in turn in every place."""
     function = FUNCTIONS[name]

@@ -6,12 +6,11 @@ import inspect
 import math
 from typing import Any
 
-import pytest
-
 import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.functions.catalogue import FUNCTIONS, OUTSIDE_WORLD, Function
 from core.formula.values.value import Array
 from tests.core.formula.places import Place, value
+from tests.rows import every
 
 CATEGORIES = {
     "math",
@@ -42,13 +41,13 @@ def same(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-@pytest.mark.parametrize(("name", "text", "expected"), EXAMPLES)
+@every("name, text, expected", EXAMPLES)
 def test_every_example_has_its_value(name: str, text: str, expected: Any) -> None:
     assert name in text.upper()
     assert same(value(text, at="F1"), expected), value(text, at="F1")
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda function: function.name)
+@every("function", FUNCTIONS.values(), ids=lambda function: function.name)
 def test_every_row_is_complete(function: Function) -> None:
     assert function.name == function.name.upper()
     assert function.category in CATEGORIES
@@ -67,7 +66,7 @@ def test_every_row_is_complete(function: Function) -> None:
     assert repeating == sorted(repeating), "what repeats comes last"
 
 
-@pytest.mark.parametrize(
+@every(
     "function",
     [function for function in FUNCTIONS.values() if function.body is not None],
     ids=lambda function: function.name,

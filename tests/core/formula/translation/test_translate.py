@@ -20,6 +20,7 @@ from core.formula.translation.translate import _CALLS, Target, translate
 from core.formula.translation.translations import AGGREGATES, SCALARS
 from core.values import to_serial
 from tests.core.formula.trees import FORMULAS
+from tests.rows import every
 
 COLUMNS: dict[str, list[Any]] = {
     "A": [10.0, 25.5, -3.0, 40.0, 7.0],
@@ -220,7 +221,7 @@ CONTEXT: dict[str, Any] = {
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_a_translation_gives_the_value_of_the_formula(formula: str, expected: Any, target: Target) -> None:
     found = run(formula, target)
     if isinstance(expected, float):
@@ -230,7 +231,7 @@ def test_a_translation_gives_the_value_of_the_formula(formula: str, expected: An
         assert isinstance(found, type(expected))
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_the_expected_values_are_the_engines(formula: str, expected: Any) -> None:
     evaluation = evaluate(formula, CONTEXT)
     found = to_serial(date.fromisoformat(evaluation.value)) if evaluation.type == "date" else evaluation.value
@@ -336,7 +337,7 @@ def test_the_engine_has_every_function_that_is_translated() -> None:
     assert {*SCALARS, *AGGREGATES, *_CALLS} <= set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("name", sorted({*SCALARS, *AGGREGATES, *_CALLS}))
+@every("name", sorted({*SCALARS, *AGGREGATES, *_CALLS}))
 def test_any_arguments_are_translated_or_refused(name: str) -> None:
     for argument in ("1", "A1:A3", "A1:B3", '"x"', "", "x", "{1,2}"):
         for count in range(6):
