@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import core
-from service import cli
+from service.commands import cli
 
 ROOT = Path(__file__).parents[3]
 
