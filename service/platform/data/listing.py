@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from service.platform.context import Unit
-from service.platform.http.api import Page, PageQuery, page_of
+from service.platform.http.api import Page, page_of
 
 T = TypeVar("T")
 
@@ -42,8 +42,8 @@ async def rows_of(
 
 
 async def page(
-    unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: PageQuery, **how: Any
+    unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
-    """The page of matching rows that `query` asks for; the rest as `rows_of`."""
+    """The page of matching rows that `query` (page, page_size, offset) asks for; the rest as `rows_of`."""
     found = await rows_of(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
     return page_of(*found, query)

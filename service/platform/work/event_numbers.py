@@ -55,7 +55,7 @@ log = structlog.get_logger()
 
 
 class EventNumber(Struct, frozen=True):
-    """Which event of a process this is, among its tenant's."""
+    """Which event of a process this is, among its tenant's: the process's count of them."""
 
     source: UUID
     number: int
@@ -77,7 +77,7 @@ class Numbers:
         """Of tenants that it keeps no count of any more."""
 
     def next(self, tenant_id: UUID) -> EventNumber:
-        """The place of a tenant's next event."""
+        """The number of a tenant's next event."""
         count = self._counts.get(tenant_id)
         if count is None:
             count = self._counts[tenant_id] = _Count(tenant_id, new_id())
@@ -139,9 +139,9 @@ async def _tell_forever(resources: Resources) -> None:
             log.warning("events.untold", error=repr(error))
 
 
-async def note_arrived(tx: Transaction, tenant_id: UUID, places: list[EventNumber]) -> None:
+async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
     """Note that events are in the audit log, in the transaction that puts them there."""
-    await tx.execute(_ARRIVED, [tenant_id, [place.source for place in places], [place.number for place in places]])
+    await tx.execute(_ARRIVED, [tenant_id, [one.source for one in numbers], [one.number for one in numbers]])
 
 
 async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
