@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,9 @@ default.create_ssl_context = cache(default.create_ssl_context)
 
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0
+ROOT = Path(__file__).parents[1]
+APPLICATION = "TESTS_APPLICATION"
+"""What an API process serves where this is among its environment."""
 
 GENEROUS = {
     # The checks stay on; the figures are raised so that a test meets only the limits that it is about.
@@ -102,6 +105,13 @@ class Stack:
             cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
+    @contextmanager
+    def hashing(self) -> Iterator[Stack]:
+        """The same with an API that hashes passwords as the product does: for tests of passwords and of their time."""
+        environment = {name: value for name, value in self.environment.items() if name != APPLICATION}
+        with _api(environment) as url:
+            yield replace(self, url=url, environment=environment)
+
     def give(self, path: Path) -> None:
         """Make a file or folder that a test wrote into the data folder the service's own."""
         owner = (self.data_dir / "scratch").stat()
@@ -146,9 +156,11 @@ def _api(environment: dict[str, str]) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = api_command(config.load(environment), host="127.0.0.1", port=port)
+    command[-1] = environment.get(APPLICATION, command[-1])
     process = subprocess.Popen(
         bound(command, death_signal=signal.SIGTERM, account=app_account()),
         env=environment,
+        cwd=ROOT,
         start_new_session=True,
     )
     url = f"http://127.0.0.1:{port}"
@@ -189,6 +201,7 @@ def run_stack() -> Iterator[Stack]:
             environment = {
                 **{name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")},
                 **GENEROUS,
+                APPLICATION: "tests.quick_app:create",
                 "CUSHION_DATABASE_URL": as_service(servers.database_url),
                 "CUSHION_REDIS_URL": servers.redis_url,
                 "CUSHION_DATA_DIR": str(data_dir),

@@ -27,6 +27,13 @@ LIMITS = {
 _addresses = (f"203.0.{third}.{fourth}" for third in count(1) for fourth in range(1, 255))
 
 
+@pytest.fixture(scope="module")
+def stack(stack: Stack) -> Iterator[Stack]:
+    """One that hashes passwords as the product does."""
+    with stack.hashing() as hashing:
+        yield hashing
+
+
 @dataclass
 class Door:
     """An API with real limits."""

@@ -27,6 +27,13 @@ COLUMNS = 191
 
 
 @pytest.fixture(scope="module")
+def stack(stack: Stack) -> Iterator[Stack]:
+    """One that hashes passwords as the product does."""
+    with stack.hashing() as hashing:
+        yield hashing
+
+
+@pytest.fixture(scope="module")
 def url(stack: Stack) -> Iterator[str]:
     """An API process that nobody else uses, where a formula is broken off soon."""
     with stack.another_api(CUSHION_EVALUATION_SECONDS="1", CUSHION_MAX_SHEET_COLUMNS=str(COLUMNS)) as url:

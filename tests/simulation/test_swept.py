@@ -76,7 +76,7 @@ def processes_below(url: str) -> set[int]:
             command = (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:  # it ended meanwhile
             continue
-        if b"service.app:create" in command and str(port).encode() in command:
+        if any(part.endswith(b"app:create") for part in command) and str(port).encode() in command:
             leaders.add(session)
     return {pid for pid, session in sessions.items() if session in leaders}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes, policy
 from typing import Any
@@ -17,6 +18,13 @@ from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, early_in, register, wait_until
 
 USERS = "/api/v1/admin/users"
+
+
+@pytest.fixture(scope="module")
+def stack(stack: Stack) -> Iterator[Stack]:
+    """One that hashes passwords as the product does."""
+    with stack.hashing() as hashing:
+        yield hashing
 
 
 def refused(answer: httpx.Response) -> tuple[int, str, str]:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
 
 import httpx
 import pyotp
+import pytest
 import redis
 
 from tests.conftest import PASSWORD, Stack, wait_until
 
 AUTH = "/api/v1/auth"
 STEP_SECONDS = 30
+
+
+@pytest.fixture(scope="session")
+def stack(stack: Stack) -> Iterator[Stack]:
+    """One that hashes passwords as the product does."""
+    with stack.hashing() as hashing:
+        yield hashing
 
 
 def login(stack: Stack, email: str, password: str = PASSWORD, url: str = "", **more: Any) -> httpx.Response:

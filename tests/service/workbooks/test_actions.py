@@ -387,7 +387,7 @@ def processes_of_apis() -> set[int]:
         try:
             _, parent, _, session, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
             sessions[int(entry.name)] = int(session)
-            if int(parent) == os.getpid() and b"service.app:create" in (entry / "cmdline").read_bytes():
+            if int(parent) == os.getpid() and b"app:create" in (entry / "cmdline").read_bytes():
                 servers.add(int(entry.name))
         except OSError:  # it ended meanwhile
             continue
