@@ -12,7 +12,7 @@ WORKDIR /source
 COPY pyproject.toml setup.py .constraints.txt README.md LICENSE ./
 COPY core core
 COPY service service
-RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt .
+RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt '.[service]'
 
 FROM python:3.12-slim-bookworm
 # A name, because PostgreSQL's initdb asks for the one of its user.

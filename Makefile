@@ -7,19 +7,39 @@ KERNELS := $(shell find core -name '*.pyx')
 TESTS ?= --ignore=tests/programs tests
 PARALLEL ?= 2
 
+# Installs by uv, which takes seconds, where it is on the path or pip can fetch it; by pip where uv cannot be had or
+# fails. uv reads none of pip's settings, so the package index that stands there is handed to it.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+define install
+	@uv=$$(command -v uv || command -v $(BIN)/uv || { $(PIP) install uv 2>/dev/null && echo $(BIN)/uv; }); \
+	index=$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}}; \
+	if [ -n "$$index" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
+	{ [ -n "$$uv" ] && $$uv pip install --quiet --python $(BIN)/python --constraint .constraints.txt $(1); } \
+		|| $(PIP) install --constraint .constraints.txt $(1)
+endef
+
+# The lines of one extra of pyproject.toml, for what is installed without building the project again.
+extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
+
 .PHONY: help setup demo serve test lint format bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-setup: .venv/.ready ## the virtual environment: dependencies, compiled kernels, the command
+setup: .venv/.ready ## the virtual environment: what the service needs, compiled kernels, the command
 
+# In compat mode type checkers find the packages too, which look at paths and run no import hooks.
 .venv/.ready: $(SOURCES)
-	@echo "Setting up .venv: dependencies, then the kernels; some minutes the first time"
+	@echo "Setting up .venv: dependencies, then the kernels; a minute or two the first time"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --editable '.[dev]'
+	$(call install,--config-settings editable_mode=compat --editable '.[service]')
 	@$(BIN)/python -m core.warm
+	@touch $@
+
+.venv/.dev: .venv/.ready
+	@$(call extra,dev) >.venv/dev.txt
+	$(call install,--requirement .venv/dev.txt)
 	@touch $@
 
 demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), run the compliance suites
@@ -28,22 +48,22 @@ demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 	@exec $(BIN)/cushion serve
 
-test: setup ## the whole test suite, against a real PostgreSQL and Redis
+test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
 	$(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile $(TESTS)
 
-lint: setup ## ruff (lint and format), mypy, and the stubs beside the compiled modules
+lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --ignore-missing-stub --ignore-disjoint-bases --allowlist .stubtest-allowlist $(subst /,.,$(basename $(KERNELS)))
 
-format: setup ## let ruff put the code in order
+format: .venv/.dev ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## measure against the peers: make bench NAME="compliance --check"
-	@$(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['bench'], sep='\n')" >.venv/peers.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .constraints.txt --requirement .venv/peers.txt
+bench: .venv/.dev ## measure against the peers: make bench NAME="compliance --check"
+	@$(call extra,bench) >.venv/peers.txt
+	$(call install,--requirement .venv/peers.txt)
 	$(BIN)/python -m bench $(NAME)
 
 clean: ## remove what was built

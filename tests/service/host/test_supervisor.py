@@ -280,7 +280,8 @@ def test_embedded_servers_that_die_are_started_again(folder: Path) -> None:
             (first,) = leading_processes(folder / "data" / name)
             os.kill(first, signal.SIGKILL)
             deadline = time.monotonic() + 20
-            while (folder / "data" / "log" / f"{name}.log").read_text().count("ready to accept connections") < 2:
+            log = folder / "data" / "log" / f"{name}.log"
+            while log.read_text().lower().count("ready to accept connections") < 2:
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
         service.pid("worker")
