@@ -162,6 +162,7 @@ cdef int _aggregate(_Run run, int function, Register *out, Item *items, int coun
     cdef Register value
     cdef Totals *running
     cdef uint8_t *kinds
+    cdef uint8_t *given
     if items[0].kind != RUNNING_ITEM:
         for row in range(rows):
             _open(&tallies[row], function)
@@ -178,8 +179,11 @@ cdef int _aggregate(_Run run, int function, Register *out, Item *items, int coun
                 value = run.registers[item.register]
             else:
                 run.numeric(&run.registers[item.register], &value, 0, rows)
-            kinds = _kinds_of(&value, rows)
+            kinds, given = _kinds_of(&value, rows), _kinds_of(&run.registers[item.register], rows)
             for row in range(rows):
+                if (given[row] == TEXT and run.registers[item.register].codes[row] == run.empty_code
+                        and _is_logical(function)):
+                    continue  # Excel passes by an empty text
                 _count_value(&tallies[row], function, kinds[row], value.numbers[row])
         elif item.kind == SLIDING_ITEM:
             for height in range(item.low, item.high + 1):

@@ -281,11 +281,12 @@ def test_calls_with_fixed_ranges_agree(formula: str) -> None:
 EMPTY_ARGUMENTS = (
     "=IF(A5,,B5)", "=IF(A5,B5,)", "=SUM(A5,)", "=PRODUCT(A5,)", "=COUNT(B5,)", "=COUNTA(B5,)", "=MIN(A5,)", "=AND(A5,)",
     "=ROUND(A5,)", "=CHOOSE(A5,,B5)", "=IFERROR(B5,)", "=LEFT(D5,)", "=LOG(A5,)", "=IFERROR(,A5)",
+    '=AND(A5:C5,"")', '=OR("",A5)', '=XOR(A5,""&"")', '=AND("","")', '=OR("x",A5)',
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("formula", EMPTY_ARGUMENTS)
-def test_arguments_left_empty_agree(formula: str) -> None:
+def test_arguments_left_or_made_empty_agree(formula: str) -> None:
     assert_same(formula, MIXED, 4, 20)
 
 
