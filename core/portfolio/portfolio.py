@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.grid.sheet import Workbook
 from core.portfolio.fields import Mapping
+from core.portfolio.ratings import DEFAULTED
 
 
 class Strings(Sequence[str]):
@@ -233,7 +234,7 @@ def defaulted(
         rows |= flags["is_defaulted"] != 0
     for agency in ("rating_agency_b", "rating_agency_c", "rating"):
         if agency in ranks:
-            rows |= ranks[agency] == 22
+            rows |= ranks[agency] == DEFAULTED
     if "days_past_due" in numbers:
         rows |= numbers["days_past_due"] >= DAYS_PAST_DUE_DEFAULTED
     if "default_date" in numbers:
