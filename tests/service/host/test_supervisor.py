@@ -85,8 +85,8 @@ open(sys.argv[1], "a").write(f"orphan: pid {child.pid}\\n")
 SERVE = """
 import json, sys
 from pathlib import Path
-from service import supervisor
-from service.platform import database
+from service.host import supervisor
+from service.platform.data import database
 from service.host.supervisor import Child, Plan, serve
 told = json.loads(sys.argv[1])
 supervisor.BACKOFF_FIRST_SECONDS = told["backoff_seconds"]
