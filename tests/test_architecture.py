@@ -284,3 +284,28 @@ def test_nothing_written_names_a_folder_of_this_machine(path: Path) -> None:
 @each(CYTHON)
 def test_a_compiled_module_has_its_stub(path: Path) -> None:
     assert path.with_suffix(".pyi").exists()
+
+
+WHOLE_PACKAGES = {
+    "compliance/test_mag17.py",  # a published deal through all of it
+    "compliance/test_workbook.py",  # from a workbook's cells to results
+    "recalc/test_road.py",  # a file as Excel writes one, to its values
+    "reconcile/test_seeded.py",  # every discrepancy of made-up tapes
+}
+"""Tests of a package of core as a whole rather than of one of its files."""
+
+
+def test_the_tests_of_core_mirror_its_files() -> None:
+    """The test of x/y.py is x/test_y.py; the folder of formulas is moved into rooms of its own."""
+    lost = []
+    for path in sorted((ROOT / "tests/core").rglob("test_*.py")):
+        within_core = path.relative_to(ROOT / "tests/core")
+        name = path.stem.removeprefix("test_")
+        homes = [
+            ROOT / "core" / within_core.parent / f"{prefix}{name}{ending}"
+            for prefix in ("", "_")
+            for ending in (".py", ".pyx", "/__init__.py")
+        ]
+        if within_core.parts[0] != "formula" and not any(home.exists() for home in homes):
+            lost.append(str(within_core))
+    assert sorted(lost) == sorted(WHOLE_PACKAGES)
