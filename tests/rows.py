@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
 
-def every(names: str, rows: Iterable[Any], *, ids: Callable[[Any], str] = repr) -> Callable[[Callable[..., None]], Any]:
+def every(
+    names: str, rows: Iterable[Any], *, ids: Callable[[Any], str] = reprlib.repr
+) -> Callable[[Callable[..., None]], Any]:
     """Like pytest's parametrize, for rows that need no fixture of their own: a case costs more than most of them.
 
     `names` are the arguments that a row gives, separated by commas; a row is a sequence where there are several.

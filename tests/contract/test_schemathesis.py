@@ -33,6 +33,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.contract.__main__ import described
 from tests.records import MAPPING, records_of
+from tests.rows import every
 
 DOCUMENT = described()
 OPERATIONS = [f"{method.upper()} {path}" for path, item in sorted(DOCUMENT["paths"].items()) for method in item]
@@ -218,7 +219,7 @@ each = pytest.mark.parametrize("label", OPERATIONS)
 
 
 @each
-@pytest.mark.parametrize("mode", list(GenerationMode), ids=["fitting", "not fitting"])
+@every("mode", list(GenerationMode))
 def test_an_operation_keeps_its_word_at_the_edges(caller: Caller, label: str, mode: GenerationMode) -> None:
     operation = caller.operation(label)
     generation = caller.schema.config.generation_for(operation=operation)

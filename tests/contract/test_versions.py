@@ -10,6 +10,7 @@ from service.app import routes
 from service.platform.http.api import Route
 from tests.conftest import Member
 from tests.records import each, error_of, path_of, records_of
+from tests.rows import every
 
 ROWS = [row for row in routes() if row.versioned and row.method in ("PATCH", "PUT")]
 NAMED: dict[str, Any] = {"name": "Renamed"}
@@ -47,7 +48,7 @@ def test_a_change_of_what_somebody_else_changed_is_refused(
 
 
 @each(ROWS)
-@pytest.mark.parametrize("fresh", ["{tag}", "W/{tag}", "*", '"0", {tag}', None])
+@every("fresh", ["{tag}", "W/{tag}", "*", '"0", {tag}', None])
 def test_a_change_of_what_was_read_last_passes(
     shared_owner: Member, made: dict[str, str], row: Route, fresh: str | None
 ) -> None:

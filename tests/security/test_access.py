@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import httpx
-import pytest
 
 from service.platform.access.caller import KEY_SCOPES
 from service.platform.http.api import Route
 from tests.conftest import Member, Stack, register
 from tests.records import GUARDED, ROWS, each, error_of, forbidden, identity, path_of
+from tests.rows import every
 from tests.security.conftest import SYSTEM_KEY, Deployment
 
 # By hand, from the specification: what each endpoint asks of its caller.
@@ -118,7 +118,7 @@ def test_the_table_names_every_endpoint_and_no_other() -> None:
     assert set(ACCESS) == {identity(row) for row in ROWS}
 
 
-@each(ROWS)
+@every("row", ROWS, ids=identity)
 def test_a_row_asks_what_the_table_says(row: Route) -> None:
     assert row.access == ACCESS[identity(row)]
 
@@ -205,8 +205,8 @@ def test_nobody_passes_without_credentials(http: httpx.Client, row: Route) -> No
 
 
 @each(GUARDED)
-@pytest.mark.parametrize(
-    ("headers", "code", "detail"),
+@every(
+    "headers, code, detail",
     [
         ({"Authorization": "Bearer x.y.z"}, "INVALID_TOKEN", "Invalid or expired token"),
         ({"Authorization": "Bearer"}, "INVALID_TOKEN", "Invalid or expired token"),
@@ -214,7 +214,6 @@ def test_nobody_passes_without_credentials(http: httpx.Client, row: Route) -> No
         ({"X-API-Key": "svc_live_nothing"}, "AUTHENTICATION_FAILED", "Invalid API key"),
         ({"X-API-Key": ""}, "AUTHENTICATION_FAILED", "Invalid API key"),
     ],
-    ids=["token", "no token", "basic", "key", "empty key"],
 )
 def test_nobody_passes_with_wrong_credentials(
     http: httpx.Client, row: Route, headers: dict[str, str], code: str, detail: str

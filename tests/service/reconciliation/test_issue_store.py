@@ -13,6 +13,7 @@ import pytest
 
 from service.reconciliation.issue_store import LOCK_PAIR
 from tests.conftest import Member, Stack, wait_until
+from tests.rows import every
 from tests.service.reconciliation.conftest import BASE, FOUND, TAPE, Files, Pair, ask, audited, compared, ended, taken
 
 STATUSES = ("open", "acknowledged", "resolved", "false_positive")
@@ -302,7 +303,7 @@ def test_an_open_issue_takes_the_new_values(stack: Stack, pair: Pair) -> None:
     counted(pair)
 
 
-@pytest.mark.parametrize("status", STATUSES[1:])
+@every("status", STATUSES[1:])
 def test_what_was_reviewed_stays_while_its_values_do(stack: Stack, pair: Pair, status: str) -> None:
     pair.compare()
     reviewed = pair.review(pair.issue("spread"), status=status, resolution_notes="known")
@@ -315,8 +316,8 @@ def test_what_was_reviewed_stays_while_its_values_do(stack: Stack, pair: Pair, s
     counted(pair)
 
 
-@pytest.mark.parametrize("status", STATUSES[1:])
-@pytest.mark.parametrize("side", ["trustee_value", "internal_value"])
+@every("status", STATUSES[1:])
+@every("side", ["trustee_value", "internal_value"])
 def test_a_changed_value_opens_what_was_reviewed(stack: Stack, pair: Pair, status: str, side: str) -> None:
     pair.compare()
     reviewed = pair.review(pair.issue("spread"), status=status, resolution_notes="known")
@@ -355,7 +356,7 @@ def test_what_is_gone_is_resolved_and_what_comes_back_is_open(pair: Pair) -> Non
     counted(pair)
 
 
-@pytest.mark.parametrize("said", [{"resolution_notes": "known"}, {"status": "resolved", "resolution_notes": "known"}])
+@every("said", [{"resolution_notes": "known"}, {"status": "resolved", "resolution_notes": "known"}])
 def test_what_comes_back_is_open_whatever_was_said_while_it_was_gone(pair: Pair, said: dict[str, str]) -> None:
     pair.compare()
     issue = pair.issue("spread")
