@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,7 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Raw, convert
 
-from core.confined import ChildFailed, ChildOutOfTime
+from core.confined.run import ChildFailed, ChildOutOfTime
 from core.formula.catalogue import FUNCTIONS, Function
 from core.formula.errors import FormulaError
 from core.formula.evaluate import compile as compile_formula
@@ -158,7 +157,7 @@ def _at_once(order: EvaluateOrder) -> Evaluated:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.payer, work.encode(order), seconds)
     except ChildOutOfTime:
         raise EvaluationError(Fault(FORMULA, work.TOO_LONG)) from None
     except ChildFailed:
@@ -197,7 +196,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
     seconds = order.seconds * work.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, work.encode(order), seconds)))
     except ChildOutOfTime:
         done = work.all_failed(body.formulas, work.TOO_LONG)
     except ChildFailed:
@@ -277,7 +276,7 @@ async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | R
     """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds))
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, work.encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
     assert isinstance(answer, Told | Refused)

@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from msgspec import UNSET
 
-from core.reconcile.rules import RULES, tolerances_of
+from core.reconciliation.rules import RULES, tolerances_of
 from service.mappings.library import DEFAULT_MAPPING, get_mapping
 from service.platform.api import Page, page_of
 from service.platform.config import Settings
