@@ -14,6 +14,8 @@ from libc.string cimport memset
 
 import numpy as np
 
+from core.seed import SEED
+
 from core.grid._intern cimport Pool, pool_close, pool_code, pool_open
 
 cdef extern from "_fold.h" nogil:
@@ -193,7 +195,7 @@ def shared_codes(
     cdef int32_t[::1] own_view = own, other_view = other
     cdef Pool pool
     cdef int state
-    if pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+    if pool_open(&pool, <uint64_t> SEED, SIZE_MAX) < 0:
         pool_close(&pool)
         raise MemoryError
     with nogil:

@@ -18,6 +18,7 @@ from core.reconciliation import _match, _prints
 from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconciliation.side import Side, content_order
 from core.reconciliation.threads import Threads
+from core.seed import SEED
 
 PAR_SHARE_MAX: Final = 0.05
 """How far the par of two loans may be apart, as a share of the tape's, when the borrower alone says they are one."""
@@ -137,7 +138,7 @@ class _Work:
             np.zeros(tape.row_count, np.uint8),
             prints=threads.both(prints_of, (tape, book)),
         )
-        self.seed = hash("core.reconciliation.match") & 0xFFFF_FFFF_FFFF_FFFF
+        self.seed = SEED
         self.tape_left = np.arange(tape.row_count, dtype=np.int32)
         self.book_left = np.arange(book.row_count, dtype=np.int32)
 

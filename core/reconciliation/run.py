@@ -17,6 +17,7 @@ from core.reconciliation.match import Matched, match
 from core.reconciliation.rules import ReconcileError, chosen, tolerances_of
 from core.reconciliation.side import Side
 from core.reconciliation.threads import working
+from core.seed import SEED
 
 SHARED_LEAST: Final = 20_000
 """Loans of the larger side from which on threads share the work; with fewer they cost more than they save."""
@@ -82,9 +83,8 @@ def reconcile(
         raise ReconcileError(f"threads must be from 1 to {THREADS_MAX}, not {threads}")
     theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
     fields, not_compared = compared_fields(theirs, ours, asked)
-    seed = hash("core.reconciliation") & 0xFFFF_FFFF_FFFF_FFFF
     with working(threads if max(tape.row_count, book.row_count) >= SHARED_LEAST else 1) as workers:
-        matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=seed), workers)
+        matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=SEED), workers)
         found = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
     issues = Issues(theirs, ours, matched, found)
     rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
