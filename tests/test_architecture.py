@@ -25,7 +25,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered",
+    "values confined remembered seed",
     "grid",
     "files formula portfolio redact",
     "recalc compliance reconciliation scenario generate provenance retention",

@@ -120,15 +120,17 @@ class Evaluators:
 
 def evaluators_of(resources: Resources) -> Evaluators:
     """The evaluators of this process: there from the first call on, closed with the process."""
-    found: Evaluators | None = vars(resources).get("evaluators")
-    if found is None:
-        settings = resources.settings
-        found = vars(resources)["evaluators"] = Evaluators(
-            processes=settings.evaluators,
-            queue=settings.compute_queue,
-            memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
-            workbooks=settings.calculating_workbooks,
-            blobs=resources.blobs.folder,
-        )
-        resources.closing.callback(found.close)
-    return found
+    return resources.once(_opened)
+
+
+def _opened(resources: Resources) -> Evaluators:
+    settings = resources.settings
+    evaluators = Evaluators(
+        processes=settings.evaluators,
+        queue=settings.compute_queue,
+        memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
+        workbooks=settings.calculating_workbooks,
+        blobs=resources.blobs.folder,
+    )
+    resources.closing.callback(evaluators.close)
+    return evaluators

@@ -95,10 +95,8 @@ def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path
 
 
 def test_rules_and_tolerances_are_those_asked_for(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
-    comparison = comparison_of(
-        made[1] / "book.xlsx", loans, folder, rules=("spread",), tolerances=tolerances_of({"spread": 1e9})
-    )
-    compared = compared_of(comparison, folder)
+    asked: dict[str, Any] = {"rules": ("spread",), "tolerances": tolerances_of({"spread": 1e9})}
+    compared_of(comparison_of(made[1] / "book.xlsx", loans, folder, **asked), folder)
     assert {row["rule"] for row in parsed((folder / ISSUES_FILE).read_text(encoding="utf-8"))} <= {
         "borrower_name",
         "identifier",
