@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
     from core.recalc.book import Book, read
-    from core.reconcile.run import Reconciliation, reconcile
+    from core.reconciliation.run import Reconciliation, reconcile
 
 __all__ = [
     "Book", "Deal", "Evaluation", "Portfolio", "Program", "Reconciliation", "Results", "Sheet", "TestResult",
@@ -40,7 +40,7 @@ _HOMES = {
     "Evaluation": "core.formula",
     "Portfolio": "core.portfolio.portfolio",
     "Program": "core.formula",
-    "Reconciliation": "core.reconcile.run",
+    "Reconciliation": "core.reconciliation.run",
     "Results": "core.compliance.result",
     "Sheet": "core.grid.sheet",
     "TestResult": "core.compliance.result",
@@ -50,7 +50,7 @@ _HOMES = {
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",
-    "reconcile": "core.reconcile",
+    "reconcile": "core.reconciliation.run",
     "run_suite": "core.compliance.run",
 }
 
@@ -58,8 +58,6 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'core' has no attribute {name!r}")
-    home = import_module(_HOMES[name])
-    # reconcile is a package that can be called: importing any part of it puts it in this place as well.
-    value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
+    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argon2 import PasswordHasher
 
 from service.app import create
-from service.platform import secrets
+from service.platform.access import secrets
 
 __all__ = ["create"]
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from bench.figures import Figure, paired_seconds
 from core.generate import generate
 from core.portfolio.portfolio import Portfolio
-from core.reconcile import RULES, Reconciliation, reconcile
+from core.reconciliation import RULES, Reconciliation, reconcile
 
 REPEATS = {300: 60, 10_000: 30, 999_999: 7}
 RATIO_LEAST = 3.0

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Final
 
+from core.confined.table import PROBE
 from core.files.archive import Archive
 from core.files.container import SIGNATURE, open_container
 from core.files.errors import FileTooLarge, InvalidFormat, ParseFailed
-from core.files.isolate import MEMORY_BYTES_MAX, SECONDS_MAX, probe_isolated
 from core.files.limits import FILE_BYTES_MAX, NAME_CHARACTERS_MAX
 from core.files.probe import FileKind, Probe, SheetProbe
 from core.files.xls import read_xls
@@ -47,8 +47,8 @@ def probe(
     path: Path | str,
     *,
     file_name: str | None = None,
-    memory_bytes_max: int = MEMORY_BYTES_MAX,
-    seconds_max: float = SECONDS_MAX,
+    memory_bytes_max: int = PROBE.memory_bytes_max,
+    seconds_max: float = PROBE.seconds_max,
 ) -> Probe:
     """Look at an uploaded file without keeping it: kind, archive, limits, and each sheet's true extent.
 
@@ -65,6 +65,8 @@ def probe(
         raise InvalidFormat(f"The file's name ends in {Path(file_name or '').suffix!r}, but its content is .{kind}.")
     if kind == "xlsx" and _unpacked_bytes(path) <= PROBED_HERE_BYTES_MAX:
         return probe_xlsx(path)
+    from core.files.isolate import probe_isolated  # the child reads too, and starts no child
+
     return probe_isolated(path, kind, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
 
 

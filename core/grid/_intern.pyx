@@ -7,6 +7,8 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 
 import numpy as np
 
+from core.seed import SEED
+
 cdef extern from *:
     """
     #include <stdint.h>
@@ -151,8 +153,7 @@ def intern(values):
     cdef Py_ssize_t at, length
     cdef const char *text
     cdef int32_t[::1] codes = np.empty(len(values), np.int32)
-    # Python's own string hash is keyed once per process: its value of a constant is as good a seed as any.
-    if pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), 0x7FFFFFFF) < 0:
+    if pool_open(&pool, <uint64_t> SEED, 0x7FFFFFFF) < 0:
         pool_close(&pool)
         raise MemoryError
     try:

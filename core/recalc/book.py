@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.isolate import read_isolated
 from core.files.read import file_kind
 from core.files.read import read as read_file
 from core.formula import parse_or_suggest
@@ -47,7 +46,11 @@ def read(path: Path | str) -> Book:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
         OSError: the file cannot be opened.
     """
-    return Book(read_isolated(path) if file_kind(path) == "xls" else read_file(path))
+    if file_kind(path) != "xls":
+        return Book(read_file(path))
+    from core.files.isolate import read_isolated  # the child that recalculates starts no child
+
+    return Book(read_isolated(path))
 
 
 class Book(Workbook):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
 
-from core.confined import ChildFailed, ChildOutOfMemory, ChildOutOfTime, in_thread, run_confined
+from core.confined.run import run, workplace
+from core.confined.table import RECALCULATE, RecalculateAnswer, RecalculateOrder
 from core.grid.codec import CodecError, Manifest
-
-_CHILD: Final = "core.recalc.child"
 
 
 class RecalculationFailed(Exception):
@@ -27,14 +23,7 @@ class Recalculated:
 
     manifest: Manifest
     paths: tuple[Path, ...]
-    cell_count: int
-    unsupported: tuple[str, ...]
-    """Functions that the engine does not have."""
-    cycles: tuple[tuple[str, ...], ...]
-    """Cells that need each other, as `Sheet!A1`: the first ten of the first ten cycles."""
-    cycle_count: int
-    fault_count: int
-    """Cells whose formula could not be read, or passed a limit."""
+    told: RecalculateAnswer
 
 
 def recalculate_isolated(
@@ -43,8 +32,8 @@ def recalculate_isolated(
     folder: Path,
     *,
     now: datetime,
-    memory_bytes_max: int,
-    seconds_max: float,
+    memory_bytes_max: int = RECALCULATE.memory_bytes_max,
+    seconds_max: float = RECALCULATE.seconds_max,
     stop: threading.Event | None = None,
 ) -> Recalculated:
     """Recalculate every formula of a stored workbook in a child process; the sheets are written into `folder`.
@@ -54,85 +43,24 @@ def recalculate_isolated(
 
     Raises:
         RecalculationFailed: it crashed, or passed a limit; the folder is then as it was before.
-        OSError: the machine's fault; `core.confined.ChildKilled` where the child was ended from outside.
+        OSError: the machine's fault; `core.confined.run.ChildKilled` where the child was ended from outside.
         InterruptedError: `stop` was set.
     """
-    workplace = folder / ".recalculating"
-    workplace.mkdir()
-    try:
-        order = workplace / "order.json"
-        told: dict[str, Any] = {
-            "manifest": json.loads(manifest.to_json()),
-            "paths": [str(path.resolve()) for path in paths],
-            "now": now.isoformat(),
-        }
-        order.write_text(json.dumps(told), encoding="utf-8")
-        limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
-        made = _run(order, workplace, reads=told["paths"], **limits, stop=stop)
-        for path in made.paths:
-            path.replace(folder / path.name)
-        return Recalculated(
-            made.manifest,
-            tuple(folder / path.name for path in made.paths),
-            made.cell_count,
-            made.unsupported,
-            made.cycles,
-            made.cycle_count,
-            made.fault_count,
-        )
-    finally:
-        shutil.rmtree(workplace, ignore_errors=True)
-
-
-def _run(
-    order: Path,
-    workplace: Path,
-    *,
-    reads: Sequence[str],
-    memory_bytes_max: int,
-    seconds_max: float,
-    stop: threading.Event | None,
-) -> Recalculated:
-    folder = str(workplace.resolve())
-    limits: dict[str, Any] = {"memory_bytes_max": memory_bytes_max, "seconds_max": seconds_max}
-    try:
-        answer = run_confined(_CHILD, [str(order.resolve()), folder], reads=reads, writes=[folder], **limits, stop=stop)
-        manifest = Manifest.from_json(json.dumps(answer["manifest"]))
-        return Recalculated(
-            manifest,
-            tuple(workplace / record.file for record in manifest.sheets),
-            answer["cell_count"],
-            tuple(answer["unsupported"]),
-            tuple(tuple(cycle) for cycle in answer["cycles"]),
-            answer["cycle_count"],
-            answer["fault_count"],
-        )
-    except ChildOutOfTime as error:
-        raise RecalculationFailed(f"Recalculating takes longer than the limit of {seconds_max:g} seconds.") from error
-    except ChildOutOfMemory as error:
-        raise RecalculationFailed(
-            f"Recalculating needs more memory than the limit of {memory_bytes_max:,} bytes."
-        ) from error
-    except (ChildFailed, CodecError, KeyError) as error:
-        raise RecalculationFailed("Recalculating stopped before its end.") from error
-
-
-async def recalculate_isolated_async(
-    manifest: Manifest,
-    paths: Sequence[Path],
-    folder: Path,
-    *,
-    now: datetime,
-    memory_bytes_max: int,
-    seconds_max: float,
-) -> Recalculated:
-    """`recalculate_isolated` for a task: cancelling the task ends the child before the task ends."""
-    return await in_thread(
-        recalculate_isolated,
-        manifest,
-        paths,
-        folder,
-        now=now,
-        memory_bytes_max=memory_bytes_max,
-        seconds_max=seconds_max,
+    order = RecalculateOrder(
+        manifest=manifest.to_json(), paths=tuple(str(path.resolve()) for path in paths), now=now.isoformat()
     )
+    with workplace(folder) as made:
+        answer = run(
+            RECALCULATE,
+            order,
+            reads=order.paths,
+            writes=made,
+            memory_bytes_max=memory_bytes_max,
+            seconds_max=seconds_max,
+            stop=stop,
+        )
+        try:
+            calculated = Manifest.from_json(answer.manifest)
+        except CodecError as error:
+            raise RecalculationFailed(RECALCULATE.texts.broken) from error
+    return Recalculated(calculated, tuple(folder / record.file for record in calculated.sheets), answer)

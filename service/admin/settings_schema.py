@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from typing import Final
 from zoneinfo import available_timezones
 
-from core.reconcile.rules import RULES
+from core.reconciliation.rules import RULES
 
 CURRENCIES: Final = frozenset(
     (

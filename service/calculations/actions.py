@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,7 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Raw, convert
 
-from core.confined import ChildFailed, ChildOutOfTime
+from core.confined.run import ChildFailed, ChildOutOfTime
 from core.formula import FUNCTIONS, work_of
 from core.formula import compile as compile_formula
 from core.formula.functions import Function
@@ -29,6 +28,7 @@ from service.calculations.evaluation_actions import (
     Told,
     TranslateOrder,
     ValidateOrder,
+    encode,
 )
 from service.calculations.evaluator_actions import evaluators_of
 from service.calculations.schema import (
@@ -157,7 +157,7 @@ def _at_once(order: EvaluateOrder) -> Evaluated:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
     except ChildOutOfTime:
         raise EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
@@ -196,7 +196,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     )
     seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)))
     except ChildOutOfTime:
         done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
@@ -276,7 +276,7 @@ async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | R
     """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, pickle.dumps(order), seconds))
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
     assert isinstance(answer, Told | Refused)

@@ -1,28 +1,30 @@
-"""The child process that evaluates formulas: a program, started by `service.calculations.evaluator_actions` only."""
+"""What a confined child that evaluates formulas does with its orders, and when it is to be replaced."""
 
 from __future__ import annotations
 
-import pickle
 import signal
-import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from core.confined import serve
 from core.formula.language import LimitExceeded
 from core.recalc.book import Book
 from service.calculations import evaluation_actions
-from service.calculations.evaluation_actions import BatchOrder, EvaluateOrder, TranslateOrder, ValidateOrder
+from service.calculations.evaluation_actions import BatchOrder, TranslateOrder, ValidateOrder
 from service.platform.data.lru import Lru, anonymous_bytes
 
 T = TypeVar("T")
+
+NO_MEMORY: Final = "the evaluation needed more memory than it may have"
 
 LATER_SECONDS = 0.25
 """What looks at the time by itself comes first, and says more."""
 AGAIN_SECONDS = 0.5
 """Somewhere in compiled code an exception may be lost; the next one is not."""
+
+
+_order_of: Final = msgspec.json.Decoder(evaluation_actions.Order).decode
 
 
 class OutOfTime(BaseException):
@@ -32,10 +34,11 @@ class OutOfTime(BaseException):
 class Evaluating:
     """What the child keeps between two orders."""
 
-    def __init__(self, workbooks: int, memory_bytes_max: int) -> None:
+    def __init__(self, *, workbooks: int, memory_bytes_max: int) -> None:
         self.books: Lru[str, Book] = Lru(most=workbooks, bytes_most=memory_bytes_max // 2)
         self._memory_bytes_kept = anonymous_bytes() + memory_bytes_max // 2
         self._armed = False
+        signal.signal(signal.SIGALRM, self.ring)
         self.spoilt = False
         """Something was broken off in its midst, or memory ran out: this process answers, and ends."""
 
@@ -49,15 +52,13 @@ class Evaluating:
         return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
-        # Orders come from the service that started us; answers go back as plain data, which cannot run anything there.
-        asked: Any = pickle.loads(order)  # noqa: S301
+        asked = _order_of(order)
         if isinstance(asked, BatchOrder):
             return evaluation_actions.batch(asked, self.limit)
         if isinstance(asked, ValidateOrder):
             return evaluation_actions.validated(asked)
         if isinstance(asked, TranslateOrder):
             return evaluation_actions.translated(asked)
-        assert isinstance(asked, EvaluateOrder)
         return evaluation_actions.answer(asked, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:
@@ -86,17 +87,3 @@ class Evaluating:
         """The alarm clock's signal; one that comes late, while an answer is put together, means nothing."""
         if self._armed:
             raise OutOfTime
-
-
-NO_MEMORY = "the evaluation needed more memory than it may have"
-
-
-def main(workbooks: str, memory_bytes_max: str, *rest: str) -> None:
-    """Evaluate until no more orders come."""
-    evaluating = Evaluating(int(workbooks), int(memory_bytes_max))
-    signal.signal(signal.SIGALRM, evaluating.ring)
-    serve(evaluating, memory_bytes_max, *rest)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

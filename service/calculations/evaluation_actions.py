@@ -64,7 +64,7 @@ class Stored(Struct, frozen=True):
     sheet_index: int
 
 
-class EvaluateOrder(Struct, frozen=True, kw_only=True):
+class EvaluateOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluate"):
     """One formula to be evaluated."""
 
     formula: str
@@ -77,7 +77,7 @@ class EvaluateOrder(Struct, frozen=True, kw_only=True):
     workbook: Stored | None = None
 
 
-class BatchOrder(Struct, frozen=True, kw_only=True):
+class BatchOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
     """Formulas to be evaluated, each in `seconds`, all in ten times as long."""
 
     formulas: list[BatchFormula]
@@ -87,14 +87,14 @@ class BatchOrder(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class ValidateOrder(Struct, frozen=True):
+class ValidateOrder(Struct, frozen=True, tag_field="of", tag="validate"):
     """A formula to be taken apart."""
 
     formula: str
     strict: bool
 
 
-class TranslateOrder(Struct, frozen=True):
+class TranslateOrder(Struct, frozen=True, tag_field="of", tag="translate"):
     """A formula to be written as source code."""
 
     formula: str
@@ -143,7 +143,10 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
         )
 
 
+Order = EvaluateOrder | BatchOrder | ValidateOrder | TranslateOrder
+"""What an evaluator is told, as JSON, which has integers of any length."""
 Answer = Evaluated | BatchDone | Told | Refused
+"""What it says, as MessagePack, which has bytes."""
 
 encode = msgspec.json.Encoder().encode
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Hashable
 from pathlib import Path
@@ -9,12 +10,13 @@ from threading import Lock
 
 import structlog
 
-from core.confined import ChildFailed, ChildKilled, StandingChild
+from core.confined.run import Child, ChildFailed, ChildKilled
+from core.confined.wire import Limits
 from service.platform.context import Resources
 from service.platform.http.problem import Unavailable
 from service.platform.work.compute import Compute
 
-PROGRAM = "service.calculations.child"
+EVALUATING = "service.calculations.child.Evaluating"
 
 log = structlog.get_logger()
 
@@ -32,8 +34,8 @@ class Evaluators:
         self._blobs = blobs
         self._compute = Compute(threads=processes, queue=queue)
         self._lock = Lock()
-        self._idle: list[StandingChild] = []
-        self._busy: set[StandingChild] = set()
+        self._idle: list[Child] = []
+        self._busy: set[Child] = set()
         self._closed = False
 
     async def __call__(self, whose: Hashable, order: bytes, seconds_max: float) -> bytes:
@@ -69,7 +71,7 @@ class Evaluators:
         finally:
             self._give_back(child)
 
-    def _take(self) -> StandingChild:
+    def _take(self) -> Child:
         with self._lock:
             if self._closed:
                 raise ChildFailed
@@ -77,7 +79,7 @@ class Evaluators:
             self._busy.add(child)
             return child
 
-    def _idle_child(self) -> StandingChild | None:
+    def _idle_child(self) -> Child | None:
         """One that did not end while nobody looked."""
         while self._idle:
             child = self._idle.pop()
@@ -86,12 +88,17 @@ class Evaluators:
             child.end()
         return None
 
-    def _started(self) -> StandingChild:
+    def _started(self) -> Child:
         # An order names its workbook's files, so a child may read those of all, and nothing else that we keep.
-        reads = [str(self._blobs.resolve())]
-        return StandingChild(PROGRAM, [str(self._workbooks)], memory_bytes_max=self._memory_bytes_max, reads=reads)
+        limits = Limits(
+            parent=os.getpid(),
+            memory_bytes_max=self._memory_bytes_max,
+            reads=(str(self._blobs.resolve()),),
+            settings={"workbooks": self._workbooks, "memory_bytes_max": self._memory_bytes_max},
+        )
+        return Child(EVALUATING, limits)
 
-    def _give_back(self, child: StandingChild) -> None:
+    def _give_back(self, child: Child) -> None:
         with self._lock:
             self._busy.discard(child)
             if not child.ended and not self._closed:
@@ -113,15 +120,17 @@ class Evaluators:
 
 def evaluators_of(resources: Resources) -> Evaluators:
     """The evaluators of this process: there from the first call on, closed with the process."""
-    found: Evaluators | None = vars(resources).get("evaluators")
-    if found is None:
-        settings = resources.settings
-        found = vars(resources)["evaluators"] = Evaluators(
-            processes=settings.evaluators,
-            queue=settings.compute_queue,
-            memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
-            workbooks=settings.calculating_workbooks,
-            blobs=resources.blobs.folder,
-        )
-        resources.closing.callback(found.close)
-    return found
+    return resources.once(_opened)
+
+
+def _opened(resources: Resources) -> Evaluators:
+    settings = resources.settings
+    evaluators = Evaluators(
+        processes=settings.evaluators,
+        queue=settings.compute_queue,
+        memory_bytes_max=settings.evaluation_memory_mb * 1024 * 1024,
+        workbooks=settings.calculating_workbooks,
+        blobs=resources.blobs.folder,
+    )
+    resources.closing.callback(evaluators.close)
+    return evaluators

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from core.portfolio.portfolio import Portfolio
-    from core.reconcile import Reconciliation
+    from core.reconciliation import Reconciliation
 
 EXIT_DIFFERENT: Final = 1
 SHOWN_DEFAULT: Final = 20
@@ -109,10 +109,10 @@ def _compared(
 ) -> Reconciliation:
     with busy(f"Reading {tape.name}"):
         from core.portfolio.trustees import TRUSTEES
-        from core.reconcile import ReconcileError
-        from core.reconcile import reconcile as compare
-        from core.reconcile.rules import chosen, tolerances_of
-        from core.reconcile.tape import warnings_of
+        from core.reconciliation import ReconcileError
+        from core.reconciliation import reconcile as compare
+        from core.reconciliation.rules import chosen, tolerances_of
+        from core.reconciliation.tape import warnings_of
 
         try:  # before minutes go into reading
             chosen(rules)
@@ -270,7 +270,7 @@ def _loans_of(count: int) -> str:
 
 def _count_table(counts: Counts) -> Table:
     """Issues by category, a column for each severity."""
-    from core.reconcile.rules import SEVERITIES
+    from core.reconciliation.rules import SEVERITIES
 
     table = _table()
     table.add_column("Issues")
@@ -322,7 +322,7 @@ def _figure(value: str, category: str) -> str:
 def _last_line(counts: Counts) -> Any:
     from rich.text import Text
 
-    from core.reconcile.rules import SEVERITIES
+    from core.reconciliation.rules import SEVERITIES
 
     total = sum(counts.values())
     line = Text("1 issue" if total == 1 else f"{total:,} issues")

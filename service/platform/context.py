@@ -43,7 +43,7 @@ log = structlog.get_logger()
 _chance = SystemRandom()
 
 
-class Resources(Struct, frozen=True, kw_only=True, dict=True):
+class Resources(Struct, frozen=True, kw_only=True):
     """What a process opens once and every unit of work shares."""
 
     settings: Settings
@@ -73,6 +73,16 @@ class Resources(Struct, frozen=True, kw_only=True, dict=True):
     """A local folder for uploads on their way and copies of remote blobs."""
     closing: ExitStack
     """What an area opened for the whole process is closed from here, first of all."""
+    opened: dict[Callable[[Resources], Any], Any] = {}
+    """What `once` made."""
+
+    def once(self, make: Callable[[Resources], T]) -> T:
+        """What a function makes of these resources: made by the first call for this process, the same for each later
+        one."""
+        if make not in self.opened:
+            self.opened[make] = make(self)
+        made: T = self.opened[make]
+        return made
 
 
 class Subject(Struct, frozen=True):

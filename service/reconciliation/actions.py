@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from msgspec import UNSET
 
-from core.reconcile.rules import RULES, tolerances_of
+from core.reconciliation.rules import RULES, tolerances_of
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.config import Settings

@@ -5,25 +5,24 @@ from __future__ import annotations
 import secrets
 import time
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from core.reconcile.isolate import (
-    Compared,
-    ComparisonFailed,
-    compare_isolated_async,
-    read_tape_isolated_async,
-)
-from core.reconcile.issues import COLUMNS
-from core.reconcile.rules import ALWAYS
-from core.reconcile.tape import TapeRefused
+from core.confined.run import run, workplace
+from core.confined.tasks import in_thread
+from core.reconciliation.isolate import read_tape_isolated
+from core.reconciliation.issues import COLUMNS
+from core.reconciliation.rules import ALWAYS
+from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
+from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
 from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
@@ -52,7 +51,8 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
-            read = await read_tape_isolated_async(
+            read = await in_thread(
+                read_tape_isolated,
                 await unit.resources.blobs.path(tape.content_hash),
                 folder,
                 trustee=tape.trustee_name,
@@ -63,7 +63,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(refusal)
             await _fail_tape(unit, tape.id, str(refusal))
             return
-        key = await loan_actions.keep_loans(unit, read.path)
+        key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
     warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
     await store.finish_tape(
         unit,
@@ -115,19 +115,26 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     settings, begun = unit.settings, time.perf_counter()
     with folder_of(unit.resources.scratch, job.id) as folder:
         try:
-            found = await compare_isolated_async(
-                comparison,
-                folder,
-                memory_bytes_max=settings.reconciliation_memory_mb * 1024 * 1024,
-                seconds_max=settings.reconciliation_seconds,
-            )
+            with workplace(folder) as made:
+                found = await in_thread(
+                    run,
+                    COMPARE,
+                    comparison,
+                    reads=[comparison.loans, *comparison.paths],
+                    writes=made,
+                    memory_bytes_max=settings.reconciliation_memory_mb * 1024 * 1024,
+                    seconds_max=settings.reconciliation_seconds,
+                )
         except ComparisonFailed as failure:
             log_cause(failure)
             await _fail_job(unit, job.id, str(failure))
             return
         compared = time.perf_counter()
         changes = await merge_store.merge(
-            unit, _merge(job, found), series=_series(unit), seconds_max=settings.reconciliation_seconds
+            unit,
+            _merge(job, found, folder / ISSUES_FILE),
+            series=_series(unit),
+            seconds_max=settings.reconciliation_seconds,
         )
         stored = time.perf_counter()
     if changes is not None:
@@ -144,10 +151,10 @@ async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
         await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, name, {"error": message}))
 
 
-def _merge(job: store.JobRow, found: Compared) -> merge_store.Merge:
+def _merge(job: store.JobRow, found: Compared, path: Path) -> merge_store.Merge:
     return merge_store.Merge(
         job=job,
-        path=found.path,
+        path=path,
         columns=COLUMNS,
         looked_at=[*job.rules, *ALWAYS],
         passed_over=sorted(found.not_compared),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from core.grid.codec import Manifest, open_sheet
 from core.grid.sheet import Sheet
 from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.stored import loans_at
-from core.reconcile.isolate import Comparison
 from core.values import EPOCH
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
@@ -23,6 +21,7 @@ from service.platform.data.blobs import hash_of
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.data.storage import keep
 from service.reconciliation import store
+from service.reconciliation.child import Comparison
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
 from service.reconciliation.store import JobRow
 from service.workbooks import shared as workbooks
@@ -146,9 +145,9 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
     blobs = unit.resources.blobs
     return Comparison(
         loans=str(await blobs.path(tape.loans_key)),
-        manifest=json.loads(manifest),
-        paths=[str(await blobs.path(record.file)) for record in records],
+        manifest=manifest,
+        paths=tuple([str(await blobs.path(record.file)) for record in records]),
         mapping=mapping.json,
-        rules=job.rules,
+        rules=tuple(job.rules),
         tolerances=job.tolerances,
     )

@@ -10,10 +10,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from core.confined.tasks import in_thread
 from core.files.errors import FileRefused
-from core.files.isolate import Parsed, parse_isolated_async
+from core.files.isolate import Parsed, parse_isolated
 from core.grid.codec import Manifest, open_sheet
-from core.recalc.isolate import RecalculationFailed, recalculate_isolated_async
+from core.recalc.isolate import RecalculationFailed, recalculate_isolated
 from service.platform.access.secrets import new_id
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged, hash_of
@@ -49,7 +50,8 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         path = await unit.resources.blobs.path(row.content_hash)
         try:
-            parsed = await parse_isolated_async(
+            parsed = await in_thread(
+                parse_isolated,
                 path,
                 folder,
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
@@ -80,7 +82,8 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     now = unit.now()
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:
-            made = await recalculate_isolated_async(
+            made = await in_thread(
+                recalculate_isolated,
                 manifest,
                 [await unit.resources.blobs.path(record.file) for record in manifest.sheets],
                 folder,
@@ -94,12 +97,13 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             return
         parsed = Parsed(made.manifest, made.paths)
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed), calculated_at=now)
+    told = made.told
     details = {
-        "cells": made.cell_count,
-        "unsupported_functions": list(made.unsupported),
-        "circular_references": made.cycle_count,
-        "cycles": made.cycles,
-        "faults": made.fault_count,
+        "cells": told.cell_count,
+        "unsupported_functions": list(told.unsupported),
+        "circular_references": told.cycle_count,
+        "cycles": told.cycles,
+        "faults": told.fault_count,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
 

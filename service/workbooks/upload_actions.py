@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from core.confined import ChildKilled
+from core.confined.run import ChildKilled
 from core.files import errors
 from core.files.errors import FileRefused
 from core.files.probe import Probe

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core.confined import run_confined
+from core.confined.run import run
+from core.confined.table import ConfinedWork, texts
 from tests.conftest import Member, Stack, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
 TRIES = """
-import ctypes, json, os, pathlib, resource, signal, socket, sys, threading
-from core.confined import confine
-
-secret, given, folder, *limits = sys.argv[1:]
+import ctypes, os, pathlib, resource, signal, socket, sys, threading
 parent = os.getppid()
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -49,7 +46,9 @@ TRIED = {
     "become root": lambda: call("setns", 0, 0),
 }
 
-def work():
+def work(order: list[str], made: pathlib.Path) -> dict[str, str]:
+    global secret, given, folder
+    secret, given, folder = *order, str(made)
     done = {}
     for name, trial in TRIED.items():
         try:
@@ -64,13 +63,11 @@ def work():
     thread.join()
     import zoneinfo, unittest.mock  # what is imported late is found
     return done | {"read": read}
-
-confine(work, *limits)
 """
 
 
 @pytest.fixture
-def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     program, data, folder = tmp_path / "program", tmp_path / "data", tmp_path / "folder"
     for made in (program, data, folder):
         made.mkdir()
@@ -79,14 +76,22 @@ def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     given = tmp_path / "given"
     given.write_text("a workbook")
     monkeypatch.syspath_prepend(program)
-    arguments = [str(data / "secret_key"), str(given), str(folder)]
-    done = run_confined(
-        "tries_its_walls",
-        arguments,
-        reads=[str(given)],
-        writes=[str(folder)],
+    tries = ConfinedWork(
+        does="tries_its_walls.work",
+        order=list[str],
+        answer=dict[str, str],
+        refusals=("builtins.RuntimeError",),
+        texts=texts("Trying"),
         memory_bytes_max=2**30,
-        seconds_max=60,
+        seconds_max=60.0,
+    )
+    done = run(
+        tries,
+        [str(data / "secret_key"), str(given)],
+        reads=[str(given)],
+        writes=folder,
+        memory_bytes_max=tries.memory_bytes_max,
+        seconds_max=tries.seconds_max,
     )
     assert (folder / "made").read_text() == "a workbook"
     assert (data / "secret_key").read_text() == "a secret"
@@ -94,7 +99,7 @@ def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the walls are of Linux")
-def test_it_does_its_work_and_nothing_else(tried: dict[str, Any]) -> None:
+def test_it_does_its_work_and_nothing_else(tried: dict[str, str]) -> None:
     assert tried.pop("read") == "a workbook"
     assert tried.pop("thread") == "done"
     assert [name for name, outcome in tried.items() if outcome == "done"] == []

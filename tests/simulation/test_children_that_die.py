@@ -17,7 +17,7 @@ import xlwt
 
 from tests.conftest import Member, Stack, wait_until
 
-PARSER, CALCULATOR, COMPARER = "core.files.child", "core.recalc.child", "core.reconcile.child"
+PARSER, CALCULATOR, COMPARER = "core.files.confined", "core.recalc.confined", "core.reconciliation.confined"
 HEADER = ["loan_id", "borrower_name", "par_amount", "double"]
 
 
@@ -43,11 +43,11 @@ def below(parent: int) -> Iterator[int]:
 
 
 def running(module: str) -> list[int]:
-    """The children of ours that run a module."""
+    """The children of ours that do something of a module."""
     found = []
     for number in below(os.getpid()):
         with suppress(OSError):
-            if module.encode() in Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0"):
+            if f"\0{module}.".encode() in Path(f"/proc/{number}/cmdline").read_bytes():
                 found.append(number)
     return found
 

@@ -10,6 +10,8 @@ from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
+from core.seed import SEED
+
 from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
 
 
@@ -178,7 +180,7 @@ def clean(
     cdef uint8_t *raised = NULL
     cdef Pool pool
     cdef bint failed = False
-    if pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+    if pool_open(&pool, <uint64_t> SEED, SIZE_MAX) < 0:
         pool_close(&pool)
         raise MemoryError
     with nogil:
@@ -671,7 +673,7 @@ def name_keys(const int64_t[::1] offsets, const uint8_t[::1] data):
     for at in range(count):
         longest = max(longest, offsets[at + 1] - offsets[at])
     words = <uint8_t *> malloc(5 * longest + 8)     # "&" grows to " AND "
-    if words == NULL or pool_open(&pool, <uint64_t> (<Py_ssize_t> hash("cushion")), SIZE_MAX) < 0:
+    if words == NULL or pool_open(&pool, <uint64_t> SEED, SIZE_MAX) < 0:
         free(words)
         raise MemoryError
     with nogil:

@@ -108,12 +108,13 @@ class Numbers:
             count.told = number
 
 
+def _numbers(resources: Resources) -> Numbers:
+    return Numbers()
+
+
 def numbers_of(resources: Resources) -> Numbers:
     """The counts of this process: there from the first event on."""
-    found: Numbers | None = vars(resources).get("numbers")
-    if found is None:
-        found = vars(resources)["numbers"] = Numbers()
-    return found
+    return resources.once(_numbers)
 
 
 @asynccontextmanager

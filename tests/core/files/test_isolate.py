@@ -15,11 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 import xlsxwriter
 
+from core.confined.table import PARSE, ParseOrder
+from core.confined.tasks import in_thread
+from core.confined.wire import HEAD, Limits
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
-from core.files.isolate import parse_isolated, parse_isolated_async, probe_isolated
+from core.files.isolate import parse_isolated, probe_isolated
 from core.files.read import read
 from core.grid.codec import open_workbook
 
@@ -82,9 +86,9 @@ def test_refusals_come_through_with_their_class(tmp_path: Path, folder: Path) ->
 
 
 def test_a_file_that_needs_too_much_memory(slow: Path, folder: Path) -> None:
-    """Three million cells take a hundred megabytes; the child may have 192 MiB, its libraries included."""
-    with pytest.raises(ParseFailed, match="more memory to be read than the limit of 201,326,592"):
-        parse_isolated(slow, folder, memory_bytes_max=192 * 1024**2)
+    """Three million cells take a hundred megabytes; the child may have 128 MiB, its libraries included."""
+    with pytest.raises(ParseFailed, match="more memory to be read than the limit of 134,217,728"):
+        parse_isolated(slow, folder, memory_bytes_max=128 * 1024**2)
     assert list(folder.iterdir()) == []
 
 
@@ -119,7 +123,7 @@ def children_of(process: int) -> list[int]:
 
 def is_reader(number: int) -> bool:
     try:
-        return b"core.files.child" in Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"core.files.confined.parse" in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:  # it just ended
         return False
 
@@ -140,8 +144,8 @@ def test_it_can_be_stopped(slow: Path, folder: Path) -> None:
 
 
 async def cancelled(path: Path, folder: Path) -> None:
-    task = asyncio.create_task(parse_isolated_async(path, folder))
-    while not (folder / ".reading").exists():  # noqa: ASYNC110 - what it waits for is a folder
+    task = asyncio.create_task(in_thread(parse_isolated, path, folder))
+    while not (folder / ".confined").exists():  # noqa: ASYNC110 - what it waits for is a folder
         await asyncio.sleep(0.01)
     task.cancel()
     await task
@@ -155,7 +159,7 @@ def test_cancelling_a_task_ends_the_child(slow: Path, folder: Path) -> None:
 
 
 def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
-    parsed = asyncio.run(parse_isolated_async(book, folder))
+    parsed = asyncio.run(in_thread(parse_isolated, book, folder))
     assert [record.name for record in parsed.manifest.sheets] == ["One", "Two"]
 
 
@@ -199,10 +203,14 @@ def test_the_child_dies_with_its_parent(slow: Path, folder: Path) -> None:
 
 
 def test_a_child_that_starts_after_its_parents_end_reads_nothing(book: Path, folder: Path) -> None:
-    not_the_parent = os.getppid()
-    arguments = [str(book), str(folder), str(1024**3), "10", str(not_the_parent), "[[], []]"]
+    limits = Limits(parent=os.getppid(), memory_bytes_max=1024**3, seconds_max=10.0, writes=str(folder))
+    order = msgspec.json.encode(ParseOrder(str(book)))
     ended = subprocess.run(
-        [sys.executable, "-m", "core.files.child", *arguments], cwd=ROOT, capture_output=True, check=False
+        [sys.executable, "-m", "core.confined.child", PARSE.does],
+        cwd=ROOT,
+        input=msgspec.json.encode(limits) + b"\n" + HEAD.pack(True, len(order)) + order,
+        capture_output=True,
+        check=False,
     )
     assert (ended.returncode, ended.stdout) == (1, b"")
     assert b"has ended" in ended.stderr

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from core.confined.tasks import in_thread
 from core.files.isolate import parse_isolated
 from core.grid.codec import open_workbook
-from core.recalc.isolate import Recalculated, RecalculationFailed, recalculate_isolated, recalculate_isolated_async
+from core.recalc.isolate import Recalculated, RecalculationFailed, recalculate_isolated
 
 NOW = datetime(2024, 2, 29, 12, 0)  # noqa: DTZ001 - a workbook knows no zones
 LIMITS: dict[str, Any] = {"now": NOW, "memory_bytes_max": 1024**3, "seconds_max": 60.0}
@@ -64,7 +65,7 @@ def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], fold
     assert (found["B1"], found["B3"], found["B4"]) == (6, "#DIV/0!", 12)
     assert float(found["B2"]) == 45_351  # 29 February 2024
     assert open_workbook(made.manifest, made.paths).sheets[0].formula(3, 1) == "B1*2"
-    assert (made.cell_count, made.unsupported, made.cycles, made.fault_count) == (4, (), (), 0)
+    assert (made.told.cell_count, made.told.unsupported, made.told.cycles, made.told.fault_count) == (4, (), (), 0)
     assert sorted(path.name for path in made.paths) == sorted(found.name for found in folder.iterdir())
 
 
@@ -73,9 +74,9 @@ def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Call
     made = recalculate_isolated(manifest, paths, folder, **LIMITS)
     assert cells(made)["B4"] == 6
     assert cells(made)["B3"] == "#NAME?"
-    assert made.unsupported == ("RTD",)
-    assert made.cycle_count == 1
-    assert [set(cycle) for cycle in made.cycles] == [{"S!B1", "S!B2"}]
+    assert made.told.unsupported == ("RTD",)
+    assert made.told.cycle_count == 1
+    assert [set(cycle) for cycle in made.told.cycles] == [{"S!B1", "S!B2"}]
 
 
 def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Cal
     """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
     manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
     made = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
-    assert (cells(made)["B2"], made.fault_count) == (6, 1)
+    assert (cells(made)["B2"], made.told.fault_count) == (6, 1)
 
 
 def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:
@@ -145,8 +146,8 @@ def test_cancelling_a_task_ends_the_child(stored: Callable[..., Any], folder: Pa
     manifest, paths = stored({"B1": ENDLESS})
 
     async def cancelled() -> None:
-        task = asyncio.create_task(recalculate_isolated_async(manifest, paths, folder, **LIMITS))
-        while not (folder / ".recalculating").exists():  # noqa: ASYNC110 - what it waits for is a folder
+        task = asyncio.create_task(in_thread(recalculate_isolated, manifest, paths, folder, **LIMITS))
+        while not (folder / ".confined").exists():  # noqa: ASYNC110 - what it waits for is a folder
             await asyncio.sleep(0.01)
         task.cancel()
         await task
@@ -166,6 +167,6 @@ def children_of(process: int) -> list[int]:
 
 def is_recalculating(number: int) -> bool:
     try:
-        return b"core.recalc.child" in Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"core.recalc.confined.recalculate" in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:  # it just ended
         return False

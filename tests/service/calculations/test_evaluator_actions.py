@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +15,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.confined import ChildFailed, ChildOutOfTime
-from service.calculations.evaluation_actions import EvaluateOrder
-from service.calculations.evaluator_actions import PROGRAM, Evaluators
+from core.confined.run import ChildFailed, ChildOutOfTime
+from service.calculations.evaluation_actions import EvaluateOrder, encode
+from service.calculations.evaluator_actions import EVALUATING, Evaluators
 from service.calculations.schema import Options
 from service.platform.http.problem import Unavailable
 
@@ -31,7 +30,7 @@ WORKING_TICKS = 150
 
 
 def order(formula: str, *, seconds: float = 5.0) -> bytes:
-    return pickle.dumps(
+    return encode(
         EvaluateOrder(
             formula=formula,
             context={},
@@ -58,7 +57,7 @@ def children() -> set[int]:
 
 def is_evaluator(number: int) -> bool:
     try:
-        return PROGRAM.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
+        return EVALUATING.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:  # it just ended
         return False
 

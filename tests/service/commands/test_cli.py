@@ -60,7 +60,7 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
-from service.cli import run
+from service.commands.cli import run
 sys.exit(run(sys.argv[1:]))
 """
 

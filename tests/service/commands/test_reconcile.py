@@ -240,7 +240,7 @@ def test_options_that_make_no_sense_are_one_line(
 
 
 def test_the_help_names_every_rule(cushion: Cushion) -> None:
-    from core.reconcile import RULES
+    from core.reconciliation import RULES
 
     text = cushion("reconcile", "--help").stdout
     assert all(rule in text for rule in RULES)

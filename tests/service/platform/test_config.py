@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.reconcile import rules
+from core.reconciliation import rules
 from service.platform import config
 from service.platform.config import ByTier, ConfigError, Settings, documentation, load, unknown, variable
 

@@ -1,0 +1,260 @@
+"""Starting confined children and asking them: one piece of work each with `run`, order after order with `Child`.
+
+The child is `core.confined.child`, run as a program. Its environment holds nothing of ours, and it sees no files but
+those that it is given (`core.confined.sandbox`), so one that is hijacked finds no secret.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from core.confined.table import ConfinedWork
+from core.confined.wire import HEAD, Limits, Outcome, named
+
+O = TypeVar("O")  # noqa: E741 - an order, as in the table
+A = TypeVar("A")
+
+_PROGRAM: Final = "core.confined.child"
+_ANSWER_BYTES_MAX: Final = 64 * 1024 * 1024
+_PART_BYTES: Final = 1024 * 1024
+_LOOK_SECONDS: Final = 0.1
+"""How often `stop` is looked at."""
+_FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
+"""Signals that no crash and no limit of ours sends."""
+_ENDING_SECONDS: Final = 2.0
+"""How long a child that closed its answers' channel may take to be gone."""
+_NICE: Final = 5
+"""How much less urgent a child is than whoever started it, who answers others meanwhile. Not more: beside one busy
+thread of theirs on the same processor it still has a quarter of that."""
+
+
+class ChildFailed(Exception):
+    """The child ended without an answer: it crashed. The text says how, for a log."""
+
+
+class ChildOutOfMemory(ChildFailed):
+    """The child needed more memory than it may have."""
+
+
+class ChildOutOfTime(ChildFailed):
+    """The child took longer than it may."""
+
+
+class ChildKilled(OSError):
+    """The child was ended from outside: by the kernel, short of memory, or by somebody; the work may do another time.
+
+    What it worked on did nothing wrong, so this is the machine's fault, and none of the above.
+    """
+
+
+def run(
+    work: ConfinedWork[O, A],
+    order: O,
+    *,
+    reads: Sequence[str],
+    writes: Path | None = None,
+    memory_bytes_max: int,
+    seconds_max: float,
+    stop: threading.Event | None = None,
+) -> A:
+    """A child's answer to one order; it may read the paths `reads` and write the folder `writes`.
+
+    Setting `stop` from another thread ends it at once.
+
+    Raises:
+        Exception: one of the work's refusals: what was given is to blame, or the child crashed or passed a limit; then
+            the cause is a `ChildFailed`.
+        OSError: the machine's fault, as the child met it; `ChildKilled` where the child was ended from outside.
+        InterruptedError: `stop` was set.
+    """
+    limits = Limits(
+        parent=os.getpid(),
+        memory_bytes_max=memory_bytes_max,
+        seconds_max=seconds_max,
+        reads=tuple(reads),
+        writes=None if writes is None else str(writes.resolve()),
+        refusals=work.refusals,
+    )
+    try:
+        child = Child(work.does, limits)
+        try:
+            outcome = _outcome(child.ask(msgspec.json.encode(order), seconds_max, stop))
+        finally:
+            child.end()
+        if outcome.refused is not None and outcome.refused[0] in work.refusals:
+            raise named(outcome.refused[0])(outcome.refused[1])
+        return _answer(work, outcome)
+    except ChildOutOfTime as error:
+        raise work.refusal(work.texts.too_long.format(seconds_max)) from error
+    except ChildOutOfMemory as error:
+        raise work.refusal(work.texts.too_large.format(memory_bytes_max)) from error
+    except ChildFailed as error:
+        raise work.refusal(work.texts.broken) from error
+
+
+def _outcome(told: bytes) -> Outcome:
+    try:
+        outcome = msgspec.json.decode(told, type=Outcome)
+    except msgspec.MsgspecError as error:
+        raise ChildFailed("an answer that cannot be read") from error
+    if outcome.crashed is not None:
+        raise ChildFailed(outcome.crashed)
+    if outcome.lacked_memory:
+        raise ChildOutOfMemory
+    if outcome.failed is not None:
+        raise OSError(*outcome.failed)
+    return outcome
+
+
+def _answer(work: ConfinedWork[O, A], outcome: Outcome) -> A:
+    if outcome.answer is UNSET:
+        raise ChildFailed("no answer")
+    try:
+        return msgspec.json.decode(outcome.answer, type=work.answer)
+    except msgspec.MsgspecError as error:
+        raise ChildFailed("an answer of another kind") from error
+
+
+@contextmanager
+def workplace(folder: Path) -> Iterator[Path]:
+    """A new folder in an existing one, for a child to write; what it made is moved up in the end, unless something is
+    raised."""
+    made = folder / ".confined"
+    made.mkdir()
+    try:
+        yield made
+        for path in made.iterdir():
+            path.replace(folder / path.name)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+class Child:
+    """A child process that answers orders; for one thread at a time.
+
+    It is started by the thread whose end ends it too. Once `ended`, it is of no further use.
+    """
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        """Start a child for what has this dotted name, as `core.confined.child` says."""
+        self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and program, no shell
+            [sys.executable, "-S", "-m", _PROGRAM, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd=Path(__file__).resolve().parents[2],
+            env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._orders, self._answers = self._child.stdin, self._child.stdout
+        os.set_blocking(self._orders.fileno(), False)
+        os.setpriority(os.PRIO_PROCESS, self._child.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
+        with suppress(OSError):  # Linux may schedule sessions as equals, whatever their processes' priorities
+            Path(f"/proc/{self._child.pid}/autogroup").write_text(str(_NICE))
+        self._unsent = msgspec.json.encode(limits) + b"\n"
+        self._is_killed = False
+        self.ended = False
+
+    def ask(self, order: bytes, seconds_max: float, stop: threading.Event | None = None) -> bytes:
+        """The answer to an order.
+
+        Raises:
+            ChildOutOfTime: it took longer, and was ended.
+            ChildFailed: it crashed, or was ended by `kill`.
+            ChildKilled: somebody else ended it.
+            InterruptedError: `stop` was set, by another thread.
+        """
+        unsent, self._unsent = self._unsent + HEAD.pack(True, len(order)) + order, b""
+        try:
+            stays, answer = self._exchange(unsent, seconds_max, stop)
+        except InterruptedError:
+            self.end()
+            raise
+        except (OSError, EOFError, ValueError) as error:  # ValueError: closed meanwhile, in another thread
+            failure = self._failure()
+            self.end()
+            raise failure from error
+        except ChildFailed:
+            self.end()
+            raise
+        if not stays:
+            self.end()
+        return answer
+
+    def _exchange(self, told: bytes, seconds_max: float, stop: threading.Event | None) -> tuple[bool, bytes]:
+        unsent, answer, size = memoryview(told), bytearray(), HEAD.size
+        end = time.monotonic() + seconds_max
+        with selectors.DefaultSelector() as pipes:
+            pipes.register(self._orders, selectors.EVENT_WRITE)
+            pipes.register(self._answers, selectors.EVENT_READ)
+            while len(answer) < size:
+                left = end - time.monotonic()
+                ready = pipes.select(max(0.0, left if stop is None else min(left, _LOOK_SECONDS)))
+                if stop is not None and stop.is_set():
+                    raise InterruptedError("the work was stopped")
+                if not ready and left <= 0:
+                    raise ChildOutOfTime
+                for key, _ in ready:
+                    if key.fileobj is self._orders:
+                        unsent = unsent[os.write(key.fd, unsent) :]
+                        if not unsent:
+                            pipes.unregister(self._orders)
+                    elif part := os.read(key.fd, min(size - len(answer), _PART_BYTES)):
+                        answer += part
+                    else:
+                        raise EOFError
+                if size == len(answer) == HEAD.size:
+                    size += HEAD.unpack(answer)[1]
+                    if size > _ANSWER_BYTES_MAX:
+                        raise ChildFailed(f"an answer of more than {_ANSWER_BYTES_MAX} bytes")
+        return HEAD.unpack_from(answer)[0], bytes(memoryview(answer)[HEAD.size :])
+
+    def _failure(self) -> ChildFailed | ChildKilled:
+        """Why the child does not answer any more."""
+        try:
+            code = self._child.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return ChildFailed("its channel is closed")
+        if self._is_killed:
+            return ChildFailed("ended by us")
+        if code == -signal.SIGXCPU:
+            return ChildOutOfTime()
+        if code >= 0:
+            return ChildFailed(f"ended with code {code}")
+        told = f"ended by {signal.Signals(-code).name}"
+        return ChildKilled(told) if -code in _FROM_OUTSIDE else ChildFailed(told)
+
+    def is_alive(self) -> bool:
+        """Whether the child can be asked."""
+        return self._child.poll() is None
+
+    def kill(self) -> None:
+        """End the child at once, from whichever thread; an `ask` that waits for it fails."""
+        if self._child.poll() is None:
+            self._is_killed = True
+            self._child.kill()
+
+    def end(self) -> None:
+        """End the child and take back what belongs to it."""
+        self.ended = True
+        self.kill()
+        self._child.wait()
+        for pipe in (self._orders, self._answers):
+            pipe.close()

@@ -1,0 +1,200 @@
+"""The kinds of work that confined children do: what each is told, what it answers, its limits, and its refusals.
+
+A new kind is a row and a function. What stands above core, and does work of its own in a child, has its rows itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, Literal, TypeVar
+
+from msgspec import Struct
+
+from core.confined.wire import named
+
+O = TypeVar("O")  # noqa: E741 - an order
+A = TypeVar("A")
+
+MEGABYTE: Final = 1024 * 1024
+GIGABYTE: Final = 1024 * MEGABYTE
+
+
+class Texts(Struct, frozen=True):
+    """What is said of work without an answer."""
+
+    too_long: str
+    """With a place for the limit in seconds."""
+    too_large: str
+    """With a place for the limit in bytes."""
+    broken: str
+
+
+class ConfinedWork(Struct, Generic[O, A], frozen=True, kw_only=True):
+    """One kind of work."""
+
+    does: str
+    """The dotted name of the function that does it, so that only the child imports it."""
+    order: type[O]
+    answer: type[A]
+    refusals: tuple[str, ...]
+    """Dotted names of the exceptions that refuse what was given, each made of its message; the first one also stands
+    for a crash and a passed limit."""
+    texts: Texts
+    memory_bytes_max: int
+    """Address space of the child, where the caller says nothing else."""
+    seconds_max: float
+    """Its time, on the wall and of its processor, likewise."""
+
+    def refusal(self, message: str) -> Exception:
+        """The refusal of work that came to no answer."""
+        made: Exception = named(self.refusals[0])(message)
+        return made
+
+
+def texts(work: str) -> Texts:
+    """The texts of work that is called so at the beginning of a sentence."""
+    return Texts(
+        f"{work} takes longer than the limit of {{:g}} seconds.",
+        f"{work} needs more memory than the limit of {{:,}} bytes.",
+        f"{work} stopped before its end.",
+    )
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+class ParseOrder(Struct, frozen=True):
+    """A file to be stored as columns."""
+
+    path: str
+
+
+class ParseAnswer(Struct, frozen=True):
+    """The manifest of the stored workbook, as JSON."""
+
+    manifest: str
+
+
+class ProbeOrder(Struct, frozen=True):
+    """A file to be looked at."""
+
+    path: str
+
+
+class ProbedSheet(Struct, frozen=True):
+    """One of its worksheets, as `core.files.probe.SheetProbe`."""
+
+    name: str
+    index: int
+    state: Literal["visible", "hidden", "veryHidden"]
+    row_count: int
+    column_count: int
+
+
+class ProbeAnswer(Struct, frozen=True):
+    """Its worksheets."""
+
+    sheets: tuple[ProbedSheet, ...]
+
+
+_FILE_REFUSALS: Final = (
+    "core.files.errors.ParseFailed",
+    "core.files.errors.InvalidFormat",
+    "core.files.errors.FileTooLarge",
+    "core.files.errors.TooManySheets",
+)
+_FILE_TEXTS: Final = Texts(
+    "The file takes longer to be read than the limit of {:g} seconds.",
+    "The file needs more memory to be read than the limit of {:,} bytes.",
+    "The file is damaged in a way that stopped its reader.",
+)
+
+PARSE: Final = ConfinedWork(
+    does="core.files.confined.parse",
+    order=ParseOrder,
+    answer=ParseAnswer,
+    refusals=_FILE_REFUSALS,
+    texts=_FILE_TEXTS,
+    memory_bytes_max=4 * GIGABYTE,  # 50 million slots take 0.75 GB, their growth half as much again, text up to 1 GB
+    seconds_max=120.0,  # 22 million cells in 92 MB took 6.5 s and 0.4 GB
+)
+
+PROBE: Final = ConfinedWork(
+    does="core.files.confined.probe",
+    order=ProbeOrder,
+    answer=ProbeAnswer,
+    refusals=_FILE_REFUSALS,
+    texts=_FILE_TEXTS,
+    memory_bytes_max=PARSE.memory_bytes_max,
+    seconds_max=PARSE.seconds_max,
+)
+
+
+# Workbooks ------------------------------------------------------------------------------------------------------------
+
+
+class RecalculateOrder(Struct, frozen=True, kw_only=True):
+    """A stored workbook whose formulas are to be calculated."""
+
+    manifest: str
+    paths: tuple[str, ...]
+    """The sheets' files in the manifest's order."""
+    now: str
+    """The moment of TODAY and NOW, in ISO format."""
+
+
+class RecalculateAnswer(Struct, frozen=True, kw_only=True):
+    """The manifest of the calculated workbook, and what the run came to."""
+
+    manifest: str
+    cell_count: int
+    unsupported: tuple[str, ...]
+    cycles: tuple[tuple[str, ...], ...]
+    cycle_count: int
+    fault_count: int
+
+
+RECALCULATE: Final = ConfinedWork(
+    does="core.recalc.confined.recalculate",
+    order=RecalculateOrder,
+    answer=RecalculateAnswer,
+    refusals=("core.recalc.isolate.RecalculationFailed",),
+    texts=texts("Recalculating"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=300.0,
+)
+
+
+# Tapes ----------------------------------------------------------------------------------------------------------------
+
+
+class TapeOrder(Struct, frozen=True):
+    """A trustee's file whose loans are to be stored."""
+
+    path: str
+    trustee: str
+
+
+class TapeAnswer(Struct, frozen=True, kw_only=True):
+    """What is known of a tape that was read."""
+
+    loan_count: int
+    total_par: float
+    sheet_name: str
+    header_row: int
+    """As a spreadsheet counts, from 1."""
+    columns: dict[str, str]
+    """Field -> the header that feeds it."""
+    as_of: str | None
+    """ISO date, where the file says one."""
+    warnings: tuple[str, ...]
+
+
+READ_TAPE: Final = ConfinedWork(
+    does="core.reconciliation.confined.read_tape",
+    order=TapeOrder,
+    answer=TapeAnswer,
+    refusals=("core.reconciliation.tape.TapeRefused",),
+    texts=texts("Reading the tape"),
+    memory_bytes_max=PARSE.memory_bytes_max,
+    seconds_max=PARSE.seconds_max,
+)

@@ -1,0 +1,41 @@
+"""What a confined child does with a stranger's tape; `core.confined.table` has the row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from core.confined.table import TapeAnswer, TapeOrder
+from core.files.errors import FileRefused
+from core.files.read import read
+from core.grid.codec import write_sheet
+from core.portfolio import stored
+from core.portfolio.trustees import TRUSTEES
+from core.reconciliation import tape
+from core.reconciliation.written import iso_day
+
+COLUMN_CHARACTERS: Final = 200
+"""Of a header that the answer names."""
+
+
+def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
+    """Read a tape and store its loans in a folder.
+
+    Raises:
+        TapeRefused: it has none that can be used, or is no spreadsheet.
+        OSError: it cannot be opened.
+    """
+    try:
+        loans = tape.read_loans(read(order.path), TRUSTEES[order.trustee])
+    except FileRefused as refusal:
+        raise tape.TapeRefused(str(refusal)) from refusal
+    write_sheet(stored.to_sheet(loans, fields=tape.COMPARED), folder / tape.LOANS_FILE)
+    return TapeAnswer(
+        loan_count=loans.row_count,
+        total_par=tape.total_par(loans),
+        sheet_name=loans.sheet_name,
+        header_row=loans.notes["header_row"] + 1,
+        columns={field: text[:COLUMN_CHARACTERS] for field, text in loans.notes["matched_columns"].items()},
+        as_of=iso_day(loans.deal.as_of),
+        warnings=tuple(tape.warnings_of(loans)),
+    )

@@ -1,0 +1,211 @@
+"""Issues as columns: a million of them cost a few arrays, and become text when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.reconciliation.compare import Found
+from core.reconciliation.loans import Loans
+from core.reconciliation.match import Matched, Rows
+from core.reconciliation.rules import (
+    FIELDS,
+    ISSUE_TYPES,
+    RATING_FIELDS,
+    SEVERITIES,
+    Category,
+    IdentifierType,
+    IssueType,
+    Severity,
+)
+from core.reconciliation.side import Side
+from core.reconciliation.written import date_text, number_text
+
+CHUNK: Final = 4_096
+"""Issues that are made text at once when they are iterated over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One discrepancy between the trustee's tape and the portfolio."""
+
+    loan_key: str
+    """Names the loan within the comparison: its primary identifier, else the normalised name of its borrower and its
+    maturity; numbered ("... #2") where several loans with issues share it."""
+    primary_identifier: str
+    """CUSIP, else LoanX id, else ISIN, else the borrower's name."""
+    cusip: str
+    """The tape's, else the portfolio's; "" without one."""
+    identifier_type: IdentifierType
+    """How the pair was found; for a missing loan, what its primary identifier is."""
+    borrower_name: str
+    """The tape's as written, else the portfolio's."""
+    issue_type: IssueType
+    severity: Severity
+    category: Category
+    field_name: str
+    """A compared field; missing_loan, lots, duplicates, cusip, loanx_id, isin, borrower_name (see `rules`)."""
+    rule: str
+    """One of `rules.RULES` or `rules.ALWAYS`."""
+    trustee_value: str
+    internal_value: str
+    """Numbers in full without an exponent, dates ISO, "" where there is none. A missing loan's value is its par."""
+
+
+COLUMNS: Final = tuple(field.name for field in fields(Issue))
+"""The columns of `Issues.chunk`, in order."""
+
+
+class Issues(Sequence[Issue]):
+    """Issues in order: by severity, then loan, then field. Which row holds a loan plays no part in it."""
+
+    __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
+
+    def __init__(self, tape: Side, book: Side, matched: Matched, found: Found) -> None:
+        self._tape, self._book, self._matched = tape, book, matched
+        tape_rows, book_rows = _joined(found.tape_rows, np.int32), _joined(found.book_rows, np.int32)
+        field, severity = _joined(found.fields, np.uint8), _joined(found.severities, np.uint8)
+        # A loan is numbered by its row of the tape, or past these by its row of the portfolio.
+        number = np.where(tape_rows >= 0, tape_rows, book_rows.astype(np.int64) + tape.row_count)
+        _, first, loan = np.unique(number, return_index=True, return_inverse=True)
+        self._loans = Loans(tape, book, tape_rows[first], book_rows[first])
+        order = np.lexsort((field, self._loans.position[loan], severity))
+        self._loan: NDArray[np.int64] = loan[order]
+        self._field: NDArray[np.uint8] = field[order]
+        self._severity: NDArray[np.uint8] = severity[order]
+        self._type: NDArray[np.uint8] = _joined(found.types, np.uint8)[order]
+        self._shared: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._loan)
+
+    @overload
+    def __getitem__(self, index: int) -> Issue: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Issue]: ...
+    def __getitem__(self, index: int | slice) -> Issue | list[Issue]:
+        if isinstance(index, slice):
+            return self._issues(np.arange(*index.indices(len(self))))
+        at = int(index) + (len(self) if index < 0 else 0)
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return self._issues(np.array([at]))[0]
+
+    def __iter__(self) -> Iterator[Issue]:
+        for start in range(0, len(self), CHUNK):
+            yield from self._issues(np.arange(start, min(start + CHUNK, len(self))))
+
+    def by_severity(self) -> dict[Severity, int]:
+        """How many issues there are of each severity, worst first."""
+        counts = np.bincount(self._severity, minlength=len(SEVERITIES) + 1)[1:]
+        return dict(zip(SEVERITIES, counts.tolist(), strict=True))
+
+    def by_field(self) -> dict[str, int]:
+        """How many issues there are of each field that has any."""
+        counts = np.bincount(self._field, minlength=len(FIELDS)).tolist()
+        return {name: count for (name, _), count in zip(FIELDS, counts, strict=True) if count}
+
+    def chunk(self, start: int, stop: int) -> dict[str, list[str]]:
+        """Issues `start` to `stop - 1` as one list for each of `COLUMNS`, equally long; fewer at the end."""
+        return self._columns(np.arange(*slice(start, stop).indices(len(self))))
+
+    def _issues(self, at: NDArray[np.int64]) -> list[Issue]:
+        rows = zip(*self._columns(at).values(), strict=True)
+        return [Issue(*row) for row in rows]
+
+    def _columns(self, at: NDArray[np.int64]) -> dict[str, list[str]]:
+        loans, field = self._loan[at], self._field[at]
+        rules = [FIELDS[code] for code in field.tolist()]
+        trustee_value, internal_value = self._values(loans, field)
+        loan_key, primary, cusip, borrower = self._loans.described(loans)
+        return {
+            "loan_key": loan_key,
+            "primary_identifier": primary,
+            "cusip": cusip,
+            "identifier_type": self._loans.identifier_types(loans, self._matched.stage),
+            "borrower_name": borrower,
+            "issue_type": [ISSUE_TYPES[code] for code in self._type[at].tolist()],
+            "severity": [SEVERITIES[code - 1] for code in self._severity[at].tolist()],
+            "category": [rule.category for _, rule in rules],
+            "field_name": [name for name, _ in rules],
+            "rule": [rule.name for _, rule in rules],
+            "trustee_value": trustee_value,
+            "internal_value": internal_value,
+        }
+
+    def _values(self, loans: NDArray[np.int64], field: NDArray[np.uint8]) -> tuple[list[str], list[str]]:
+        """What either side has, of each issue's field."""
+        values = [""] * len(loans), [""] * len(loans)
+        for code in np.unique(field).tolist():
+            name = FIELDS[code][0]
+            at = np.flatnonzero(field == code)
+            both = self._shared_counts(loans[at]) if name == "duplicates" else tuple(
+                _texts(side, name, rows[loans[at]])
+                for side, rows in ((self._tape, self._loans.tape_rows), (self._book, self._loans.book_rows))
+            )  # fmt: skip
+            for into, texts in zip(values, both, strict=True):
+                for place, text in zip(at.tolist(), texts, strict=True):
+                    into[place] = text
+        return values
+
+    def _shared_counts(self, loans: NDArray[np.int64]) -> tuple[list[str], list[str]]:
+        """How many loans of the tape and of the portfolio have the key of some loans that share it."""
+        if self._shared is None:
+            shared = self._matched.shared
+            self._shared = _counts(shared.tape), _counts(shared.book)
+        tape, book = self._shared
+        rows = zip(self._loans.tape_rows[loans].tolist(), self._loans.book_rows[loans].tolist(), strict=True)
+        counts = [tape[row] if row in tape else book[other] for row, other in rows]
+        return [str(count) for count, _ in counts], [str(count) for _, count in counts]
+
+
+def _joined(parts: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype)
+
+
+def _counts(shared: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]]) -> dict[int, tuple[int, int]]:
+    """Row -> loans of tape and portfolio with its key, at the first stage that found it shared."""
+    counts: dict[int, tuple[int, int]] = {}
+    for rows, tape, book in reversed(shared):
+        counts.update(zip(rows.tolist(), zip(tape.tolist(), book.tolist(), strict=True), strict=True))
+    return counts
+
+
+# ---- values --------------------------------------------------------------------------------------------------------
+
+
+def _texts(side: Side, name: str, rows: Rows) -> list[str]:
+    """One field of some rows as text; "" for the row -1."""
+    if name in ("par_value", "price", "spread", "all_in_rate"):
+        return _numbers(side, name, rows, number_text)
+    if name == "missing_loan":
+        return _numbers(side, "par_value", rows, number_text)
+    if name == "maturity_date":
+        return _numbers(side, name, rows, date_text)
+    if name in RATING_FIELDS:
+        return _ratings(side, name, rows)
+    if name == "lots":
+        lots = side.portfolio.lots
+        return ["" if row < 0 else "1" if lots is None else str(lots[row]) for row in rows.tolist()]
+    return side.texts(name, rows)
+
+
+def _numbers(side: Side, name: str, rows: Rows, written: Callable[[float], str]) -> list[str]:
+    numbers = side.numbers(name)
+    if numbers is None or not side.row_count:
+        return [""] * len(rows)
+    return [written(number) for number in np.where(rows >= 0, numbers[rows], np.nan).tolist()]
+
+
+def _ratings(side: Side, name: str, rows: Rows) -> list[str]:
+    """Symbols as written; those of the scale where ranks are all there is."""
+    if side.column(name) is not None:
+        return side.texts(name, rows)
+    ranks = side.portfolio.ranks[name]
+    scale = ("", *(SCALE_A if name == "rating_agency_a" else SCALE_B), "D")
+    return ["" if row < 0 else scale[ranks[row]] for row in rows.tolist()]

@@ -1,0 +1,469 @@
+"""Which loan of the tape is which of the portfolio: stage by stage, each on what is still without a partner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio.assemble import name_keys
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TextColumn
+from core.reconciliation import _match, _prints
+from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
+from core.reconciliation.side import Side, content_order
+from core.reconciliation.threads import Threads
+from core.seed import SEED
+
+PAR_SHARE_MAX: Final = 0.05
+"""How far the par of two loans may be apart, as a share of the tape's, when the borrower alone says they are one."""
+
+UNITS: Final = 1_000.0
+"""Par is stated in the currency's units or in thousands."""
+
+UNITS_RATIO: Final = (950.0, 1_050.0)
+"""Ratios of the two pars of one loan that say that one is in thousands."""
+
+UNITS_MEDIANS: Final = (500.0, 2_000.0)
+"""The same for the medians of both sides, where no loan is in both."""
+
+DAYS_MAX: Final = 1_000_000
+"""Days from 1970 of a maturity that can be a key: some 2,700 years."""
+
+LOOSE_WORDS: Final = ("HOLDINGS", "HOLDING", "HOLDCO", "BIDCO", "INTERMEDIATE")
+"""Words that separate the legal entities of one group, which the looser key of a name leaves out."""
+
+Rows = NDArray[np.int32]
+Keys = NDArray[np.uint64]
+CodesOf = Callable[[Side, Side, Rows, Rows], tuple[Rows, Rows] | None]
+"""Numbers that both sides' rows share, -1 for blank; None where a side has nothing to make them of."""
+Members = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows that share their key with others, and a number for each key."""
+KeysOf = Callable[[Side, Rows | None], Keys]
+"""The keys of a side's rows; None asks for all of them, which spares a copy."""
+
+
+PrintsOf = Callable[[Side], Keys]
+"""A number for each row of a side that tells rows apart which differ in what is compared."""
+
+
+@dataclass
+class Shared:
+    """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
+
+    tape: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+    book: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+
+
+@dataclass
+class Matched:
+    """Partners of both sides' rows, -1 without one, and how they were found."""
+
+    tape_pair: Rows
+    book_pair: Rows
+    stage: NDArray[np.uint8]
+    """Index into STAGES of each row of the tape that has a partner."""
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    ambiguous: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    shared: Shared = field(default_factory=Shared)
+    differing: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Rows of the tape, ascending, whose partner has another fingerprint."""
+    prints: tuple[Keys, Keys] = field(default_factory=lambda: (np.zeros(0, np.uint64), np.zeros(0, np.uint64)))
+    """Fingerprints of either side's rows over all that is compared, par in units of the currency."""
+    unverified: int = 0
+    """Pairs by an identifier that is the same on both sides and fails its check digit."""
+
+
+def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matched:
+    """Pair the loans of two sides one to one.
+
+    In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
+    a loan of the other side has in its US ISIN only; LoanX id of the known shape; ISIN with a fitting check digit; any
+    identifier as it is written, where it fits no check; normalised borrower and maturity; normalised borrower and
+    facility; a borrower and all that is compared; the borrower alone, and at last its looser name alone, where one loan
+    of each side has it and their par is within 5 %. Between identifiers and names, par in thousands is told from what
+    is paired by then (`Side.factor`).
+
+    Rows whose key several rows of a side share are paired by equal fingerprints, then by nearest par.
+
+    Args:
+        prints_of: gives a side's fingerprints over all that is compared.
+        threads: what works on both sides at once; how many they are changes nothing.
+    """
+    work = _Work(tape, book, prints_of, threads)
+    work.by_keys("cusip", _cusip_keys)
+    work.by_crossed_cusips()
+    work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
+    work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
+    work.as_written()
+    work.settle_units()
+    work.by_names()
+    return work.found
+
+
+def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
+    """The keys of some rows (None: of all), 0 without a sound identifier."""
+    column = side.column(name)
+    if column is None:
+        return np.zeros(side.row_count if rows is None else len(rows), np.uint64)
+    codes = column.codes if rows is None else column.codes[rows]
+    return _match.identifier_keys(column.text.offsets, column.text.data, codes, kind)
+
+
+def _keys_of_rows(keys: KeysOf, side: Side, rows: Rows) -> Keys:
+    return keys(side, None if len(rows) == side.row_count else rows)
+
+
+def _cusip_keys(side: Side, rows: Rows | None) -> Keys:
+    keys = _keys(side, "cusip", rows, _match.CUSIP)
+    if side.column("isin") is not None:
+        without = np.flatnonzero(keys == 0).astype(np.int32)
+        keys[without] = _keys(side, "isin", without if rows is None else rows[without], _match.EMBEDDED)
+    return keys
+
+
+class _Work:
+    """A matching under way."""
+
+    def __init__(self, tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> None:
+        self.tape, self.book, self.fingerprints, self.threads = tape, book, prints_of, threads
+        self.found = Matched(
+            np.full(tape.row_count, -1, np.int32),
+            np.full(book.row_count, -1, np.int32),
+            np.zeros(tape.row_count, np.uint8),
+            prints=threads.both(prints_of, (tape, book)),
+        )
+        self.seed = SEED
+        self.tape_left = np.arange(tape.row_count, dtype=np.int32)
+        self.book_left = np.arange(book.row_count, dtype=np.int32)
+
+    def left(self) -> tuple[Rows, Rows] | None:
+        """Rows without a partner; None when a side has none left."""
+        return (self.tape_left, self.book_left) if len(self.tape_left) and len(self.book_left) else None
+
+    def by_keys(self, stage: IdentifierType, keys: KeysOf) -> None:
+        """Pair by the keys that a function gives for the rows of a side."""
+        left = self.left()
+        if left is not None:
+            self.pair(stage, *self.threads.both(_keys_of_rows, (keys, keys), (self.tape, self.book), left))
+
+    def by_crossed_cusips(self) -> None:
+        """Pair by the CUSIPs in the US ISINs of one side, whatever its own ones, and those of the other side."""
+        of_isin, of_cusip = ("isin", _match.EMBEDDED), ("cusip", _match.CUSIP)
+        for crossed in ((of_isin, of_cusip), (of_cusip, of_isin)):
+            left = self.left()
+            if left is None:
+                return
+            fields, kinds = zip(*crossed, strict=True)
+            keys = self.threads.both(_keys, (self.tape, self.book), fields, left, kinds)
+            if keys[0].any() and keys[1].any():
+                self.pair("cusip", *keys)
+
+    def as_written(self) -> None:
+        """Pair by identifiers that are no sound ones but the same on both sides."""
+        stages: tuple[IdentifierType, ...] = ("cusip", "loanx_id", "isin")
+        for stage in stages:
+            left = self.left()
+            if left is None:
+                return
+            columns = self.threads.both(Side.subset, (self.tape, self.book), (stage, stage), left)
+            if columns[0] is not None and columns[1] is not None:
+                codes = _shared(columns[0], columns[1])
+                before = self.found.counts[stage]
+                self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
+                self.found.unverified += self.found.counts[stage] - before
+
+    def find_differing(self) -> None:
+        """See which of the pairs so far are of different fingerprints."""
+
+        def among(first: int, last: int) -> Rows:
+            return _prints.differing(*self.found.prints, self.found.tape_pair, first, last)
+
+        self.found.differing = np.concatenate(self.threads.map(among, *self.threads.shares(self.tape.row_count)))
+
+    def settle_units(self) -> None:
+        """Bring par to units of the currency, and the fingerprints with it."""
+        self.find_differing()
+        _settle_units(self.tape, self.book, self.found)
+        if self.tape.factor != self.book.factor:
+            self.found.prints = self.threads.both(self.fingerprints, (self.tape, self.book))
+            self.find_differing()
+
+    def add_differing(self, rows: Rows) -> None:
+        """The same of some rows of the tape that had no partner then."""
+        rows = rows[self.found.tape_pair[rows] >= 0]
+        partners = self.found.tape_pair[rows]
+        differing = rows[self.found.prints[0][rows] != self.found.prints[1][partners]]
+        self.found.differing = np.sort(np.concatenate((self.found.differing, differing)))
+
+    def by_names(self) -> None:
+        """Pair by borrower and maturity, by borrower and facility, by equal content, and by the borrower alone."""
+        left = self.left()
+        if left is None:
+            return
+        tape, book = self.threads.both(_borrowers, (self.tape, self.book), left)
+        if tape is None or book is None:
+            return
+        names = _Names(*left, tape, book, *_shared(tape, book))
+        steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
+            ("borrower_maturity", _maturities), ("borrower_name", _facilities), ("borrower_name", self.prints_of)
+        )  # fmt: skip
+        for stage, others in steps:
+            rows = self.left()
+            codes = None if rows is None else others(self.tape, self.book, *rows)
+            if rows is not None and codes is not None:
+                named = names.of(*rows)
+                self.pair(stage, _joined(named[0], codes[0]), _joined(named[1], codes[1]))
+        for alone in (names.of, names.loose):
+            rows = self.left()
+            if rows is not None:
+                self.by_names_alone(*rows, *alone(*rows))
+        self.add_differing(left[0])
+
+    def prints_of(self, tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """All that is compared of some rows, as numbers from 0."""
+        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
+        codes = np.unique(prints, return_inverse=True)[1].astype(np.int32)
+        return codes[: len(tape_rows)], codes[len(tape_rows) :]
+
+    def by_names_alone(self, tape_rows: Rows, book_rows: Rows, tape: Rows, book: Rows) -> None:
+        """Pair borrowers, by numbers of their names, that have one loan left on each side, of nearly the same par."""
+        tape_par, book_par = self.tape.numbers("par_value"), self.book.numbers("par_value")
+        if tape_par is None or book_par is None:
+            return
+        pair = np.full(len(tape_rows), -1, np.int32), np.full(len(book_rows), -1, np.int32)
+        places = np.arange(len(tape_rows), dtype=np.int32), np.arange(len(book_rows), dtype=np.int32)
+        self.join((_code_keys(tape), _code_keys(book)), places, pair)
+        at = np.flatnonzero(pair[0] >= 0)
+        tape_found, book_found = tape_rows[at], book_rows[pair[0][at]]
+        apart = np.abs(tape_par[tape_found] - book_par[book_found])
+        near = np.round(apart - PAR_SHARE_MAX * np.abs(tape_par[tape_found]), ROUNDING_DECIMALS) <= 0
+        self.record("borrower_name", tape_found[near], book_found[near])
+        self.forget_paired()
+
+    def pair(self, stage: IdentifierType, tape_keys: Keys, book_keys: Keys) -> None:
+        """Pair what is left by keys (0: none), and what shares a key by what it holds."""
+        found, tape_rows = self.found, self.tape_left
+        pairs, tape_members, book_members = self.join(
+            (tape_keys, book_keys), (tape_rows, self.book_left), (found.tape_pair, found.book_pair)
+        )
+        found.counts[stage] += pairs
+        if stage != STAGES[0]:  # which is what every row has from the start
+            found.stage[tape_rows[found.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
+        if len(tape_members[0]):
+            self.settle(stage, tape_members, book_members)
+        if pairs or len(tape_members[0]):
+            self.forget_paired()
+
+    def join(
+        self, keys: tuple[Keys, Keys], rows: tuple[Rows, Rows], pair: tuple[Rows, Rows]
+    ) -> tuple[int, Members, Members]:
+        """`_match.join` of all parts: pair rows by keys that stand once on each side; the other keys of both sides."""
+        count = _match.parts_of(len(keys[1]))
+
+        def parted(keys: Keys, rows: Rows, pair: Rows) -> _match.Parts:
+            return _match.Parts(keys, rows, len(pair), count, self.seed)
+
+        tape, book = self.threads.both(parted, keys, rows, pair)
+        joined = self.threads.map(
+            lambda first, last: _match.join(tape, book, first, last, *pair), *self.threads.shares(count)
+        )
+        pairs, tape_members, book_members = zip(*joined, strict=True)
+        return sum(pairs), _together(tape_members), _together(book_members)
+
+    def forget_paired(self) -> None:
+        """Leave out of what is left the rows that have a partner by now."""
+        self.tape_left, self.book_left = self.threads.both(
+            _match.unpaired, (self.tape_left, self.book_left), (self.found.tape_pair, self.found.book_pair)
+        )
+
+    def record(self, stage: IdentifierType, tape_rows: Rows, book_rows: Rows) -> None:
+        """Take down pairs."""
+        self.found.tape_pair[tape_rows] = book_rows
+        self.found.book_pair[book_rows] = tape_rows
+        self.found.stage[tape_rows] = STAGES.index(stage)
+        self.found.counts[stage] += len(tape_rows)
+
+    def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
+        """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
+
+        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
+        """
+        tape_rows, book_rows = tape[0].astype(np.int32), book[0].astype(np.int32)
+        rows = np.concatenate((tape_rows, book_rows))
+        is_book = np.arange(len(rows)) >= len(tape_rows)
+        _, group = np.unique(np.concatenate((tape[1], book[1])), return_inverse=True)
+        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
+        place = np.concatenate((content_order(self.tape, tape_rows), content_order(self.book, book_rows)))
+        partner = _equal_partners(group, prints, is_book, place)
+        doubtful = np.zeros(int(group.max()) + 1, np.bool_)
+        doubtful[group[partner < 0]] = True
+        rest = np.flatnonzero(partner < 0)
+        par = np.concatenate((_known_par(self.tape)[tape_rows], _known_par(self.book)[book_rows]))
+        # Of equal par on one side, the tape's backwards: where the sides meet, the first is beside the first.
+        turned = np.where(is_book, place, -place)
+        rest = rest[np.lexsort((turned[rest], is_book[rest], par[rest], group[rest]))]
+        near = _match.pair_nearest(group[rest], par[rest], is_book[rest].view(np.uint8))
+        partner[rest[near >= 0]] = rest[near[near >= 0]]
+        at = np.flatnonzero((partner >= 0) & ~is_book)
+        self.record(stage, rows[at], rows[partner[at]])
+        self.found.ambiguous[stage] += int(np.count_nonzero(doubtful))
+        tape_count = np.bincount(group[~is_book], minlength=len(doubtful))[group]
+        book_count = np.bincount(group[is_book], minlength=len(doubtful))[group]
+        for of_side, kept in ((~is_book, self.found.shared.tape), (is_book, self.found.shared.book)):
+            told = np.flatnonzero(of_side & doubtful[group])
+            kept.append((rows[told], tape_count[told], book_count[told]))
+
+
+def _together(found: Sequence[Members]) -> Members:
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([groups for _, groups in found])
+
+
+def _equal_partners(
+    group: NDArray[np.int64], prints: Keys, is_book: NDArray[np.bool_], place: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Partners of rows of one group and fingerprint, first with first; -1 for those that are left over."""
+    order = np.lexsort((place, is_book, prints, group))
+    starts = np.ones(len(order), np.bool_)
+    starts[1:] = (np.diff(group[order]) != 0) | (np.diff(prints[order]) != 0)
+    run = np.cumsum(starts) - 1
+    tape_count = np.bincount(run, ~is_book[order]).astype(np.int64)
+    book_count = np.bincount(run, is_book[order]).astype(np.int64)
+    within = np.arange(len(order)) - np.flatnonzero(starts)[run]
+    takes = within < np.minimum(tape_count, book_count)[run]
+    partner = np.full(len(order), -1, np.int64)
+    at = np.flatnonzero(takes & ~is_book[order])
+    other = at + tape_count[run[at]]
+    partner[order[at]], partner[order[other]] = order[other], order[at]
+    return partner
+
+
+def _known_par(side: Side) -> NDArray[np.float64]:
+    """Par with 0 for blank."""
+    par = side.numbers("par_value")
+    return np.zeros(side.row_count) if par is None else np.nan_to_num(par, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Normalised names of the borrowers of some rows, ascending."""
+
+    tape_rows: Rows
+    book_rows: Rows
+    tape: TextColumn
+    book: TextColumn
+    tape_codes: Rows
+    """A number that equal names of both sides share; -1 is blank."""
+    book_codes: Rows
+
+    def of(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """The numbers of some of the rows."""
+        tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
+        return self.tape_codes[tape_at], self.book_codes[book_at]
+
+    def loose(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
+        """Numbers of some of the rows' looser names."""
+        tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
+        return _shared(
+            _loose(TextColumn(self.tape.codes[tape_at], self.tape.text)),
+            _loose(TextColumn(self.book.codes[book_at], self.book.text)),
+        )
+
+
+def _loose(column: TextColumn) -> TextColumn:
+    """Normalised names without the words that separate the entities of one group; the first word stays."""
+    used, codes = np.unique(column.codes, return_inverse=True)
+    named = used[used >= 0]
+    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decoded(column.text, named)])
+    written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
+    return name_keys(TextColumn(written[codes], text))
+
+
+# ---- keys of names -------------------------------------------------------------------------------------------------
+
+
+def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
+    """The normalised names of some rows' borrowers; None where the side has no such column."""
+    names = side.subset("borrower_name", rows)
+    return None if names is None else name_keys(names)
+
+
+def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
+    """The rows of two text columns as numbers that equal texts share; -1 is blank."""
+    return _match.shared_codes(
+        tape.text.offsets, tape.text.data, tape.codes, book.text.offsets, book.text.data, book.codes
+    )
+
+
+def _code_keys(codes: Rows) -> Keys:
+    return (codes.astype(np.int64) + 1).view(np.uint64)
+
+
+def _joined(codes: Rows, others: Rows) -> Keys:
+    """One key from two numbers; 0 where the first or the second is -1."""
+    keys = (_code_keys(codes) << np.uint64(32)) | _code_keys(others)
+    return np.where((codes >= 0) & (others >= 0), keys, np.uint64(0))
+
+
+def _maturities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
+    """Maturities of some rows as numbers from 0, -1 for blank; None where a side has none."""
+    days = tape.numbers("maturity_date"), book.numbers("maturity_date")
+    if days[0] is None or days[1] is None:
+        return None
+    return _day_codes(days[0][tape_rows]), _day_codes(days[1][book_rows])
+
+
+def _day_codes(days: NDArray[np.float64]) -> Rows:
+    known = np.abs(days) <= DAYS_MAX
+    return np.where(known, np.floor(np.where(known, days, 0.0)) + DAYS_MAX, -1.0).astype(np.int32)
+
+
+def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
+    """Facility names of some rows, case and punctuation apart, as numbers that both sides share; None without them."""
+    names = tape.subset("facility_name", tape_rows), book.subset("facility_name", book_rows)
+    return None if names[0] is None or names[1] is None else _shared(_folded(names[0]), _folded(names[1]))
+
+
+def _folded(column: TextColumn) -> TextColumn:
+    return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
+
+
+_LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")
+
+
+# ---- units of par --------------------------------------------------------------------------------------------------
+
+
+def _settle_units(tape: Side, book: Side, found: Matched) -> None:
+    """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
+    tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
+    if tape_par is None or book_par is None:
+        return
+    paired = sum(found.counts.values())
+    if paired:
+        # Pairs of one fingerprint have one par.
+        theirs, ours = tape_par[found.differing], book_par[found.tape_pair[found.differing]]
+        tape_is = 2 * _ratios_within(theirs, ours, *UNITS_RATIO) > paired
+        book_is = 2 * _ratios_within(ours, theirs, *UNITS_RATIO) > paired
+    else:
+        theirs, ours = _median(tape_par), _median(book_par)
+        tape_is = _ratios_within(theirs, ours, *UNITS_MEDIANS) > 0
+        book_is = _ratios_within(ours, theirs, *UNITS_MEDIANS) > 0
+    tape.factor = UNITS if tape_is else 1.0
+    book.factor = UNITS if book_is else 1.0
+
+
+def _median(par: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of what is positive, 0 without any; one element."""
+    held = par[par > 0]
+    return np.array([np.median(held) if len(held) else 0.0])
+
+
+def _ratios_within(small: NDArray[np.float64], large: NDArray[np.float64], low: float, high: float) -> int:
+    """How many of some positive pairs have a ratio from `low` to `high`."""
+    return int(np.count_nonzero((small > 0) & (large >= low * small) & (large <= high * small)))

@@ -1,0 +1,131 @@
+"""A trustee's tape against a portfolio: matched, compared, and what was found told as issues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.portfolio import Portfolio
+from core.reconciliation.compare import compare, compared_fields, fingerprints
+from core.reconciliation.issues import Issues
+from core.reconciliation.match import Matched, match
+from core.reconciliation.rules import ReconcileError, chosen, tolerances_of
+from core.reconciliation.side import Side
+from core.reconciliation.threads import working
+from core.seed import SEED
+
+SHARED_LEAST: Final = 20_000
+"""Loans of the larger side from which on threads share the work; with fewer they cost more than they save."""
+
+THREADS_MAX: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts of loans, lots added up, and of issues."""
+
+    total_loans_compared: int
+    """matched + unmatched_trustee + unmatched_internal."""
+    matched: int
+    unmatched_trustee: int
+    unmatched_internal: int
+    issues_found: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """What a comparison found."""
+
+    summary: Summary
+    stages: dict[str, int]
+    """Pairs by how they were found, in the order of the stages: cusip, loanx_id, isin, borrower_maturity,
+    borrower_name."""
+    ambiguous: dict[str, int]
+    """Keys of each stage that several loans of a side share; the loans were paired by nearest par."""
+    warnings: tuple[str, ...]
+    """What a reader should know of the comparison as a whole."""
+    not_compared: dict[str, str]
+    """Field asked for -> why it was not compared."""
+    pairs: tuple[NDArray[np.int32], NDArray[np.int32]]
+    """Rows of the tape and of the portfolio that are the same loan, equally long, in the tape's order."""
+    issues: Issues
+
+
+def reconcile(
+    tape: Portfolio,
+    book: Portfolio,
+    rules: Iterable[str] | None = None,
+    *,
+    tolerances: Mapping[str, float] | None = None,
+    threads: int = 1,
+) -> Reconciliation:
+    """Compare a trustee's tape with the manager's portfolio, whose lots are already added up on both sides.
+
+    Args:
+        tape: the trustee's loans; percentages are of its figures.
+        book: the manager's loans.
+        rules: names of `core.reconciliation.RULES`; None for all nine.
+        tolerances: in place of the defaults, by rule: par_value in currency, price in points, spread and all_in_rate in
+            basis points, maturity_date in days.
+        threads: how many may work at once, of which more than two gain little; the answer is the same for any number.
+
+    Raises:
+        ReconcileError: an unknown rule, a tolerance that is none, no thread or more than THREADS_MAX, or more than
+            LOANS_MAX loans on a side.
+    """
+    asked, within = chosen(rules), tolerances_of(tolerances)
+    if not 1 <= threads <= THREADS_MAX:
+        raise ReconcileError(f"threads must be from 1 to {THREADS_MAX}, not {threads}")
+    theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
+    fields, not_compared = compared_fields(theirs, ours, asked)
+    with working(threads if max(tape.row_count, book.row_count) >= SHARED_LEAST else 1) as workers:
+        matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=SEED), workers)
+        found = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
+    issues = Issues(theirs, ours, matched, found)
+    rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
+    return Reconciliation(
+        summary=Summary(
+            total_loans_compared=tape.row_count + book.row_count - len(rows),
+            matched=len(rows),
+            unmatched_trustee=tape.row_count - len(rows),
+            unmatched_internal=book.row_count - len(rows),
+            issues_found=len(issues),
+        ),
+        stages=matched.counts,
+        ambiguous=matched.ambiguous,
+        warnings=_warnings(theirs, ours, matched, len(rows)),
+        not_compared=not_compared,
+        pairs=(rows, matched.tape_pair[rows]),
+        issues=issues,
+    )
+
+
+def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[str, ...]:
+    warnings = [
+        f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}"
+        for side in (tape, book)
+        if side.factor != 1.0
+    ]
+    warnings += [f"the {side.name} has no loans" for side in (tape, book) if side.row_count == 0]
+    fewest = min(tape.row_count, book.row_count)
+    if fewest and 2 * pairs < fewest:
+        warnings.append(f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the tape of this deal?")
+    if matched.unverified:
+        warnings.append(f"{_loans(matched.unverified)} matched by an identifier that fails its check digit or shape")
+    by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]
+    if by_name:
+        warnings.append(f"{_loans(by_name)} matched by the name of the borrower, without an identifier in common")
+    doubtful = sum(matched.ambiguous.values())
+    if doubtful:
+        keys = "1 key is" if doubtful == 1 else f"{doubtful:,} keys are"
+        warnings.append(f"{keys} shared by several loans of one side, which were paired by nearest par")
+    return tuple(warnings)
+
+
+def _loans(count: int) -> str:
+    return f"{count:,} loan was" if count == 1 else f"{count:,} loans were"

@@ -1,0 +1,138 @@
+"""A trustee's tape: its loans, or a message that tells its sender why it has none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.fields import IDENTIFIERS, Mapping
+from core.portfolio.layout import header
+from core.portfolio.mapping import Holdings, candidates, chosen
+from core.portfolio.portfolio import Portfolio
+
+LOANS_FILE: Final = "loans.safetensors"
+"""The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.stored`."""
+HEADERS_TOLD: Final = 30
+"""Columns that a message names."""
+HEADER_CHARACTERS: Final = 60
+"""Of each."""
+SHEETS_TOLD: Final = 3
+"""Sheets without a header that a message describes."""
+
+COMPARED: Final = frozenset(
+    (
+        "cusip", "loanx_id", "isin", "borrower_name", "facility_name", "obligor", "par_value", "price", "rating",
+        "rating_agency_a", "rating_agency_b", "rating_agency_c", "spread", "base_rate", "all_in_rate",
+        "maturity_date", "industry", "country", "days_past_due",
+    )
+)  # fmt: skip
+"""Fields of a tape that a comparison or a reader of its loans needs; the others are not stored."""
+
+
+class TapeRefused(Exception):
+    """The file is no tape that can be used; the message says why, for its sender."""
+
+
+def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
+    """The loans of a tape by a trustee's mapping.
+
+    Raises:
+        TapeRefused: no sheet has a header of loans, or the one that has names no identifier, or none of its rows can be
+            used, or it has none.
+    """
+    holdings = chosen(candidates(book, mapping))
+    if holdings is None:
+        raise TapeRefused(_no_header(book, mapping))
+    sheet, found = holdings.sheet, holdings.found
+    where = f"Sheet {_quoted(sheet.name)}, whose header is in row {found.row + 1},"
+    told = f"Its columns are {_listed(list(found.texts.values()))}."
+    if not found.columns.keys() & set(IDENTIFIERS):
+        raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {told}")
+    if "par_value" not in found.columns:
+        raise TapeRefused(f"{where} has no column with the loans' par. {told}")
+    loans = Portfolio.from_workbook(book, mapping)
+    if loans.row_count == 0:
+        raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {told}")
+    if not math.isfinite(total_par(loans)):
+        raise TapeRefused(f"{where} has par values that add up to no number. {told}")
+    return loans
+
+
+def total_par(loans: Portfolio) -> float:
+    """The sum of the loans' par, in the tape's currency."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.nansum(loans.numbers["par_value"]))
+
+
+def warnings_of(loans: Portfolio) -> list[str]:
+    """What the sender of a tape should know of how it was read."""
+    notes = loans.notes
+    told = [
+        (notes.get("ignored_blank_par", 0), "{} left out for want of a readable par.", "row"),
+        (notes.get("unidentified_rows", 0), "{} left out for want of a name and an identifier.", "row"),
+        (notes.get("rows_after_end", 0), "{} left out below the end of the table.", "row"),
+        (
+            notes.get("destroyed_identifiers", 0),
+            "{} lost to a spreadsheet that made a number of it.",
+            "identifier",
+        ),
+        (notes.get("conflicting_lots", 0), "{} of several lots that differ in a rating or the maturity.", "position"),
+        (notes.get("error_cells", 0), "{} with an error counted as blank.", "cell"),
+    ]
+    unreadable = notes.get("unreadable_cells", {})
+    told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
+    warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
+    if passed_over := notes.get("sheets_not_read"):
+        sheets = f"sheet{'' if len(passed_over) == 1 else 's'} {_listed(passed_over)}"
+        warnings.insert(0, f"Loans on {sheets} were not read, only those on {_quoted(loans.sheet_name)}.")
+    if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
+        warnings.append("No loan has an identifier: loans are matched by borrower and maturity.")
+    return warnings
+
+
+def _no_header(book: Workbook, mapping: Mapping) -> str:
+    told = []
+    for sheet in book.sheets[:SHEETS_TOLD]:
+        columns = _columns(sheet, mapping)
+        if columns:
+            told.append(f"sheet {_quoted(sheet.name)} has the columns {_listed(columns)}")
+        else:
+            told.append(f"sheet {_quoted(sheet.name)} is empty")
+    rest = len(book.sheets) - len(told)
+    if rest:
+        told.append(f"{rest} more {'sheet' if rest == 1 else 'sheets'} likewise")
+    return f"No sheet has a header that names par or an identifier and two more fields of a loan: {'; '.join(told)}."
+
+
+def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
+    """What comes nearest to a sheet's header."""
+    nearest = header.nearest(sheet, mapping)
+    if nearest is not None:
+        return list(nearest.texts.values())
+    return header.detect(sheet).names if any(column is not None for column in sheet.columns) else []
+
+
+def _nothing_usable(holdings: Holdings, notes: dict[str, Any]) -> str:
+    below = holdings.sheet.row_count - holdings.found.row - 1
+    if below <= 0:
+        return "has no loans below it."
+    rows = f"{below:,} row{'' if below == 1 else 's'} below it"
+    par = _quoted(holdings.found.texts.get(holdings.found.columns["par_value"][0], "par"))
+    if notes.get("ignored_blank_par", 0):
+        return f"has {rows}, of which none can be used: no par can be read in column {par}."
+    return f"has {rows}, of which none is a loan."
+
+
+def _listed(headers: list[str]) -> str:
+    names = [_quoted(text) for text in headers if text.strip()]
+    more = f" and {len(names) - HEADERS_TOLD} more" if len(names) > HEADERS_TOLD else ""
+    return (", ".join(names[:HEADERS_TOLD]) or "without names") + more
+
+
+def _quoted(text: str) -> str:
+    """A name from a stranger's file: on one line, of bounded length."""
+    words = " ".join(text.replace("\x00", "").split())
+    return f"'{words[:HEADER_CHARACTERS]}{'...' if len(words) > HEADER_CHARACTERS else ''}'"

@@ -1,0 +1,38 @@
+"""Values as the text of an issue: numbers in full, dates ISO."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+
+import numpy as np
+
+from core.values import EPOCH
+
+
+def number_text(number: float) -> str:
+    """A number to six decimals, as differences are told apart, with no exponent and no zeros at its end; "" for NaN."""
+    if number != number:
+        return ""
+    text = repr(round(number, 6) + 0.0)
+    if "e" in text or "n" in text:
+        return np.format_float_positional(round(number, 6), trim="-")
+    return text.removesuffix(".0")
+
+
+def date_text(days: float) -> str:
+    """Days since 1970-01-01 as an ISO date; "" for NaN. A day that no calendar has stands as its number."""
+    if days != days:
+        return ""
+    ordinal = math.floor(days) + EPOCH.toordinal() if math.isfinite(days) else 0
+    return (
+        date.fromordinal(ordinal).isoformat()
+        if date.min.toordinal() <= ordinal <= date.max.toordinal()
+        else number_text(days)
+    )
+
+
+def iso_day(days: float | None) -> str | None:
+    """Days since 1970-01-01 as an ISO date; None for none, and where the calendar does not have the day."""
+    ordinal = 0 if days is None else EPOCH.toordinal() + int(days)
+    return date.fromordinal(ordinal).isoformat() if date.min.toordinal() <= ordinal <= date.max.toordinal() else None

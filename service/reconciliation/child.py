@@ -1,0 +1,99 @@
+"""What a confined child does for a comparison: it compares a tape's loans with a workbook, and writes the issues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from core.confined.table import GIGABYTE, ConfinedWork, texts
+from core.grid.codec import Manifest, open_sheet, open_workbook
+from core.portfolio import stored
+from core.portfolio.errors import MappingError
+from core.portfolio.fields import Mapping
+from core.portfolio.portfolio import Portfolio
+from core.reconciliation import ReconcileError, reconcile, tape
+from core.reconciliation.written import iso_day
+from service.reconciliation.copying import write_issues
+
+ISSUES_FILE: Final = "issues.copy"
+"""What the child writes, as `service.reconciliation.copying` does."""
+
+
+class ComparisonFailed(Exception):
+    """The comparison could not be made; the message says why, for its user."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What is to be compared, and how."""
+
+    loans: str
+    """Path of the tape's stored loans."""
+    manifest: str
+    """The workbook's manifest, as `Manifest.to_json` writes it."""
+    paths: tuple[str, ...]
+    """Its sheets' files, in the manifest's order."""
+    mapping: str
+    """JSON of the workbook's `Mapping`."""
+    rules: tuple[str, ...]
+    tolerances: dict[str, float]
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """What a comparison found, beside its issues."""
+
+    summary: dict[str, int]
+    stages: dict[str, int]
+    ambiguous: dict[str, int]
+    warnings: list[str]
+    not_compared: dict[str, str]
+    as_of: str | None
+    """ISO date that the workbook is of, where it says one."""
+
+
+COMPARE: Final = ConfinedWork(
+    does="service.reconciliation.child.compare",
+    order=Comparison,
+    answer=Compared,
+    refusals=("service.reconciliation.child.ComparisonFailed",),
+    texts=texts("Comparing"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=300.0,
+)
+
+
+def compare(order: Comparison, folder: Path) -> Compared:
+    """Compare stored loans with a stored workbook and write the issues into a folder.
+
+    Raises:
+        ComparisonFailed: it cannot be made.
+        CodecError: something stored is damaged.
+        OSError: the machine's fault.
+    """
+    loans = stored.from_sheet(open_sheet(Path(order.loans)))
+    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    mapping = msgspec.json.decode(order.mapping, type=Mapping)
+    try:
+        portfolio = Portfolio.from_workbook(book, mapping)
+        if portfolio.row_count == 0:
+            raise ComparisonFailed(_no_loans(portfolio))
+        found = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
+    except (MappingError, ReconcileError) as refusal:
+        raise ComparisonFailed(f"The workbook cannot be compared: {refusal}.") from refusal
+    write_issues(found.issues, folder / ISSUES_FILE)
+    return Compared(
+        summary={field: getattr(found.summary, field) for field in found.summary.__slots__},
+        stages=found.stages,
+        ambiguous=found.ambiguous,
+        warnings=[*found.warnings, *(f"workbook: {warning}" for warning in tape.warnings_of(portfolio))],
+        not_compared=found.not_compared,
+        as_of=iso_day(portfolio.deal.as_of),
+    )
+
+
+def _no_loans(book: Portfolio) -> str:
+    if not book.notes.get("holdings_found"):
+        return f"The workbook has no loans: {book.notes.get('message', 'no sheet has a header of loans')}."
+    return f"The workbook has no loans: sheet {book.sheet_name!r} has none below its header that can be used."

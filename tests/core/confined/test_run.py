@@ -1,0 +1,327 @@
+"""Children with limits: one that does a piece of work and ends, and one that stays and answers order after order."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
+from core.confined.table import ConfinedWork, texts
+from core.confined.wire import Limits
+
+ROOT = Path(__file__).parents[3]
+MEGABYTE = 1024**2
+
+WORKING = """
+import os, resource, signal, sys, time
+
+class Refused(Exception):
+    pass
+
+def work(order: str) -> dict[str, object]:
+    match order:
+        case "answer":
+            return {"environment": sorted(os.environ), "session": os.getsid(0) == os.getpid()}
+        case "memory":
+            return {"held": len(bytearray(2 * 1024**3))}
+        case "sleep":
+            time.sleep(60)
+        case "spin":
+            while True:
+                pass
+        case "crash":
+            signal.raise_signal(signal.SIGSEGV)
+        case "killed":
+            signal.raise_signal(signal.SIGKILL)
+        case "processor":  # as the kernel counts it, before the clock on the wall does
+            soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (1, 1 + hard - soft))
+            while True:
+                pass
+        case "fault":
+            raise ValueError("what stands in a cell")
+        case "code":
+            sys.exit(3)
+        case "print":
+            print("a library that prints", flush=True)
+            os.write(1, b"and one in C")
+        case "missing":
+            open("/nowhere/at/all")
+        case "list":
+            return [1]
+        case "refuse":
+            raise Refused("not this one")
+    return {}
+"""
+
+STANDING = """
+import os, signal, time
+
+class Work:
+    def __init__(self, *, turns):
+        self.turns = turns
+
+    def __call__(self, order):
+        return work(order[::self.turns])
+
+def work(order):
+    order = order[::-1]
+    match order.partition(b" "):
+        case (b"memory", _, _):
+            try:
+                held = bytearray(2 * 1024**3)
+            except MemoryError:
+                return b"no memory", True
+        case (b"sleep", _, _):
+            time.sleep(60)
+        case (b"crash", _, _):
+            os.abort()
+        case (b"killed", _, _):
+            signal.raise_signal(signal.SIGKILL)
+        case (b"last", _, _):
+            return b"last", False
+        case (b"print", _, _):
+            print("a library that prints")
+    return order[::-1], True
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Makes a program of a text; its name as a module."""
+
+    def made(text: str) -> str:
+        (tmp_path / "confined_program.py").write_text(text, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        return "confined_program"
+
+    return made
+
+
+@pytest.fixture
+def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
+    """The answer of a child to an order; where there is none, what keeps it from one."""
+    name = module(WORKING)
+    row = ConfinedWork(
+        does=f"{name}.work",
+        order=str,
+        answer=dict[str, Any],
+        refusals=(f"{name}.Refused",),
+        texts=texts("Trying"),
+        memory_bytes_max=512 * MEGABYTE,
+        seconds_max=20.0,
+    )
+
+    def ran(what: str, *, seconds_max: float = row.seconds_max, **more: Any) -> Any:
+        try:
+            return run(row, what, reads=[], memory_bytes_max=row.memory_bytes_max, seconds_max=seconds_max, **more)
+        except OSError:
+            raise
+        except Exception as refusal:
+            told.append(str(refusal))
+            raise refusal.__cause__ or refusal from None
+
+    told: list[str] = []
+    vars(ran)["told"] = told
+    return ran
+
+
+# One piece of work ----------------------------------------------------------------------------------------------------
+
+
+def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
+    answer: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
+    told = answer("answer")
+    assert set(told["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+    assert told["session"] is True
+
+
+@pytest.mark.parametrize(
+    ("what", "raised"),
+    [
+        ("memory", ChildOutOfMemory),
+        ("crash", ChildFailed),
+        ("killed", ChildKilled),
+        ("processor", ChildOutOfTime),
+        ("missing", FileNotFoundError),
+        ("list", ChildFailed),
+    ],
+)
+def test_what_goes_wrong_in_the_child_is_told_by_class(
+    answer: Callable[..., dict[str, Any]], what: str, raised: type[Exception]
+) -> None:
+    with pytest.raises(raised) as caught:
+        answer(what)
+    assert type(caught.value) is raised
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("fault", r"ValueError < confined_program\.py:\d+ work < child\.py:\d+ _outcome"),
+        ("crash", "ended by SIGSEGV"),
+        ("code", "ended with code 3"),
+        ("list", "an answer of another kind"),
+    ],
+)
+def test_a_failure_says_where_it_happened_and_quotes_nothing(
+    answer: Callable[..., dict[str, Any]], what: str, told: str
+) -> None:
+    with pytest.raises(ChildFailed) as caught:
+        answer(what)
+    assert re.fullmatch(told, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("memory", "Trying needs more memory than the limit of 536,870,912 bytes."),
+        ("spin", "Trying takes longer than the limit of 0.5 seconds."),
+        ("crash", "Trying stopped before its end."),
+        ("refuse", "not this one"),
+    ],
+)
+def test_a_refusal_says_in_the_words_of_its_row_what_stopped_it(
+    answer: Callable[..., dict[str, Any]], what: str, told: str
+) -> None:
+    with pytest.raises(Exception):  # noqa: B017, PT011 - its class is another test's
+        answer(what, seconds_max=0.5 if what == "spin" else 20.0)
+    assert vars(answer)["told"] == [told]
+
+
+def test_what_a_library_prints_is_no_part_of_the_answer(answer: Callable[..., dict[str, Any]]) -> None:
+    assert answer("print") == {}
+
+
+@pytest.mark.parametrize("what", ["sleep", "spin"])
+def test_a_child_that_takes_too_long_is_ended(answer: Callable[..., dict[str, Any]], what: str) -> None:
+    begin = time.monotonic()
+    with pytest.raises(ChildOutOfTime):
+        answer(what, seconds_max=0.5)
+    assert time.monotonic() - begin < 10
+
+
+def test_it_can_be_stopped_from_another_thread(answer: Callable[..., dict[str, Any]]) -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(InterruptedError):
+        answer("sleep", stop=stop)
+
+
+# One that stays -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def child(module: Callable[[str], str]) -> Iterator[Child]:
+    limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": -1})
+    made = Child(f"{module(STANDING)}.Work", limits)
+    yield made
+    made.end()
+
+
+def test_orders_are_answered_one_after_another(child: Child) -> None:
+    large = os.urandom(3 * MEGABYTE)
+    assert child.ask(b"abc", 20) == b"cba"
+    assert child.ask(b"", 20) == b""
+    assert child.ask(large, 20) == large[::-1]
+    assert child.ask(b"print", 20) == b"tnirp"
+    assert (child.is_alive(), child.ended) == (True, False)
+
+
+def test_an_order_past_the_memory_fails_alone(child: Child) -> None:
+    assert child.ask(b"memory", 20) == b"no memory"
+    assert child.ask(b"abc", 20) == b"cba"
+
+
+def test_a_child_may_say_that_it_ends(child: Child) -> None:
+    assert child.ask(b"last", 20) == b"last"
+    assert (child.is_alive(), child.ended) == (False, True)
+
+
+def test_an_order_that_takes_too_long_ends_the_child(child: Child) -> None:
+    child.ask(b"ready", 20)
+    begin = time.monotonic()
+    with pytest.raises(ChildOutOfTime):
+        child.ask(b"sleep", 0.3)
+    assert time.monotonic() - begin < 5
+    assert child.ended
+
+
+def test_a_crash_is_a_failure(child: Child) -> None:
+    with pytest.raises(ChildFailed) as caught:
+        child.ask(b"crash", 20)
+    assert type(caught.value) is ChildFailed
+    assert child.ended
+
+
+def test_one_that_somebody_else_ends_did_not_fail(child: Child) -> None:
+    with pytest.raises(ChildKilled, match="SIGKILL"):
+        child.ask(b"killed", 20)
+    assert child.ended
+
+
+def test_a_child_can_be_killed_while_it_works(child: Child) -> None:
+    child.ask(b"ready", 20)
+    threading.Timer(0.3, child.kill).start()
+    with pytest.raises(ChildFailed):
+        child.ask(b"sleep", 20)
+
+
+def test_one_that_ended_while_nobody_looked_is_not_alive(child: Child) -> None:
+    child.ask(b"ready", 20)
+    child.kill()
+    end = time.monotonic() + 5
+    while child.is_alive():
+        assert time.monotonic() < end
+    with pytest.raises(ChildFailed):
+        child.ask(b"abc", 20)
+
+
+PARENT = """
+import os
+from core.confined.run import Child
+from core.confined.wire import Limits
+limits = Limits(parent=os.getpid(), memory_bytes_max=2**28, settings={"turns": -1})
+child = Child("confined_program.Work", limits)
+child.ask(b"ready", 20)
+print(child._child.pid, flush=True)
+child.ask(b"sleep", 60)
+"""
+
+
+def test_it_dies_with_its_parent(module: Callable[[str], str], tmp_path: Path) -> None:
+    module(STANDING)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    with subprocess.Popen([sys.executable, "-c", PARENT], env=environment, cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        parent.kill()
+    try:
+        end = time.monotonic() + 10
+        while is_alive(number):
+            assert time.monotonic() < end, "the child outlived its parent"
+            time.sleep(0.01)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process is there and more than an entry that nobody has collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,62 @@
+"""Issues as columns: chunks, slices and single ones say the same; counts; a hundred thousand are read in a moment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.generate import generate
+from core.portfolio.portfolio import Portfolio
+from core.reconciliation import Issue, Issues, reconcile
+from core.reconciliation.issues import COLUMNS
+
+
+@pytest.fixture(scope="module")
+def issues() -> Issues:
+    """A book of 2,000 against one whose every price, spread and rating is another."""
+    columns = generate(loans=2_000).portfolio_columns()
+    codes, symbols = columns["rating_agency_a"]
+    other = {
+        "price": np.asarray(columns["price"]) + 1.0,
+        "spread": np.asarray(columns["spread"]) + 25.0,
+        "rating_agency_a": ((codes + 1) % len(symbols), symbols),
+        "borrower_name": (columns["borrower_name"][0], [name.upper() for name in columns["borrower_name"][1]]),
+    }
+    return reconcile(Portfolio.from_columns(columns | other), Portfolio.from_columns(columns)).issues
+
+
+def test_there_are_some_of_each_and_they_are_counted(issues: Issues) -> None:
+    told = list(issues)
+    assert len(told) == len(issues) > 6_000
+    by_field = issues.by_field()
+    assert set(by_field) == {"price", "rating_agency_a", "spread", "borrower_name"}
+    assert all(count == sum(one.field_name == field for one in told) for field, count in by_field.items())
+    assert issues.by_severity() == {
+        name: sum(one.severity == name for one in told) for name in ("critical", "error", "warning", "info")
+    }
+
+
+def test_chunks_slices_and_single_issues_agree(issues: Issues) -> None:
+    told = list(issues)
+    assert told[4_090:4_100] == issues[4_090:4_100] == [issues[at] for at in range(4_090, 4_100)]
+    assert issues[-1] == told[-1]
+    assert issues[::-500] == told[::-500]
+    chunk = issues.chunk(5_000, 10**9)
+    assert tuple(chunk) == COLUMNS
+    assert [Issue(*row) for row in zip(*chunk.values(), strict=True)] == told[5_000:]
+    assert all(values == [] for values in issues.chunk(10**9, 10**9 + 5).values())
+
+
+def test_places_that_are_none(issues: Issues) -> None:
+    for at in (len(issues), -len(issues) - 1):
+        with pytest.raises(IndexError):
+            issues[at]
+
+
+def test_an_order_by_severity_then_loan_then_field(issues: Issues) -> None:
+    told = [(one.severity, one.loan_key) for one in issues]
+    warnings = [key for severity, key in told if severity == "warning"]
+    seen = list(dict.fromkeys(warnings))
+    assert sorted(warnings, key=seen.index) == warnings
+    of_one = [one.field_name for one in issues if one.loan_key == seen[0] and one.severity == "warning"]
+    assert of_one == ["price", "rating_agency_a", "spread"]

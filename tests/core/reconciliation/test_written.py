@@ -1,0 +1,54 @@
+"""Values as text: no exponent, no noise, no date that is none."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.reconciliation.written import date_text, number_text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1_000_000.0, "1000000"),
+        (-2.5, "-2.5"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.1 + 0.2, "0.3"),
+        (0.00001, "0.00001"),
+        (1e-9, "0"),
+        (1e22, "10000000000000000000000"),
+        (265969.47000000003, "265969.47"),
+        (nan, ""),
+        (inf, "inf"),
+    ],
+)
+def test_numbers(number: float, text: str) -> None:
+    assert number_text(number) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=64))
+def test_a_number_reads_back_to_six_decimals_and_has_no_exponent(number: float) -> None:
+    text = number_text(number)
+    assert "e" not in text
+    assert float(text) == round(number, 6)
+
+
+@pytest.mark.parametrize(
+    ("days", "text"),
+    [
+        (0.0, "1970-01-01"),
+        (20_543.0, "2026-03-31"),
+        (20_543.75, "2026-03-31"),
+        (-1.0, "1969-12-31"),
+        (nan, ""),
+        (1e12, "1000000000000"),
+        (inf, "inf"),
+    ],
+)
+def test_dates(days: float, text: str) -> None:
+    assert date_text(days) == text

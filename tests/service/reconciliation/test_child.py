@@ -1,0 +1,155 @@
+"""A comparison is made in a child: its answer is a file of issues and what is known of them, or what stopped it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from core.confined.run import run, workplace
+from core.confined.tasks import in_thread
+from core.files.isolate import parse_isolated
+from core.files.read import read
+from core.files.write import write_workbook_rows
+from core.generate import GeneratedTape, generate, generate_tape
+from core.portfolio.fields import PROFILES
+from core.portfolio.portfolio import Portfolio
+from core.portfolio.trustees import TRUSTEES
+from core.reconciliation.isolate import read_tape_isolated
+from core.reconciliation.rules import RULES, tolerances_of
+from core.reconciliation.run import reconcile
+from core.reconciliation.tape import LOANS_FILE
+from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, Comparison, ComparisonFailed
+from tests.service.reconciliation.copied import parsed
+
+LIMITS: dict[str, Any] = {"memory_bytes_max": 2 * 1024**3, "seconds_max": 60.0}
+HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[GeneratedTape, Path]:
+    """A seeded tape, and the folder with its file and its book's."""
+    folder = tmp_path_factory.mktemp("made")
+    tape = generate_tape(generate(loans=200, seed=11), "trustee_b", 5)
+    tape.write(folder / "tape.xlsx")
+    tape.deal.write(folder / "book.xlsx")
+    return tape, folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    empty = tmp_path / "out"
+    empty.mkdir()
+    return empty
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def loans(made: tuple[GeneratedTape, Path], folder: Path) -> Path:
+    """The stored loans of the tape."""
+    read_tape_isolated(made[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
+    return folder / LOANS_FILE
+
+
+def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **other: Any) -> Compared:
+    """What comparing in a child answers; the issues are in the folder."""
+    reads = [comparison.loans, *comparison.paths]
+    with workplace(folder) as made:
+        return run(COMPARE, comparison, reads=reads, writes=made, stop=stop, **{**LIMITS, **other})
+
+
+def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> Comparison:
+    book = parse_isolated(book_path, folder)
+    told: dict[str, Any] = {
+        "loans": str(loans),
+        "manifest": book.manifest.to_json(),
+        "paths": tuple(str(path) for path in book.paths),
+        "mapping": msgspec.json.encode(PROFILES["standard_clo"]).decode(),
+        "rules": tuple(RULES),
+        "tolerances": tolerances_of(None),
+    }
+    return Comparison(**{**told, **other})
+
+
+def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    compared = compared_of(comparison_of(made[1] / "book.xlsx", loans, folder), folder)
+    expected = reconcile(
+        Portfolio.from_workbook(read(made[1] / "tape.xlsx"), TRUSTEES["trustee_b"]),
+        Portfolio.from_workbook(read(made[1] / "book.xlsx")),
+    )
+    assert compared.summary["issues_found"] == len(expected.issues) > 10
+    assert compared.summary["matched"] == expected.summary.matched
+    assert compared.stages == expected.stages
+    assert compared.warnings == list(expected.warnings)
+    assert compared.as_of == "2026-03-31"
+    rows = parsed((folder / ISSUES_FILE).read_text(encoding="utf-8"))
+    assert rows == [{name: getattr(issue, name) for name in rows[0]} for issue in expected.issues]
+
+
+def test_rules_and_tolerances_are_those_asked_for(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    asked: dict[str, Any] = {"rules": ("spread",), "tolerances": tolerances_of({"spread": 1e9})}
+    compared_of(comparison_of(made[1] / "book.xlsx", loans, folder, **asked), folder)
+    assert {row["rule"] for row in parsed((folder / ISSUES_FILE).read_text(encoding="utf-8"))} <= {
+        "borrower_name",
+        "identifier",
+        "duplicate",
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("Colour", "Weight"), ("red", 1)], "The workbook has no loans: no sheet has a header"),
+        ([HEADER], "The workbook has no loans: sheet 'Book' has none below its header that can be used."),
+    ],
+)
+def test_a_workbook_without_loans_cannot_be_compared(
+    loans: Path, tmp_path: Path, folder: Path, rows: list[Any], said: str
+) -> None:
+    write_workbook_rows(tmp_path / "book.xlsx", {"Book": rows})
+    comparison = comparison_of(tmp_path / "book.xlsx", loans, folder)
+    with pytest.raises(ComparisonFailed) as failed:
+        compared_of(comparison, folder)
+    assert str(failed.value).startswith(said)
+
+
+def test_the_limits_hold(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+    before = left_in(folder)
+    with pytest.raises(ComparisonFailed, match=r"Comparing takes longer than the limit of 0\.05 seconds"):
+        compared_of(comparison, folder, seconds_max=0.05)
+    with pytest.raises(ComparisonFailed):
+        compared_of(comparison, folder, memory_bytes_max=64 * 1024**2)
+    assert left_in(folder) == before
+
+
+def test_a_comparison_of_damaged_loans_fails(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+    loans.write_bytes(b"damaged")
+    with pytest.raises(ComparisonFailed, match="stopped before its end"):
+        compared_of(comparison, folder)
+
+
+def test_a_task_that_is_cancelled_ends_the_child(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    async def work() -> None:
+        comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+        compared = await in_thread(compared_of, comparison, folder)
+        assert compared.summary["matched"] > 100
+        task = asyncio.create_task(in_thread(compared_of, comparison, folder))
+        await asyncio.sleep(0.05)
+        begun = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - begun < 5
+        assert not (folder / ".confined").exists()
+
+    asyncio.run(work())
