@@ -16,10 +16,10 @@ from core.portfolio.fields import Mapping
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import ReconcileError, reconcile, tape
 from core.reconciliation.written import iso_day
-from service.reconciliation.copying import write_issues
+from service.reconciliation.copy_child import write_issues
 
 ISSUES_FILE: Final = "issues.copy"
-"""What the child writes, as `service.reconciliation.copying` does."""
+"""What the child writes, as `service.reconciliation.copy_child` does."""
 
 
 class ComparisonFailed(Exception):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.calculations.evaluator_actions import PROGRAM
+from service.calculations.evaluator_actions import EVALUATING
 from tests.conftest import Member, Stack, member, register
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux' count of processor time")
@@ -43,7 +43,7 @@ def processor_seconds(processes: list[Path]) -> tuple[float, float]:
     for process in processes:
         used = process.joinpath("stat").read_text().rpartition(")")[2].split()
         seconds = (int(used[11]) + int(used[12])) * TICK_SECONDS
-        if PROGRAM.encode() in process.joinpath("cmdline").read_bytes():
+        if EVALUATING.encode() in process.joinpath("cmdline").read_bytes():
             evaluators += seconds
         else:
             own += seconds

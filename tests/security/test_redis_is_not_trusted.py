@@ -65,9 +65,9 @@ def test_what_stands_in_the_queues_is_never_run_and_stops_no_worker(
         "a pickle alone": pickle.dumps(Hostile(proof)),
     }
     with Redis.from_url(stack.redis_url) as redis:
-        for queue in (f"cushion:queue:{name}" for name in QUEUES):
+        for place, queue in enumerate(f"cushion:queue:{name}" for name in QUEUES):
             for number, payload in enumerate(entries.values()):
-                name = f"task_{number:032x}:1"
+                name = f"task_{place:016x}{number:016x}:1"  # what one worker has taken, another passes by for a while
                 redis.set(f"arq:job:{name}", payload)
                 redis.zadd(queue, {name: time.time() * 1000})
             redis.rpush("arq:job:task_" + "f" * 32 + ":1", "no text at all")

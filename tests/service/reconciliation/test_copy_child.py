@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation.run import reconcile
-from service.reconciliation.copying import KEY_BYTES, VALUE_CHARACTERS, write_issues
+from service.reconciliation.copy_child import KEY_BYTES, VALUE_CHARACTERS, write_issues
 from tests.service.reconciliation.copied import parsed
 
 
