@@ -9,6 +9,9 @@
 
 import numpy as np
 
+from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
+from core.portfolio.ratings import DEFAULTED
+
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -81,10 +84,11 @@ cdef enum:
     LIENS = 8
     SAME_NOTCH = 3  # the row of recovery_by_kind without a notch difference
     SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
-    DEFAULTED_RANK = 22
+    RANKS = 32  # room in a table by rank: _block.h keeps five bits of one
 
 cdef double DAYS_A_YEAR = 365.25
-cdef double DEFAULTED_DAYS = 90.0  # past due for so long is defaulted
+cdef uint8_t DEFAULTED_RANK = DEFAULTED
+cdef double DEFAULTED_DAYS = DAYS_PAST_DUE_DEFAULTED
 cdef double OVER_30_DAYS = 30.000000000000004  # the least number of days that is more than 30
 cdef double WORTHLESS_YEARS = 3.0  # a default older than that is carried at nothing
 cdef double DIP_RECOVERY = 50.0
@@ -206,7 +210,7 @@ cdef class Tally:
     cdef void* _room
     cdef size_t _room_size
     cdef double[::1] _industry_table
-    cdef double _rating_table[SHARES][32][16]  # by rank and the bits of `_add_ratings`
+    cdef double _rating_table[SHARES][RANKS][16]  # by rank and the bits of `_add_ratings`
     cdef double _category_table[SHARES][LIENS][4]  # by lien, and whether cov-lite and fixed
     cdef double _rare_flags[7]
     cdef uint8_t _worst_rank
@@ -344,14 +348,14 @@ cdef int _make_room(Tally self) except -1:
 
 cdef int _read_tables(Tally self) except -1:
     """The margins of the two tables by category."""
-    cdef double ranks[DEFAULTED_RANK + 1]
+    cdef double ranks[RANKS]
     cdef double bucket[4]
     cdef double lien[LIENS]
     cdef double par
     cdef int share, rank, bits, at
     if self._worst_rank > DEFAULTED_RANK:
-        raise ValueError("a rating rank is above 22")
-    ranks[:] = [0.0] * 23
+        raise ValueError(f"a rating rank is above {DEFAULTED_RANK}")
+    ranks[:] = [0.0] * 32
     bucket[:] = [0.0] * 4
     lien[:] = [0.0] * 8
     for share in range(SHARES):
@@ -368,7 +372,7 @@ cdef int _read_tables(Tally self) except -1:
                 lien[at] += par
                 self._rare_flags[0] += par if bits & COV_LITE else 0.0
                 self._rare_flags[1] += par if bits & FIXED else 0.0
-    self.par_by_rank = tuple(ranks)
+    self.par_by_rank = tuple([ranks[at] for at in range(DEFAULTED_RANK + 1)])
     self.par_by_bucket = tuple(bucket)
     self.par_by_lien = tuple(lien)
     self.par_by_flag = tuple(self._rare_flags)

@@ -309,9 +309,9 @@ def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
         "loans": portfolio.row_count,
         "performing": tally.performing_rows,
         "defaulted": tally.defaulted_rows,
-        "ignored_blank_par": notes.get("ignored_blank_par", tally.blank_rows),
-        "negative_par_rows": notes.get("negative_par_rows", tally.negative_rows),
-        **{name: notes[name] for name in _LOSSES if notes.get(name)},
+        "ignored_blank_par": tally.blank_rows if notes.ignored_blank_par is None else notes.ignored_blank_par,
+        "negative_par_rows": tally.negative_rows if notes.negative_par_rows is None else notes.negative_par_rows,
+        **{name: count for name in _LOSSES if (count := getattr(notes, name))},
     }
 
 
@@ -319,8 +319,7 @@ _LOSSES: Final = (
     "sheets_not_read", "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers",
     "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
 )  # fmt: skip
-"""What a mapping notes of sheets and rows that it left out, of rows that it added up and of cells that it could not
-use; shown where there are any."""
+"""Fields of `Notes` that are shown where there are any: sheets and rows left out, rows added up, cells of no use."""
 
 
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}

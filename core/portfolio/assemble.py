@@ -14,6 +14,7 @@ from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn
 from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
 
 SUMMED: Final = ("par_value", "unfunded")
@@ -49,7 +50,7 @@ class Loans:
     tranches: Tranches | None = None
     deal: Deal = field(default_factory=Deal)
     sheet_name: str = "Holdings"
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: Notes = field(default_factory=Notes)
     source_cells: dict[str, str] = field(default_factory=dict)
     lots: NDArray[np.int32] | None = None
     conflicting: NDArray[np.bool_] | None = None
@@ -61,7 +62,7 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
     _placeholders(loans)
     _unpriced(loans)
     par = loans.numbers.get("par_value")
-    loans.notes["negative_par_rows"] = 0 if par is None else int(np.count_nonzero(par < 0))
+    loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
     _lots(loans)
     names = {target: Names(column.codes, Strings(column.text)) for target, column in loans.texts.items()}
     names |= {target: Names(codes, values) for target, (codes, values) in loans.categories.items()}
@@ -72,7 +73,7 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
     obligor = _obligor(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
     if obligor is not None:
         names["obligor"] = obligor
-        loans.notes["rows_without_obligor"] = int(np.count_nonzero(obligor.codes < 0))
+        loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
     _fixed(loans, names.get("base_rate"))
     return Portfolio(
         row_count=loans.row_count,
@@ -140,7 +141,7 @@ def _identifiers(loans: Loans) -> None:
     for target, column in moved:
         own = loans.texts.get(target)
         loans.texts[target] = column if own is None else _filled(own, column)
-    loans.notes["destroyed_identifiers"] = destroyed
+    loans.notes.destroyed_identifiers = destroyed
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
@@ -192,7 +193,7 @@ def _placeholders(loans: Loans) -> None:
         several = parsing.spread_out(low < high, False, column.codes)
         count += int(np.count_nonzero(several))
         loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
-    loans.notes["placeholder_identifiers"] = count
+    loans.notes.placeholder_identifiers = count
 
 
 def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
@@ -237,7 +238,6 @@ def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64])
 def _lots(loans: Loans) -> None:
     """Add up the rows of one identifier into the first of them."""
     keys = _position_keys(loans)
-    loans.notes["lots"] = loans.notes["conflicting_lots"] = 0
     if keys is None or loans.row_count < 2:
         return
     count = np.bincount(keys + 1)
@@ -250,9 +250,9 @@ def _lots(loans: Loans) -> None:
     weight = np.zeros(len(members)) if par is None else np.nan_to_num(par[members])
     order = np.lexsort((members, -weight, group))
     leads = members[order[np.searchsorted(group[order], np.arange(len(first)))]]
-    loans.notes["lots"] = len(members)
+    loans.notes.lots = len(members)
     conflicts = _conflicts(loans, members, group, len(first))
-    loans.notes["conflicting_lots"] = int(np.count_nonzero(conflicts))
+    loans.notes.conflicting_lots = int(np.count_nonzero(conflicts))
     # Every row but the later lots stays, and shows the position's largest lot.
     keep = np.ones(loans.row_count, np.bool_)
     keep[members] = False
@@ -426,7 +426,7 @@ def _unpriced(loans: Loans) -> None:
     up, whose mean a 0 would lower."""
     bought = loans.numbers.get("purchase_price")
     if bought is not None and (bought == 0).any():
-        loans.notes["zero_purchase_prices"] = int(np.count_nonzero(bought == 0))
+        loans.notes.zero_purchase_prices = int(np.count_nonzero(bought == 0))
         loans.numbers["purchase_price"] = np.where(bought == 0, np.nan, bought)
     price = loans.numbers.get("price")
     if price is None:
@@ -436,4 +436,4 @@ def _unpriced(loans: Loans) -> None:
         return
     zero &= ~defaulted(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
     loans.numbers["price"] = np.where(zero, np.nan, price)
-    loans.notes["zero_prices"] = int(np.count_nonzero(zero))
+    loans.notes.zero_prices = int(np.count_nonzero(zero))

@@ -63,10 +63,10 @@ def portfolio_from_columns(
         _read(loans, name, values)
     loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
     loans.deal = deal if isinstance(deal, Deal) else _deal(deal or {})
-    loans.notes["holdings_found"] = True
-    loans.notes["matched_columns"] = {name: name for name in sorted(columns)}
+    loans.notes.holdings_found = True
+    loans.notes.matched_columns = {name: name for name in sorted(columns)}
     blank = np.isnan(loans.numbers["par_value"])
-    loans.notes["ignored_blank_par"] = int(np.count_nonzero(blank))
+    loans.notes.ignored_blank_par = int(np.count_nonzero(blank))
     if blank.any():
         take(loans, np.flatnonzero(~blank))
     return assemble(loans)
@@ -113,7 +113,7 @@ def _read(loans: Loans, name: str, values: Any) -> None:
     elif kind == "date" and name == "as_of":
         days = _dates(name, values)
         if np.isfinite(days).any():
-            loans.notes["as_of_column"] = float(np.nanmax(days))
+            loans.notes.as_of_column = float(np.nanmax(days))
     elif kind == "date":
         loans.numbers[name] = _dates(name, values)
     elif kind == "boolean":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from core.portfolio.fields import (
 )
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Deal, Portfolio
 from core.portfolio.profile import pipeline
 
@@ -156,15 +157,11 @@ def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: floa
     holdings = chosen(rated)
     cells = tranche_cells | deal_cells
     if holdings is None:
-        notes = {
-            "holdings_found": False,
-            "message": f"no sheet has a header that {header_words(mapping)}",
-        }
+        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}")
         return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
-    if passed_over := _passed_over(rated, holdings, mapping):
-        loans.notes["sheets_not_read"] = passed_over
+    loans.notes.sheets_not_read = _passed_over(rated, holdings, mapping)
     loans.tranches, loans.deal = tranches, _dated(deal, reader.as_of, as_of)
     loans.source_cells = cells | loans.source_cells
     return assemble(loans, lambda ids: read_amortization(book, ids))
@@ -193,7 +190,6 @@ class Reader:
         self._required = [one.target for one in mapping.fields if one.required]
         self._loan_cells: dict[int, Cells] = {}
         self._rows: NDArray[np.int64] | slice = slice(0, 0)
-        self._counts: dict[str, int] = {}
         self.unreadable: dict[str, int] = {}
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
@@ -211,7 +207,7 @@ class Reader:
         columns = self.columns
         par = self._par(columns)
         rows = self.rows = table.pick(self.below, self.found, self.mapping, par)
-        self._rows, self._counts = rows.rows, rows.counts
+        self._rows = rows.rows
         self.unreadable.pop("par_value", None)  # such a row is no loan, and counted as one without a par
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
@@ -329,7 +325,7 @@ class Reader:
 
     def _liens(self, loans: Loans, cells: Cells, column: int) -> NDArray[np.uint8]:
         present = cells.present()
-        loans.notes["lien_blank_rows"] = int(np.count_nonzero(~present))
+        loans.notes.lien_blank_rows = int(np.count_nonzero(~present))
         if parsing.is_second_lien_flag(self.found.texts[column]):
             flags = parsing.read_flags(cells, "lien_type")
             said = np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
@@ -337,7 +333,7 @@ class Reader:
         text = parsing.read_text(cells)
         read = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
         read = spread_out(read, Lien.BLANK, text.codes)
-        loans.notes["lien_unrecognised_rows"] = int(np.count_nonzero(read == Lien.OTHER))
+        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(read == Lien.OTHER))
         return read
 
     def _base_rate(self, loans: Loans, place: int) -> None:
@@ -386,8 +382,7 @@ class Reader:
         for target, work in self._works.items():
             if work.rules and target in self.columns and (counts := pipeline.failures(work, self._typed(loans, work))):
                 failed[target] = counts
-        if failed:
-            loans.notes["rule_failures"] = failed
+        loans.notes.rule_failures = failed
 
     def _typed(self, loans: Loans, work: pipeline.Work) -> NormalColumn:
         """A field's values as its rules see them."""
@@ -400,19 +395,22 @@ class Reader:
         return (typed.read_dates(cells, None) if kind == "date" else typed.read_booleans(cells, target)).column
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
-        notes: dict[str, Any] = loans.notes
-        texts = self.found.texts
-        notes["holdings_found"] = True
-        notes["header_row"] = self.found.row
-        notes["matched_columns"] = {
-            target: " ".join(texts[column].split()) for target, column in sorted(columns.items())
-        }
-        notes["missing_required"] = [target for target in self._required if target not in columns]
-        notes["error_cells"] = sum(self.cells(column).error_count() for column in columns.values())
-        if self.unreadable:
-            notes["unreadable_cells"] = self.unreadable
-        notes.update(self._counts)
-        notes.setdefault("ignored_blank_par", 0)
+        notes, texts, counts = loans.notes, self.found.texts, self.rows.counts
+        notes.holdings_found = True
+        notes.header_row = self.found.row
+        notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
+        notes.missing_required = [target for target in self._required if target not in columns]
+        notes.error_cells = sum(self.cells(column).error_count() for column in columns.values())
+        notes.unreadable_cells = self.unreadable
+        notes.ignored_blank_par = counts.get("ignored_blank_par", 0)
+        notes.section_rows = counts.get("section_rows", 0)
+        notes.total_rows = counts.get("total_rows", 0)
+        notes.subtotal_rows = counts.get("subtotal_rows", 0)
+        notes.cash_rows = counts.get("cash_rows", 0)
+        notes.repeated_headers = counts.get("repeated_headers", 0)
+        notes.unidentified_rows = counts.get("unidentified_rows", 0)
+        notes.rows_after_end = counts.get("rows_after_end", 0)
+        notes.filled_borrowers = counts.get("filled_borrowers", 0)
         name = self._sheet.name.replace("'", "''")
         kept = self._rows
         places = (

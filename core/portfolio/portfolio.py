@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.grid.sheet import Workbook
 from core.portfolio.fields import Mapping
+from core.portfolio.notes import Notes
 from core.portfolio.ratings import DEFAULTED
 
 
@@ -153,13 +154,8 @@ class Portfolio:
     deal: Deal = Deal()
     amortization: Amortization | None = None
     sheet_name: str = "Holdings"
-    notes: dict[str, Any] = field(default_factory=dict)
-    """What the mapping saw. holdings_found (False: no sheet with loans, `message` says so), header_row (0-based),
-    matched_columns (field -> header), missing_required, and counts of rows: ignored_blank_par, negative_par_rows, lots,
-    conflicting_lots, rows_without_obligor, lien_blank_rows, lien_unrecognised_rows, zero_prices (rows before lots are
-    added up), zero_purchase_prices, total_rows, subtotal_rows, section_rows, repeated_headers, unidentified_rows,
-    filled_borrowers, rows_after_end; of cells: error_cells, destroyed_identifiers, placeholder_identifiers,
-    unreadable_cells (field -> count)."""
+    notes: Notes = field(default_factory=Notes)
+    """What its reader saw beside the loans."""
     source_cells: dict[str, str] = field(default_factory=dict)
     """Field -> the A1 range of its source column with the sheet's name, for the explanation of a result; fields of the
     notes and the deal as tranches.current_balance, deal.principal_cash."""

@@ -7,8 +7,7 @@ left out where its symbol tells it.
 from __future__ import annotations
 
 from collections.abc import Container
-from collections.abc import Mapping as Dict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast, get_args
 
 import numpy as np
@@ -18,6 +17,7 @@ from core.grid.address import ROWS_MAX
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet
 from core.portfolio import ratings
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Names, Portfolio, Strings
 from core.values import Kind
 
@@ -187,7 +187,7 @@ def _joined(texts: list[Text]) -> Text:
 # From a sheet ---------------------------------------------------------------------------------------------------------
 
 
-def from_sheet(sheet: Sheet, notes: Dict[str, Any] | None = None) -> Portfolio:
+def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
     """The loans of a sheet that `to_sheet` made; `notes` are what the mapping that read them saw.
 
     Raises:
@@ -216,7 +216,7 @@ def from_sheet(sheet: Sheet, notes: Dict[str, Any] | None = None) -> Portfolio:
         ranks,
         lien=marks["lien"].astype(np.uint8) if "lien" in marks else None,
         sheet_name=sheet.name,
-        notes=dict(notes or {}),
+        notes=Notes() if notes is None else replace(notes),
         lots=marks["lots"].astype(np.int32) if "lots" in marks else None,
         conflicting=marks["conflicting"] != 0 if "conflicting" in marks else None,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
+from core.portfolio.ratings import DEFAULTED
 from core.reconciliation import _compare, _match, _prints
 from core.reconciliation.match import Keys, Matched, Rows
 from core.reconciliation.rules import (
@@ -47,7 +48,7 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 _SOUND: Final = {"cusip": _match.CUSIP, "loanx_id": _match.LOANX, "isin": _match.ISIN}
-_RANK_FIRST, _RANK_LAST = 1, 22
+_RANK_FIRST, _RANK_LAST = 1, DEFAULTED
 _CODE: Final[dict[Severity | None, int]] = {None: 0}
 _CODE.update({severity: code for code, severity in enumerate(SEVERITIES, 1)})
 _TYPE: Final = {issue_type: code for code, issue_type in enumerate(ISSUE_TYPES)}

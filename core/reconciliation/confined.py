@@ -29,13 +29,15 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
         loans = tape.read_loans(read(order.path), TRUSTEES[order.trustee])
     except FileRefused as refusal:
         raise tape.TapeRefused(str(refusal)) from refusal
+    notes = loans.notes
+    assert notes.header_row is not None, "the loans of a tape stand below a header"
     write_sheet(stored.to_sheet(loans, fields=tape.COMPARED), folder / tape.LOANS_FILE)
     return TapeAnswer(
         loan_count=loans.row_count,
         total_par=tape.total_par(loans),
         sheet_name=loans.sheet_name,
-        header_row=loans.notes["header_row"] + 1,
-        columns={field: text[:COLUMN_CHARACTERS] for field, text in loans.notes["matched_columns"].items()},
+        header_row=notes.header_row + 1,
+        columns={field: text[:COLUMN_CHARACTERS] for field, text in notes.matched_columns.items()},
         as_of=iso_day(loans.deal.as_of),
         warnings=tuple(tape.warnings_of(loans)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.fields import IDENTIFIERS, Mapping
 from core.portfolio.layout import header
 from core.portfolio.mapping import Holdings, candidates, chosen
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Portfolio
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -71,21 +72,17 @@ def warnings_of(loans: Portfolio) -> list[str]:
     """What the sender of a tape should know of how it was read."""
     notes = loans.notes
     told = [
-        (notes.get("ignored_blank_par", 0), "{} left out for want of a readable par.", "row"),
-        (notes.get("unidentified_rows", 0), "{} left out for want of a name and an identifier.", "row"),
-        (notes.get("rows_after_end", 0), "{} left out below the end of the table.", "row"),
-        (
-            notes.get("destroyed_identifiers", 0),
-            "{} lost to a spreadsheet that made a number of it.",
-            "identifier",
-        ),
-        (notes.get("conflicting_lots", 0), "{} of several lots that differ in a rating or the maturity.", "position"),
-        (notes.get("error_cells", 0), "{} with an error counted as blank.", "cell"),
+        (notes.ignored_blank_par or 0, "{} left out for want of a readable par.", "row"),
+        (notes.unidentified_rows, "{} left out for want of a name and an identifier.", "row"),
+        (notes.rows_after_end, "{} left out below the end of the table.", "row"),
+        (notes.destroyed_identifiers, "{} lost to a spreadsheet that made a number of it.", "identifier"),
+        (notes.conflicting_lots, "{} of several lots that differ in a rating or the maturity.", "position"),
+        (notes.error_cells, "{} with an error counted as blank.", "cell"),
     ]
-    unreadable = notes.get("unreadable_cells", {})
+    unreadable = notes.unreadable_cells
     told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
     warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
-    if passed_over := notes.get("sheets_not_read"):
+    if passed_over := notes.sheets_not_read:
         sheets = f"sheet{'' if len(passed_over) == 1 else 's'} {_listed(passed_over)}"
         warnings.insert(0, f"Loans on {sheets} were not read, only those on {_quoted(loans.sheet_name)}.")
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
@@ -115,13 +112,13 @@ def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
     return header.detect(sheet).names if any(column is not None for column in sheet.columns) else []
 
 
-def _nothing_usable(holdings: Holdings, notes: dict[str, Any]) -> str:
+def _nothing_usable(holdings: Holdings, notes: Notes) -> str:
     below = holdings.sheet.row_count - holdings.found.row - 1
     if below <= 0:
         return "has no loans below it."
     rows = f"{below:,} row{'' if below == 1 else 's'} below it"
     par = _quoted(holdings.found.texts.get(holdings.found.columns["par_value"][0], "par"))
-    if notes.get("ignored_blank_par", 0):
+    if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."
     return f"has {rows}, of which none is a loan."
 

@@ -147,11 +147,11 @@ def _loans(file: Path, mapping: Any) -> Portfolio:
         portfolio = Portfolio.from_workbook(book, mapping)
     if portfolio.row_count:
         return portfolio
-    if not portfolio.notes.get("holdings_found"):
+    if not portfolio.notes.holdings_found:
         sheets = _listed([sheet.name for sheet in book.sheets])
-        raise Refused(f"{file}: {portfolio.notes.get('message', 'no sheet with loans')}; its sheets are {sheets}")
-    headers = _listed(list(portfolio.notes.get("matched_columns", {}).values()))
-    blank = portfolio.notes.get("ignored_blank_par", 0)
+        raise Refused(f"{file}: {portfolio.notes.message}; its sheets are {sheets}")
+    headers = _listed(list(portfolio.notes.matched_columns.values()))
+    blank = portfolio.notes.ignored_blank_par
     reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
     raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
 

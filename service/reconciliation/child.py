@@ -94,6 +94,6 @@ def compare(order: Comparison, folder: Path) -> Compared:
 
 
 def _no_loans(book: Portfolio) -> str:
-    if not book.notes.get("holdings_found"):
-        return f"The workbook has no loans: {book.notes.get('message', 'no sheet has a header of loans')}."
+    if not book.notes.holdings_found:
+        return f"The workbook has no loans: {book.notes.message}."
     return f"The workbook has no loans: sheet {book.sheet_name!r} has none below its header that can be used."

@@ -26,6 +26,7 @@ from core.compliance.run import (
     status_of,
 )
 from core.compliance.suites import CATALOGUE
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
 
@@ -472,7 +473,7 @@ def test_no_number_is_too_wild(par: list[float], cash: float, rate: float) -> No
 def test_details_explain_the_figure(g1: Build) -> None:
     """Formula, cells, unit, numerator and denominator, coverage, what became of the rows, the names."""
     cells = {"par_value": "Holdings!C5:C17", "borrower_name": "Holdings!A5:A17", "price": "Holdings!D5:D17"}
-    portfolio = replace(g1(), source_cells=cells, notes={"ignored_blank_par": 2, "error_cells": 1})
+    portfolio = replace(g1(), source_cells=cells, notes=Notes(ignored_blank_par=2, error_cells=1))
     details = run_suite(portfolio, test_ids=["single_obligor_concentration"])[0].details
     assert details is not None
     assert details.formula == "largest obligor's par / CPA x 100"

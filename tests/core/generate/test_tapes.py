@@ -304,7 +304,7 @@ def test_a_written_tape_says_what_its_columns_say(tmp_path: Path, trustee: str, 
             assert texts(found, field) == texts(expected, field), field
     for field in ("is_defaulted", "cov_lite"):
         assert np.array_equal(found.flags[field], expected.flags[field]), field
-    assert found.notes["conflicting_lots"] == 0
+    assert found.notes.conflicting_lots == 0
 
 
 def texts(portfolio: Portfolio, field: str) -> list[str | None]:

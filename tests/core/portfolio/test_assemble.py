@@ -154,7 +154,7 @@ def test_cusips_that_a_spreadsheet_took_for_numbers(map_rows: MapRows) -> None:
     portfolio = map_rows(rows)
     assert named(portfolio, "cusip") == ["037833100", None, None, "594918104", "12345678"]
     assert portfolio.numbers["par_value"].tolist() == [3, 3, 4, 5, 6]
-    assert portfolio.notes["destroyed_identifiers"] == 2
+    assert portfolio.notes.destroyed_identifiers == 2
 
 
 LOT_HEADER = [
@@ -192,7 +192,7 @@ def test_lots_of_one_identifier_are_one_position(map_rows: MapRows) -> None:
     assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
     assert named(portfolio, "borrower_name") == ["Large", "Other", "Third"]
     assert named(portfolio, "industry") == ["Wholesale", "Retail", "Retail"]
-    assert (portfolio.notes["lots"], portfolio.notes["conflicting_lots"], portfolio.notes["negative_par_rows"]) == (
+    assert (portfolio.notes.lots, portfolio.notes.conflicting_lots, portfolio.notes.negative_par_rows) == (
         3,
         1,
         1,
@@ -258,7 +258,7 @@ def test_a_placeholder_does_not_make_lots_of_loans_to_several_borrowers(map_rows
     )
     assert portfolio.numbers["par_value"].tolist() == [1.0, 2.0, 3.0]
     assert named(portfolio, "cusip") == [None, None, None]
-    assert portfolio.notes["placeholder_identifiers"] == 3
+    assert portfolio.notes.placeholder_identifiers == 3
 
 
 def test_an_own_identifier_of_one_borrower_makes_lots(map_rows: MapRows) -> None:
@@ -266,7 +266,7 @@ def test_an_own_identifier_of_one_borrower_makes_lots(map_rows: MapRows) -> None
     rows = [["AB-17", "Alpha Inc", 1.0, 99], ["AB-17", "ALPHA INC.", 2.0, 99], ["AB-18", "Alpha Inc", 4.0, 99]]
     portfolio = map_rows([header, *rows])
     assert portfolio.numbers["par_value"].tolist() == [3.0, 4.0]
-    assert portfolio.notes["placeholder_identifiers"] == 0
+    assert portfolio.notes.placeholder_identifiers == 0
     # A CUSIP names one facility however its borrower is spelt.
     rows = [["037833100", "Alpha Holdings", 1.0, 99], ["037833100", "Alpha Borrower", 2.0, 99]]
     assert map_rows([header, *rows]).numbers["par_value"].tolist() == [3.0]
@@ -276,4 +276,4 @@ def test_an_own_identifier_of_one_borrower_makes_lots(map_rows: MapRows) -> None
 def test_a_number_with_a_spreadsheets_exponent_is_a_destroyed_identifier(map_rows: MapRows, figure: float) -> None:
     portfolio = map_rows([["CUSIP", "Issuer", "Par", "Price"], [figure, "A", 1.0, 99], ["037833100", "B", 1.0, 99]])
     assert named(portfolio, "cusip") == [None, "037833100"]
-    assert portfolio.notes["destroyed_identifiers"] == 1
+    assert portfolio.notes.destroyed_identifiers == 1

@@ -68,7 +68,7 @@ def test_lots_are_added_up_and_blank_par_left_out() -> None:
         {"par_value": [1.0, np.nan, 3.0], "borrower_name": ["A", "B", "A"], "loanx_id": ["LX100001"] * 3}
     )
     assert portfolio.numbers["par_value"].tolist() == [4]
-    assert portfolio.notes["ignored_blank_par"] == 1
+    assert portfolio.notes.ignored_blank_par == 1
 
 
 def test_the_callers_arrays_are_not_written() -> None:

@@ -58,8 +58,8 @@ def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBo
     for sheets in ({}, {"Sheet1": []}, {"Sheet1": [["hello"], ["world"]]}):
         portfolio = Portfolio.from_workbook(make_book(sheets), as_of=7.0)
         assert portfolio.row_count == 0
-        assert portfolio.notes["holdings_found"] is False
-        assert portfolio.notes["message"] == (
+        assert portfolio.notes.holdings_found is False
+        assert portfolio.notes.message == (
             "no sheet has a header that names 3 fields of Standard CLO holdings, one of them par_value, cusip, "
             "loanx_id, isin"
         )
@@ -69,13 +69,13 @@ def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBo
 def test_what_a_mapping_of_ones_own_looks_for_is_told_within_bounds(make_book: MakeBook) -> None:
     columns = {f"C{at}": {"target": f"f{at}", "type": "string"} for at in range(300)}
     mapping = configured({"source_type": "custom", "mappings": columns}, id="own", name="Own")
-    said = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes["message"]
+    said = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes.message
     assert said == "no sheet has a header that names 3 fields of Own, one of them f0, f1, f2, f3, f4, f5, f6, f7, ..."
 
 
 def test_a_missing_required_column_is_told(map_rows: MapRows) -> None:
     portfolio = map_rows([["LoanX ID", "Issuer", "Price"], ["LX100001", "A", 99.0]])
-    assert portfolio.notes["missing_required"] == ["par_value"]
+    assert portfolio.notes.missing_required == ["par_value"]
     assert portfolio.row_count == 1
     assert "par_value" not in portfolio.numbers
 
@@ -160,7 +160,7 @@ def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any
         assert np.allclose(portfolio.numbers[target], values, rtol=0, atol=1e-9, equal_nan=True), target
     assert named(portfolio, "base_rate") == ["SOFR-3M", None]
     assert named(portfolio, "currency") == ["USD", "EUR"]
-    assert portfolio.notes["negative_par_rows"] == 1
+    assert portfolio.notes.negative_par_rows == 1
 
 
 def test_a_header_says_the_unit(map_rows: MapRows) -> None:
@@ -190,7 +190,7 @@ def test_a_price_of_zero_is_none_unless_defaulted(map_rows: MapRows) -> None:
     )
     assert np.array_equal(portfolio.numbers["price"], [np.nan, 0, 95], equal_nan=True)
     assert portfolio.flags["is_defaulted"].tolist() == [0, 1, 0]
-    assert portfolio.notes["zero_prices"] == 1
+    assert portfolio.notes.zero_prices == 1
 
 
 def test_error_cells_are_blank_and_counted(map_rows: MapRows) -> None:
@@ -198,8 +198,8 @@ def test_error_cells_are_blank_and_counted(map_rows: MapRows) -> None:
         [HEADER, ["LX100001", "A", 1.0, "#N/A"], ["LX100002", "#REF!", 2.0, 99.0], ["LX100003", "C", "#VALUE!", 99.0]]
     )
     assert portfolio.numbers["par_value"].tolist() == [1, 2]
-    assert portfolio.notes["error_cells"] == 2
-    assert portfolio.notes["ignored_blank_par"] == 1
+    assert portfolio.notes.error_cells == 2
+    assert portfolio.notes.ignored_blank_par == 1
 
 
 def test_ratings_flags_and_liens(map_rows: MapRows) -> None:
@@ -230,10 +230,10 @@ def test_ratings_flags_and_liens(map_rows: MapRows) -> None:
     }
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == [Lien.FIRST_LIEN, Lien.BLANK, Lien.SECOND_LIEN]
-    assert portfolio.notes["lien_blank_rows"] == 1
+    assert portfolio.notes.lien_blank_rows == 1
     assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
     assert portfolio.flags["is_dip"].tolist() == [1, 0, 0]
-    assert portfolio.notes["unreadable_cells"] == {"rating": 1, "rating_agency_a": 1}
+    assert portfolio.notes.unreadable_cells == {"rating": 1, "rating_agency_a": 1}
     assert portfolio.defaulted().tolist() == [True, False, False]
 
 
@@ -328,7 +328,7 @@ def test_trustee_b_flat_file(map_rows: MapRows) -> None:
     assert portfolio.numbers["par_value"].tolist() == [1000, 700, 0]
     assert portfolio.numbers["spread"][0] == pytest.approx((600 * 375 + 400 * 350) / 1000)
     assert portfolio.ranks["rating_agency_a"].tolist() == [15, 0, 14]
-    assert (portfolio.notes["lots"], portfolio.notes["conflicting_lots"]) == (2, 1)
+    assert (portfolio.notes.lots, portfolio.notes.conflicting_lots) == (2, 1)
 
 
 def test_trustee_c_portal_export(map_rows: MapRows) -> None:
@@ -437,7 +437,7 @@ def test_the_order_of_rows_and_of_the_text_pool_does_not_matter(make_book: MakeB
         make_book({"Holdings": [BOOK_HEADER, *shuffled]}, order=lambda pool: sorted(pool, reverse=True))
     )
     assert summary(straight) == summary(turned)
-    assert straight.notes["conflicting_lots"] == turned.notes["conflicting_lots"]
+    assert straight.notes.conflicting_lots == turned.notes.conflicting_lots
 
 
 MESS = ["titles", "two rows", "total", "merged", "errors", "text", "percent", "trailing", "lots", "negative"]
@@ -545,8 +545,8 @@ def test_a_real_deal(path: Path) -> None:
     assert portfolio.tranches.classes[0] == "Class X"
     assert portfolio.tranches.current_balance[~portfolio.tranches.is_income].sum() == 462_400_000
     assert np.array_equal(portfolio.tranches.oc_trigger[3:7], [124.3, 115.2, 108.9, 104.2])
-    assert portfolio.notes["total_rows"] == 1
-    assert portfolio.notes["header_row"] == 4
+    assert portfolio.notes.total_rows == 1
+    assert portfolio.notes.header_row == 4
 
 
 def test_a_header_without_loans_gives_way_to_a_sheet_with_some(make_book: MakeBook) -> None:
@@ -600,7 +600,7 @@ def test_a_price_of_zero_on_one_lot_does_not_lower_the_others(map_rows: MapRows)
     rows = [HEADER, ["LX100001", "A", 1.0, 98.0], ["LX100001", "A", 1.0, 0], ["LX100002", "B", 1.0, 90.0]]
     portfolio = map_rows(rows)
     assert portfolio.numbers["price"].tolist() == [98.0, 90.0]
-    assert portfolio.notes["zero_prices"] == 1
+    assert portfolio.notes.zero_prices == 1
 
 
 def test_a_purchase_price_of_zero_is_none(map_rows: MapRows) -> None:
@@ -686,8 +686,8 @@ def test_a_mapping_s_transforms_are_made_before_anything_is_read(make_book: Make
     assert portfolio.numbers["maturity_date"].tolist() == [days(2031, 9, 5), days(2031, 9, 6), days(2031, 9, 7)]
     assert portfolio.ranks["rating_agency_a"].tolist() == [15, 16, 16]
     assert portfolio.flags["cov_lite"].tolist() == [1, 0, 0]
-    assert portfolio.notes["repeated_headers"] == 1
-    assert "rule_failures" not in portfolio.notes
+    assert portfolio.notes.repeated_headers == 1
+    assert not portfolio.notes.rule_failures
 
 
 def test_a_lookup_alone_leaves_the_unit_to_be_told_by_the_column(make_book: MakeBook) -> None:
@@ -696,7 +696,7 @@ def test_a_lookup_alone_leaves_the_unit_to_be_told_by_the_column(make_book: Make
     rows += [["LX100008", "B", 1.0, 99.0, "Call Desk"], ["LX100009", "C", 1.0, 99.0, "wide"]]
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
     assert np.array_equal(portfolio.numbers["spread"], [350, 350, 350, np.nan, 800], equal_nan=True)
-    assert "unreadable_cells" not in portfolio.notes
+    assert not portfolio.notes.unreadable_cells
 
 
 def test_defaults_stand_in_for_blanks_in_the_field_s_unit(make_book: MakeBook) -> None:
@@ -748,13 +748,13 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
         ["LX100003", "C", 3.0, 99.0, 0.045, None, None],
     ]
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
-    assert portfolio.notes["rule_failures"] == {
+    assert portfolio.notes.rule_failures == {
         "par_value": {"range": 2},
         "spread": {"range": 1},
         "loanx_id": {"unique": 1},
         "desk": {"required": 1, "enum": 1},
     }
-    assert portfolio.notes["unreadable_cells"] == {"maturity_date": 1}
+    assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
     assert named(portfolio, "desk")[-1] is None
 
 
@@ -774,5 +774,5 @@ def test_a_par_that_is_no_number_to_its_mapping_has_no_default(make_book: MakeBo
     own = own_mapping(source_type="custom", profile_id=None, mappings={**columns, "LXID": {"target": "loanx_id"}})
     rows = [["Size", "Name", "LXID"], [5.0, "Alpha", "LX100001"], [None, "Beta", "LX100002"]]
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
-    assert portfolio.notes["holdings_found"]
+    assert portfolio.notes.holdings_found
     assert portfolio.numbers["par_value"].tolist() == [5.0]

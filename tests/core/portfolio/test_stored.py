@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.generate import generate
 from core.grid.codec import open_sheet, write_sheet
 from core.grid.sheet import Sheet
+from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Names, Portfolio
 from core.portfolio.stored import LOANS_MAX, StoredError, from_sheet, loans_at, to_sheet
 
@@ -73,9 +74,9 @@ def through_a_file(sheet: Sheet, folder: Path) -> Sheet:
 
 
 def test_every_column_comes_back(loans: Portfolio, tmp_path: Path) -> None:
-    back = from_sheet(through_a_file(to_sheet(loans), tmp_path), {"lots": 3})
+    back = from_sheet(through_a_file(to_sheet(loans), tmp_path), Notes(lots=3))
     same(loans, back)
-    assert back.notes == {"lots": 3}
+    assert back.notes == Notes(lots=3)
     assert texts(back.names["rating_agency_a"]) == ["B2 *-", "Baa3", "WR", None]
     assert texts(back.names["borrower_name"])[2] == "Naïve & Söhne\t\\N"
     assert back.ranks["rating"].tolist() == [3, 0, 22, 12]

@@ -60,7 +60,7 @@ def test_a_tape_is_stored_with_what_is_known_of_it(made: tuple[GeneratedTape, Pa
     assert stored.total_par == pytest.approx(float(loans.numbers["par_value"].sum()))
     for name in ("par_value", "price", "spread", "maturity_date"):
         assert back.numbers[name].tobytes() == loans.numbers[name].tobytes()
-    assert stored.header_row == loans.notes["header_row"] + 1
+    assert stored.header_row == loans.notes.header_row + 1
     assert stored.columns["par_value"] == "Principal_Funded_Balance"
 
 

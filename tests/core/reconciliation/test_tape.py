@@ -32,7 +32,7 @@ def refusal(folder: Path, **sheets: Rows) -> str:
 
 def test_a_tape_is_its_loans(tmp_path: Path) -> None:
     loans = loans_of(tmp_path, Tape=[("Statement of March",), HEADER, LOAN, ("30231GAV4", "Borealis", 5.5, None)])
-    assert (loans.row_count, loans.sheet_name, loans.notes["header_row"]) == (2, "Tape", 1)
+    assert (loans.row_count, loans.sheet_name, loans.notes.header_row) == (2, "Tape", 1)
     assert total_par(loans) == 1_000_005.5
     assert warnings_of(loans) == []
 

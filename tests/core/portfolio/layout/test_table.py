@@ -54,7 +54,7 @@ def test_a_total_ends_the_table(map_rows: MapRows, word: str, column: int) -> No
     total[column] = word
     portfolio = map_rows([HEADER, A, B, C, total, [None, None, None, 77.0], ["Prepared by"]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["total_rows"] == 1
+    assert portfolio.notes.total_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_footers_are_no_loans(map_rows: MapRows, footer: str) -> None:
 
 def test_three_blank_rows_end_the_table_and_two_do_not(map_rows: MapRows) -> None:
     assert pars(map_rows([HEADER, A, [], [None, " "], B, [], [], [], C])) == [1_000, 2_000]
-    assert map_rows([HEADER, A, [], [], [], C]).notes["rows_after_end"] == 1
+    assert map_rows([HEADER, A, [], [], [], C]).notes.rows_after_end == 1
 
 
 def test_blank_rows_above_the_header_on_a_new_page_end_nothing(map_rows: MapRows) -> None:
     gap: list[list[Any]] = [[]] * 4
     portfolio = map_rows([HEADER, A, *gap, HEADER, B, *gap, HEADER, C, *gap, ["Sales"], HEADER, A])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["repeated_headers"] == 2
-    assert portfolio.notes["rows_after_end"] == 1
+    assert portfolio.notes.repeated_headers == 2
+    assert portfolio.notes.rows_after_end == 1
 
 
 def test_a_company_named_like_a_total_is_a_loan(map_rows: MapRows) -> None:
@@ -104,8 +104,8 @@ def test_subtotals_between_loans_are_skipped(map_rows: MapRows) -> None:
         ]
     )
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["section_rows"] == 2
-    assert portfolio.notes["total_rows"] == 2  # the last of the two at the end is past it
+    assert portfolio.notes.section_rows == 2
+    assert portfolio.notes.total_rows == 2  # the last of the two at the end is past it
 
 
 def test_a_total_without_the_word_is_known_by_its_sum(map_rows: MapRows) -> None:
@@ -113,11 +113,11 @@ def test_a_total_without_the_word_is_known_by_its_sum(map_rows: MapRows) -> None
         [HEADER, A, B, [None, None, None, 3_000.01], C, [None, None, None, 3_000.0], [None, None, None, 6_000.0]]
     )
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["total_rows"] == 3
+    assert portfolio.notes.total_rows == 3
     # Another figure alone is no total, and no loan either.
     other = map_rows([HEADER, A, B, [None, None, None, 2_500.0], C])
     assert pars(other) == [1_000, 2_000, 3_000]
-    assert other.notes["unidentified_rows"] == 1
+    assert other.notes.unidentified_rows == 1
 
 
 def test_company_subtotals_with_a_blank_investment_type(map_rows: MapRows) -> None:
@@ -141,7 +141,7 @@ def test_company_subtotals_with_a_blank_investment_type(map_rows: MapRows) -> No
         ("Delta", 3),
         ("Epsilon", 4),
     ]
-    assert portfolio.notes["subtotal_rows"] == 2
+    assert portfolio.notes.subtotal_rows == 2
 
 
 def test_merged_issuer_cells_are_filled_downwards(map_rows: MapRows) -> None:
@@ -154,7 +154,7 @@ def test_merged_issuer_cells_are_filled_downwards(map_rows: MapRows) -> None:
     ]
     portfolio = map_rows(rows)
     assert borrowers(portfolio) == ["Alpha Inc", "Alpha Inc", "Alpha Inc", "Gamma Inc"]
-    assert portfolio.notes["filled_borrowers"] == 2
+    assert portfolio.notes.filled_borrowers == 2
 
 
 def test_a_company_label_above_its_facilities_names_them(map_rows: MapRows) -> None:
@@ -174,7 +174,7 @@ def test_a_company_label_above_its_facilities_names_them(map_rows: MapRows) -> N
 def test_a_header_repeated_after_a_page_break_is_skipped(map_rows: MapRows) -> None:
     portfolio = map_rows([HEADER, A, B, HEADER, C, ["Total", None, None, 6_000.0]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["repeated_headers"] == 1
+    assert portfolio.notes.repeated_headers == 1
     # With page totals and titles about it, too.
     portfolio = map_rows(
         [
@@ -198,7 +198,7 @@ def test_blank_and_broken_par_is_ignored_and_counted(map_rows: MapRows) -> None:
     words = ["LX100011", "Zeta", "TL", "N/A", 99.0, "2030-01-31"]
     portfolio = map_rows([HEADER, A, blank, broken, words, B])
     assert pars(portfolio) == [1_000, 2_000]
-    assert portfolio.notes["ignored_blank_par"] == 3
+    assert portfolio.notes.ignored_blank_par == 3
 
 
 def test_names_and_par_alone_are_enough(map_rows: MapRows) -> None:
@@ -216,7 +216,7 @@ def test_names_and_par_alone_are_enough(map_rows: MapRows) -> None:
 def test_a_sheet_of_a_header_alone(map_rows: MapRows) -> None:
     portfolio = map_rows([HEADER])
     assert portfolio.row_count == 0
-    assert portfolio.notes["holdings_found"] is True
+    assert portfolio.notes.holdings_found is True
 
 
 def test_a_header_after_a_page_total_goes_on_with_the_table_whatever_stands_between(map_rows: MapRows) -> None:
@@ -224,7 +224,7 @@ def test_a_header_after_a_page_total_goes_on_with_the_table_whatever_stands_betw
     title = ["Deal: Example CLO", None, "As of 31-Mar-2026"]
     portfolio = map_rows([HEADER, A, B, total, ["Page 2 of 2"], title, HEADER, C, total])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert "rows_after_end" not in portfolio.notes
+    assert not portfolio.notes.rows_after_end
     # Without its header again, what follows a total is another table.
     assert pars(map_rows([HEADER, A, B, total, title, C])) == [1_000, 2_000]
 
@@ -233,7 +233,7 @@ def test_a_header_after_a_page_total_goes_on_with_the_table_whatever_stands_betw
 def test_a_total_with_a_count_or_the_deal_in_the_name_is_no_loan(map_rows: MapRows, name: Any) -> None:
     portfolio = map_rows([HEADER, A, B, C, [None, name, None, 6_000.0, 98.0]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["total_rows"] == 1
+    assert portfolio.notes.total_rows == 1
     # A figure that is no sum may be a loan, and two loans of one size are no total.
     assert pars(map_rows([HEADER, A, B, C, [None, "Delta", None, 5_999.0, 98.0]])) == [1_000, 2_000, 3_000, 5_999]
     assert pars(map_rows([HEADER, A, [None, "Delta", None, 1_000.0, 98.0]])) == [1_000, 1_000]
@@ -251,13 +251,13 @@ def test_a_total_with_a_count_or_the_deal_in_the_name_is_no_loan(map_rows: MapRo
 def test_cash_and_accounts_are_no_loans(map_rows: MapRows, name: str | None, facility: str | None) -> None:
     portfolio = map_rows([HEADER, A, [None, name, facility, 500.0], B])
     assert pars(portfolio) == [1_000, 2_000]
-    assert portfolio.notes["cash_rows"] == 1
+    assert portfolio.notes.cash_rows == 1
 
 
 def test_cash_with_a_word_for_an_identifier(map_rows: MapRows) -> None:
     portfolio = map_rows([HEADER, A, ["CASH", "Cash", "Cash", 500.0, 100.0], B])
     assert pars(portfolio) == [1_000, 2_000]
-    assert portfolio.notes["cash_rows"] == 1
+    assert portfolio.notes.cash_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_cash_with_a_word_for_an_identifier(map_rows: MapRows) -> None:
 def test_a_company_with_cash_in_its_name_is_a_loan(map_rows: MapRows, row: list[Any]) -> None:
     portfolio = map_rows([HEADER, A, row, B])
     assert pars(portfolio) == [1_000, 500, 2_000]
-    assert "cash_rows" not in portfolio.notes
+    assert not portfolio.notes.cash_rows
 
 
 def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> None:
@@ -292,7 +292,7 @@ def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> 
         ]
     )
     assert portfolio.row_count == table.CASH_ROWS + 1
-    assert portfolio.notes["cash_rows"] == 4
+    assert portfolio.notes.cash_rows == 4
 
 
 def test_another_table_below_ends_this_one(map_rows: MapRows) -> None:
@@ -300,12 +300,12 @@ def test_another_table_below_ends_this_one(map_rows: MapRows) -> None:
     sold = ["Delta", "2026-01-01", 50.0, 99.0, "x", "2026-01-05"]
     portfolio = map_rows([HEADER, A, B, [], ["Trades"], trades, sold])
     assert pars(portfolio) == [1_000, 2_000]
-    assert portfolio.notes["rows_after_end"] == 1
+    assert portfolio.notes.rows_after_end == 1
     # The same columns in other words are the header again.
     again = ["LXID", "Obligor", "Asset", "Par Amount", "Bid", "Maturity Date"]
     portfolio = map_rows([HEADER, A, B, again, C])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["repeated_headers"] == 1
+    assert portfolio.notes.repeated_headers == 1
 
 
 @pytest.mark.parametrize(
@@ -326,9 +326,9 @@ def test_another_table_with_the_same_first_columns_ends_this_one(
     portfolio = map_rows([HEADER, A, B, C, [], ["Purchases"], again, row, ["Total", None, None, 500.0]])
     if len(again) > table.SCORE_MIN:
         assert pars(portfolio) == [1_000, 2_000, 3_000]
-        assert "repeated_headers" not in portfolio.notes
+        assert not portfolio.notes.repeated_headers
     else:  # two words are no header
-        assert portfolio.notes["ignored_blank_par"] == 1
+        assert portfolio.notes.ignored_blank_par == 1
 
 
 def test_a_repeated_header_may_have_a_word_of_its_own(map_rows: MapRows) -> None:
@@ -341,8 +341,8 @@ def test_lines_drawn_with_signs_and_words_without_a_loan_are_no_rows(map_rows: M
     rest = [None, None, None, "Traded", "Bid", None]
     portfolio = map_rows([HEADER, rest, line, A, B, C, double, [None, None, None, 6_000.0]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["section_rows"] == 3
-    assert portfolio.notes["ignored_blank_par"] == 0
+    assert portfolio.notes.section_rows == 3
+    assert portfolio.notes.ignored_blank_par == 0
 
 
 def test_all_rows_of_a_header_are_repeated_after_a_page_break(map_rows: MapRows) -> None:
@@ -352,9 +352,9 @@ def test_all_rows_of_a_header_are_repeated_after_a_page_break(map_rows: MapRows)
     one, two, three = (["B2", "Retail", "B", name, 1.0, name] for name in ("Alpha", "Beta", "Gamma"))
     portfolio = map_rows([groups, names, units, one, two, groups, names, units, three])
     assert pars(portfolio) == [1, 1, 1]
-    assert portfolio.notes["repeated_headers"] == 3
-    assert portfolio.notes["ignored_blank_par"] == 0
-    assert "unreadable_cells" not in portfolio.notes
+    assert portfolio.notes.repeated_headers == 3
+    assert portfolio.notes.ignored_blank_par == 0
+    assert not portfolio.notes.unreadable_cells
 
 
 def test_group_sums_under_a_name_are_subtotals(map_rows: MapRows) -> None:
@@ -363,7 +363,7 @@ def test_group_sums_under_a_name_are_subtotals(map_rows: MapRows) -> None:
     for rows in (below, above, [*below, [None, "All loans", None, 6_000.0]]):
         portfolio = map_rows(rows)
         assert pars(portfolio) == [1_000, 2_000, 3_000]
-        assert portfolio.notes["subtotal_rows"] == 2
+        assert portfolio.notes.subtotal_rows == 2
     # One that is no sum, and all of them may be loans.
     odd = [HEADER, A, B, [None, "Delta", None, 3_000.0], C, [None, "Epsilon", None, 3_001.0]]
     assert pars(map_rows(odd)) == [1_000, 2_000, 3_000, 3_000, 3_001]
@@ -380,7 +380,7 @@ def test_group_sums_are_subtotals_when_the_first_is_the_sum_of_all_loans_so_far(
 
     portfolio = map_rows([HEADER, A, B, C, group("Retail", 6_000.0), *more, group("Software", 9_000.0)])
     assert pars(portfolio) == [1_000, 2_000, 3_000, 4_000, 5_000]
-    assert portfolio.notes["total_rows"] + portfolio.notes["subtotal_rows"] == 2
+    assert portfolio.notes.total_rows + portfolio.notes.subtotal_rows == 2
 
 
 def test_group_sums_above_their_loans_under_another_column(map_rows: MapRows) -> None:
@@ -388,7 +388,7 @@ def test_group_sums_above_their_loans_under_another_column(map_rows: MapRows) ->
     rows = [["Retail", None, None, None, 3_000.0], [None, *A], [None, *B], ["Software", None, None, None, 3_000.0]]
     portfolio = map_rows([header, *rows, [None, *C]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["total_rows"] + portfolio.notes["subtotal_rows"] == 2  # one is the sum of all above, too
+    assert portfolio.notes.total_rows + portfolio.notes.subtotal_rows == 2  # one is the sum of all above, too
 
 
 def test_an_identifier_of_several_words_is_one_unless_it_stands_over_a_sum(map_rows: MapRows) -> None:
@@ -400,7 +400,7 @@ def test_a_total_is_known_behind_columns_of_the_deal(map_rows: MapRows) -> None:
     rows = [["Deal", "As Of", *HEADER], *([*deal, *loan] for loan in (A, B, C))]
     portfolio = map_rows([*rows, [*deal, None, "Total", None, 6_100.0]])
     assert pars(portfolio) == [1_000, 2_000, 3_000]
-    assert portfolio.notes["total_rows"] == 1
+    assert portfolio.notes.total_rows == 1
 
 
 def test_a_total_with_a_count_among_the_identifiers(map_rows: MapRows) -> None:
