@@ -319,6 +319,11 @@ cdef class Groups:
         cdef uint64_t key, mask
         cdef int32_t group, count = 0
         cdef size_t slot
+        # As locals, or each store might have moved them for all that the compiler knows.
+        cdef int32_t[::1] slots, group_of_row, first_row, last_row
+        cdef uint64_t[::1] keys
+        cdef const uint8_t[::1] kinds = vector.kinds
+        cdef const double[::1] numbers = vector.numbers
         while (<Py_ssize_t> 1 << bits) < 2 * size:
             bits += 1
         self.vector = vector
@@ -326,25 +331,26 @@ cdef class Groups:
         self.marks = None
         self.shift = 64 - bits
         mask = (<uint64_t> 1 << bits) - 1
-        self.slots = np.full(<Py_ssize_t> 1 << bits, -1, np.int32)
-        self.keys = np.empty(size, np.uint64)
-        self.group_of_row, self.first_row, self.last_row = (np.empty(size, np.int32) for _ in range(3))
+        slots = np.full(<Py_ssize_t> 1 << bits, -1, np.int32)
+        keys = np.empty(size, np.uint64)
+        group_of_row, first_row, last_row = (np.empty(size, np.int32) for _ in range(3))
         _fold_all(vector.pool)
         for row in range(size):
-            key = vector.key_at(row)
-            slot = hashed(key, self.shift)
-            group = self.slots[slot]
-            while group >= 0 and self.keys[group] != key:
+            key = number_key(numbers[row]) if kinds[row] == NUMBER else vector.key_at(row)
+            slot = hashed(key, 64 - bits)
+            group = slots[slot]
+            while group >= 0 and keys[group] != key:
                 slot = (slot + 1) & mask
-                group = self.slots[slot]
+                group = slots[slot]
             if group < 0:
-                group = self.slots[slot] = count
-                self.keys[count] = key
-                self.first_row[count] = row
+                group = slots[slot] = count
+                keys[count] = key
+                first_row[count] = row
                 count += 1
-            self.last_row[group] = row
-            self.group_of_row[row] = group
-        self.count = count
+            last_row[group] = row
+            group_of_row[row] = group
+        self.slots, self.keys, self.count = slots, keys, count
+        self.group_of_row, self.first_row, self.last_row = group_of_row, first_row, last_row
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         """The group of a key; -1 where there is none."""
@@ -428,6 +434,7 @@ cdef class Groups:
         cdef const uint8_t[::1] kinds = keys.kinds
         cdef const double[::1] numbers = keys.numbers
         cdef const int32_t[::1] codes = keys.codes
+        cdef int32_t[::1] rows = self.last_row if last else self.first_row
         cdef Py_ssize_t row, size = kinds.shape[0]
         cdef bint same_pool = pool is self.vector.pool
         cdef uint8_t telling = (1 if wild else 0) | (2 if legacy else 0)
@@ -441,6 +448,10 @@ cdef class Groups:
             self._read_pool()
         for row in range(size):
             kind = kinds[row]
+            if kind == NUMBER:
+                group = self.find(number_key(numbers[row]))
+                out[row] = rows[group] if group >= 0 else -1
+                continue
             if kind == TEXT:
                 if (self.marks[codes[row]] if same_pool else marks_of(pool.strings[codes[row]])) & telling:
                     position = special.get(codes[row])
@@ -463,7 +474,7 @@ cdef class Groups:
             else:
                 key = number_key(numbers[row])
             group = self.find(key)
-            out[row] = -1 if group < 0 else self.last_row[group] if last else self.first_row[group]
+            out[row] = rows[group] if group >= 0 else -1
         return found
 
     def asked(self, Span criteria, TextPool pool, bint date_1904):
