@@ -16,6 +16,9 @@ MEMORY_BYTES_MAX: Final = Settings().recalculation_memory_mb * 1024 * 1024
 SECONDS_MAX: Final = Settings().recalculation_seconds
 """What the service gives a recalculation where nobody sets it otherwise."""
 
+RINGS_AGAIN_SECONDS: Final = 1.0
+"""What is raised while the interpreter collects garbage is swallowed; so the alarm goes on."""
+
 _STATM: Final = Path("/proc/self/statm")
 
 
@@ -34,7 +37,7 @@ def limited(what: Path | str) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, _ring)
     try:
         resource.setrlimit(resource.RLIMIT_AS, (_least(soft, hard, _held_bytes() + MEMORY_BYTES_MAX), hard))
-        signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX, RINGS_AGAIN_SECONDS)
         yield
     except MemoryError:
         raise Refused(f"{what}: needs more memory than the limit of {MEMORY_BYTES_MAX:,} bytes") from None

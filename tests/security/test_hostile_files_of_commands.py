@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import openpyxl
@@ -136,6 +138,16 @@ def test_an_array_formula_over_the_whole_sheet_ends(tmp_path: Path, capsys: pyte
         assert "1 formula cells" in capsys.readouterr().out
 
 
+@pytest.fixture
+def nobody_watches_the_collector() -> Iterator[None]:
+    """Hypothesis times it by a callback, in which what the alarm raises is swallowed, with a warning."""
+    watchers = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(watchers)
+
+
+@pytest.mark.usefixtures("nobody_watches_the_collector")
 def test_a_recalculation_has_limits_of_time_and_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +159,30 @@ def test_a_recalculation_has_limits_of_time_and_memory(
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
 
 
+@pytest.mark.usefixtures("nobody_watches_the_collector")
+def test_an_alarm_that_is_swallowed_rings_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swallowed: list[BaseException] = []
+    ring = limits._ring
+
+    def first_swallowed(*arguments: object) -> None:
+        try:
+            ring()
+        except BaseException as rung:
+            swallowed.append(rung)
+            if len(swallowed) > 1:
+                raise
+
+    monkeypatch.setattr(limits, "_ring", first_swallowed)
+    monkeypatch.setattr(limits, "RINGS_AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "SECONDS_MAX", 0.1)
+    file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:XFD2000", "=1"))
+    assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
+    assert len(swallowed) == 2
+
+
+@pytest.mark.usefixtures("nobody_watches_the_collector")
 @pytest.mark.parametrize("command", ["compliance", "map", "reconcile"])
 def test_calculating_with_loans_has_limits_too(
     long_workbook: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
