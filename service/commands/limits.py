@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from service.commands.refusal import Refused
@@ -17,7 +18,10 @@ SECONDS_MAX: Final = Settings().recalculation_seconds
 """What the service gives a recalculation where nobody sets it otherwise."""
 
 RINGS_AGAIN_SECONDS: Final = 1.0
-"""What is raised while the interpreter collects garbage is swallowed; so the alarm goes on."""
+"""What is raised in a callback of the garbage collector is swallowed; so the alarm goes on."""
+
+SNOOZE_SECONDS: Final = 0.01
+"""An alarm in a destructor waits so long: what is raised there is swallowed too, and printed."""
 
 _STATM: Final = Path("/proc/self/statm")
 
@@ -49,7 +53,12 @@ def limited(what: Path | str) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def _ring(*_: object) -> None:
+def _ring(_signal: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            signal.setitimer(signal.ITIMER_REAL, SNOOZE_SECONDS, RINGS_AGAIN_SECONDS)
+            return
+        frame = frame.f_back
     raise _OutOfTime
 
 

@@ -24,6 +24,7 @@ import core
 from core.files.errors import FileRefused
 from service.commands import limits
 from service.commands.cli import run
+from service.commands.refusal import Refused
 
 EXIT_REFUSED = 2
 LOANS = 100_000
@@ -168,7 +169,7 @@ def test_an_alarm_that_is_swallowed_rings_again(
 
     def first_swallowed(*arguments: object) -> None:
         try:
-            ring()
+            ring(signal.SIGALRM, None)
         except BaseException as rung:
             swallowed.append(rung)
             if len(swallowed) > 1:
@@ -180,6 +181,25 @@ def test_an_alarm_that_is_swallowed_rings_again(
     file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:XFD2000", "=1"))
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
     assert len(swallowed) == 2
+
+
+def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    class Slow:
+        def __del__(self) -> None:
+            until = time.monotonic() + 0.1
+            while time.monotonic() < until:
+                pass
+            ended.append(True)
+
+    monkeypatch.setattr(limits, "SECONDS_MAX", 0.02)
+    with pytest.raises(Refused, match="takes longer than the limit"), limits.limited("slow"):
+        one = Slow()
+        del one
+        while True:
+            pass
+    assert ended
 
 
 @pytest.mark.usefixtures("nobody_watches_the_collector")
