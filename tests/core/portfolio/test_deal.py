@@ -110,7 +110,7 @@ def test_labels_and_the_values_beside_them(make_book: MakeBook) -> None:
     ]
     assert deal_of(make_book, rows) == Deal(
         principal_cash=-1_817_412.94,
-        interest_cash=12.5,
+        interest_collected=12.5,
         senior_fees=200_000,
         base_rate=0.542,
         as_of=20543,
@@ -219,7 +219,7 @@ def test_cash_with_a_currency_or_an_account_number(make_book: MakeBook, row: lis
 def test_a_figure_of_another_label_is_not_taken(make_book: MakeBook) -> None:
     rows = [["Principal Cash", "see note", "Interest Cash", 7.0], ["Senior Fees", "-", 3.0]]
     deal = Portfolio.from_workbook(make_book({"Holdings": HOLDINGS, "Deal": rows})).deal
-    assert (deal.principal_cash, deal.interest_cash, deal.senior_fees) == (None, 7.0, None)
+    assert (deal.principal_cash, deal.interest_collected, deal.senior_fees) == (None, 7.0, None)
 
 
 def test_notes_are_never_loans(make_book: MakeBook) -> None:
