@@ -8,7 +8,13 @@ from typing import Final
 import msgspec
 
 WARNING_CODES: Final = {
+    "ambiguous_date": "a date could be read with day and month the other way round",
+    "as_of_conflict": "pages say different days",
+    "as_of_footer": "the day stands in a footer only, and may be that of printing",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+    "cash_differs": "two pages differ in an account's balance",
+    "notes_differ": "two pages differ in the balance of a class",
+    "other_currency": "an amount in another currency is not counted",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 
