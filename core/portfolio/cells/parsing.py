@@ -303,7 +303,9 @@ class Scale:
 PRICES: Final = frozenset(("price", "purchase_price"))
 """Targets in percent of par."""
 
-RATES: Final = {"all_in_rate": 0.25, "recovery_rate": 1.0}
+RATES: Final = {
+    "all_in_rate": 0.25, "recovery_rate": 1.0, "recovery_rate_a": 1.0, "recovery_rate_b": 1.0, "recovery_rate_c": 1.0,
+}  # fmt: skip
 """Targets in percent with the median up to which their column holds fractions."""
 
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
@@ -532,6 +534,11 @@ FLAG_WORDS: Final = {
     "is_dip": frozenset(("dip", "dip loan")),
     "is_current_pay": frozenset(("current pay", "current pay obligation")),
     "is_pik": frozenset(("pik", "piking", "deferring")),
+    "is_deferring": frozenset(("deferring", "piking", "deferring interest")),
+    "is_bond": frozenset(("bond",)),
+    "is_revolving": frozenset(("revolving", "revolver", "revolving loan")),
+    "is_delayed_draw": frozenset(("delayed draw", "delayed drawdown")),
+    "is_bridge": frozenset(("bridge", "bridge loan")),
     "participation": frozenset(("participation",)),
     "is_long_dated": frozenset(("long dated",)),
 }

@@ -14,7 +14,7 @@ from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key, plain
-from core.portfolio.fields import PROFILES, Field, Mapping
+from core.portfolio.fields import PROFILES, SHARED_TARGETS, Field, Mapping
 
 ROWS_MAX: Final = 40
 """Rows from the top in which a header is looked for."""
@@ -270,7 +270,9 @@ def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
 
 
 def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate | None:
-    """The candidate with the highest score, then the topmost, then, within its rows, the one of fewest rows."""
+    """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
+    fewest rows.
+    """
     best: _Candidate | None = None
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, ROWS_MAX - row) + 1):
@@ -279,7 +281,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate
                 break
             if one.score < least or (anchors is not None and not one.targets & anchors):
                 continue
-            if best is None or one.score > best.score or (one.score == best.score and one.is_within(best)):
+            if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
                 best = one
     return best
 
@@ -298,6 +300,11 @@ class _Candidate:
     texts: dict[int, str]
     score: int
     targets: frozenset[str]
+
+    @property
+    def tells(self) -> tuple[int, int]:
+        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone."""
+        return self.score, len(self.targets)
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -547,7 +554,7 @@ def _is_constant(column: Column | None, first: int) -> bool:
 
 
 def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[str, list[int]]:
-    """Which columns could feed which target, the best first; a column feeds one target.
+    """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
     """
@@ -562,13 +569,15 @@ def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[s
     spare: dict[str, list[tuple[bool, int, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
-            if auxiliary and column not in claimed:
+            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
                 spare.setdefault(target, []).append((column in demoted, preference, column))
     for target, places in spare.items():
-        free = [column for *_, column in sorted(places) if column not in claimed]
+        is_shared = target in SHARED_TARGETS
+        free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
         if free:
             columns[target] = free
-            claimed.add(free[0])
+            if not is_shared:
+                claimed.add(free[0])
     return columns
 
 
