@@ -237,36 +237,41 @@ _DEFERRING: Final = (
 )  # fmt: skip
 
 
-def _of_agency(letter: str, name: str, *, issuer: tuple[str, ...], derived: tuple[str, ...]) -> tuple[Field, ...]:
-    """What one agency says of a loan: `name` as headers write it, without its apostrophe; each is a field of its own
-    beside the general one that the same column may feed.
+def _of_agency(
+    letter: str, spellings: tuple[str, ...], *, issuer: tuple[str, ...] = (), derived: tuple[str, ...] = ()
+) -> tuple[Field, ...]:
+    """What one agency says of a loan: each is a field of its own beside the general one that the same column may feed.
+
+    Args:
+        spellings: of the agency's name, as headers have it.
+        issuer, derived: further headers of these two ratings.
     """
-    short = name.replace("&", "")
-    names = tuple(dict.fromkeys((name, f"{name}s" if name == "Moody" else name, short)))
-    own = "Moody's" if name == "Moody" else name
+    own, *others = spellings
 
     def each(*words: str) -> tuple[str, ...]:
-        return tuple(f"{said} {word}" for word in words for said in (own, *names))
+        return tuple(f"{said} {word}" for word in words for said in spellings)
 
     rating = f"rating_agency_{letter}"
     return (
         Field(f"industry_{letter}", "string", aliases=each("Industry", "Industry Classification", "Industry Name")),
         Field(
             f"recovery_rate_{letter}", "number",
-            aliases=(*each("Recovery Rate", "Rec Rate"), f"{own} Recovery Rate-23", f"RecoveryRate{name}"),
+            aliases=(
+                *each("Recovery Rate", "Rec Rate", "Recovery Rate-23"), *(f"RecoveryRate{said}" for said in others)
+            ),
         ),
         Field(
             f"{rating}_derived", "string",
             aliases=(*derived, f"Deal Issue (Derived) Rating - {own}", *each("Derived Rating", "DP Rating")),
         ),
-        Field(f"{rating}_final", "string", aliases=(*each("Rating Final", "DP Rating Final", "Final Rating"),)),
+        Field(f"{rating}_final", "string", aliases=each("Rating Final", "DP Rating Final", "Final Rating")),
         Field(
             f"{rating}_facility", "string",
             aliases=each("Facility Rating", "Issue Rating", "Security Rating", "Loan Rating"),
         ),
         Field(
             f"{rating}_issuer", "string",
-            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {said} Rating" for said in names)),
+            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {said} Rating" for said in spellings)),
         ),
         Field(
             f"watch_{letter}", "string",
@@ -277,15 +282,15 @@ def _of_agency(letter: str, name: str, *, issuer: tuple[str, ...], derived: tupl
 
 _OF_AGENCIES: Final = (
     _of_agency(
-        "a", "Moody",
+        "a", ("Moody's", "Moodys", "Moody"),
         issuer=("Moody's CFR", "Moodys CFR", "Moody's Corporate Family Rating"),
         derived=(
             "Moodys_Adj_DP_Rating_for_WARF", "Moody's DP Rating - WARF", "Moody's Rating WARF",
             "Moody's Default Probability Rating-18", "Moody's Default Probability Rating", "Moody's DPR",
         ),
     ),
-    _of_agency("b", "S&P", issuer=("S&P ICR",), derived=()),
-    _of_agency("c", "Fitch", issuer=("Fitch IDR",), derived=()),
+    _of_agency("b", ("S&P", "SP"), issuer=("S&P ICR",)),
+    _of_agency("c", ("Fitch",), issuer=("Fitch IDR",)),
 )  # fmt: skip
 
 SHARED_TARGETS: Final = frozenset(("is_deferring", *(one.target for agency in _OF_AGENCIES for one in agency)))

@@ -137,6 +137,11 @@ def is_not_rated(text: str) -> bool:
     return " ".join(text.upper().split()) in NOT_RATED
 
 
+def is_masked(text: str) -> bool:
+    """Whether asterisks stand for a rating: confidential, not absent."""
+    return text.strip("* ") == "" and "*" in text
+
+
 def recovery(
     lien: NDArray[np.uint8],
     default_rank: NDArray[np.uint8] | None = None,

@@ -22,6 +22,9 @@ ROWS_MAX: Final = 40
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
 
+PAGE_COLUMNS_MIN: Final = 2
+"""Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
+
 HEADER_BYTES_MAX: Final = 400
 """UTF-8 bytes of a cell that can still be a header; a longer one is prose."""
 
@@ -262,6 +265,17 @@ def find(sheet: Sheet, mapping: Mapping) -> Found | None:
     return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
 
 
+def find_page(sheet: Sheet, mapping: Mapping, anchors: frozenset[str]) -> Found | None:
+    """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
+    auxiliary ones included; None without.
+    """
+    scan = _Scan(sheet, matcher(mapping))
+    best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    if best is None:
+        return None
+    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+
+
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
     """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
     scan = _Scan(sheet, matcher(mapping))
@@ -269,9 +283,12 @@ def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
     return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
 
 
-def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate | None:
+def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False) -> _Candidate | None:
     """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
     fewest rows.
+
+    Args:
+        least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
     for row in scan.rows:
@@ -279,7 +296,9 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate
             one = scan.stack(row, height)
             if one is None:
                 break
-            if one.score < least or (anchors is not None and not one.targets & anchors):
+            if (len(one.feeds) if by_column else one.score) < least:
+                continue
+            if anchors is not None and not one.targets & anchors:
                 continue
             if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
                 best = one
