@@ -16,7 +16,7 @@ from core.portfolio.assemble import Loans, assemble
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.deal import is_named, read_amortization, read_deal, read_tranches
+from core.portfolio.deal import is_named, is_note_table, read_amortization, read_deal, read_tranches
 from core.portfolio.fields import (
     AMORTIZATION_SHEETS,
     DEAL_SHEETS,
@@ -89,6 +89,8 @@ def _refused(sheet: Sheet, found: header.Found) -> str:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
     if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
         return "its name is that of a sheet for scheduled payments, and no header names par"
+    if is_note_table(sheet, found):
+        return "its names are those of classes of notes, not of loans"
     return ""
 
 
