@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping as Dict
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +223,7 @@ def read_deal(book: Workbook) -> tuple[Deal, dict[str, str]]:
                     name = sheet.name.replace("'", "''")
                     best[target] = (preference, value, f"'{name}'!{cell_name(row, value_column)}")
                     break
-    figures = {target: value for target, (_, value, _) in best.items()}
+    figures: dict[str, Any] = {target: value for target, (_, value, _) in best.items()}
     cells = {f"deal.{target}": cell for target, (_, _, cell) in best.items()}
     return Deal(**figures), cells
 

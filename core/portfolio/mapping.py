@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -170,12 +170,10 @@ def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: floa
 def _dated(deal: Deal, column: float | None, fallback: float | None) -> Deal:
     """The deal with its as-of day: its own, else the holdings column's, else the caller's."""
     if deal.as_of is not None:
-        return deal
-    day = column if column is not None else fallback
-    return Deal(
-        principal_cash=deal.principal_cash, interest_cash=deal.interest_cash, senior_fees=deal.senior_fees,
-        base_rate=deal.base_rate, as_of=day, payment_days=deal.payment_days, reference_coupon=deal.reference_coupon,
-    )  # fmt: skip
+        return replace(deal, as_of_source="file")
+    if column is not None:
+        return replace(deal, as_of=column, as_of_source="column")
+    return deal if fallback is None else replace(deal, as_of=fallback, as_of_source="upload")
 
 
 class Reader:

@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+WARNING_CODES: Final = {
+    "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+}
+"""What may be said of a source whose figures could be wrong, or less than they seem, by code."""
+
+
+class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was guessed, left out or could not be read, said at the top of every result."""
+
+    code: str
+    """One of `WARNING_CODES`."""
+    message: str
+    """For a reader: what was seen, where, and what was done."""
+    rows: int | None = None
+    """How many rows it is about."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +79,10 @@ class Notes:
     """Positions whose lots differ in a rating or in the maturity."""
     rows_without_obligor: int = 0
     """After lots are added up."""
+
+    # What a result says first
+
+    warnings: list[DataWarning] = field(default_factory=list)
 
     # Cells
 

@@ -114,6 +114,7 @@ def test_labels_and_the_values_beside_them(make_book: MakeBook) -> None:
         senior_fees=200_000,
         base_rate=0.542,
         as_of=20543,
+        as_of_source="file",
         payment_days=91,
         reference_coupon=7.0,
     )
