@@ -32,6 +32,7 @@ CORE_FLOORS = [
     "values confined remembered seed",
     "grid",
     "files formula portfolio redact",
+    "definition",
     "recalc compliance reconciliation scenario generate provenance retention",
     "facts",
     "warm",
