@@ -33,7 +33,7 @@ CORE_FLOORS = [
     "grid",
     "files formula portfolio redact",
     "recalc compliance reconciliation scenario generate provenance retention",
-    "facts",
+    "deals facts",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
