@@ -34,7 +34,7 @@ CORE_FLOORS = [
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation scenario generate provenance retention",
-    "facts",
+    "deals facts",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
