@@ -399,7 +399,7 @@ DEAL_LABELS: Final = (
         aliases=("Principal Cash", "Principal Proceeds", "Principal Account", "Principal Collection Account"),
     ),
     Field(
-        "interest_cash", "number",
+        "interest_collected", "number",
         aliases=("Interest Cash", "Interest Proceeds", "Interest Account", "Interest Collection Account"),
     ),
     Field("senior_fees", "number", aliases=("Senior Fees", "Senior Expenses", "Senior Fees and Expenses")),

@@ -12,7 +12,7 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
-from core.portfolio.deal import is_named
+from core.portfolio.deal import is_named, is_note_table
 from core.portfolio.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
 from core.portfolio.layout import header
 
@@ -32,15 +32,6 @@ TITLE_COLUMNS_MAX: Final = 4
 
 TITLE_LENGTH_MAX: Final = 100
 """Characters of a title; a longer text is prose."""
-
-CLASS_COLUMNS: Final = 3
-"""Columns from the left that may name classes of notes."""
-
-CLASSES_MAX: Final = 200
-"""Rows that are looked at for them."""
-
-CLASS_SHARE: Final = 0.75
-"""Share of a column's texts that must be classes."""
 
 _TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
@@ -72,14 +63,6 @@ _LISTS: Final = (
 
 _EXCEPT: Final = re.compile(r"\b(non|not|no|excluding|ex|summary|probability|rating|ratings)\b")
 _NO_TITLE: Final = re.compile(r"[:\d]")
-_TOTAL: Final = re.compile(r"(?:grand |sub ?)?totals?\b|sum\b")
-_CLASS: Final = re.compile(
-    r"(?:(?:class|tranche)(?: es)? )?[a-z](?: ?\d)?(?: ?[rlfnx]\d?){0,2}"
-    r"(?: (?:senior|secured|deferrable|floating|rate|fixed|notes?|loans?|usd|eur)){0,7}"
-    r"|(?:class |tranche )?(?:sub(?:ordinated)?|income|equity|preferred|preference|residual)(?: (?:notes?|shares?))?"
-)
-_CLASS_HEADER: Final = re.compile(r"\b(?:class(?:es)?|tranches?|notes?)\b", re.IGNORECASE)
-_SPELT_CLASS: Final = re.compile(r"class |tranche |.*\bnotes?$|sub|income|pref|equity|residual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,49 +178,12 @@ def _title(sheet: Sheet, found: header.Found) -> str:
     return " | ".join(key(line) for line in lines)
 
 
-def _is_notes(sheet: Sheet, found: header.Found) -> bool:
-    """Whether the first rows below a header are classes of notes: "Class A-1", "Subordinated Notes".
-
-    Borrowers that differ are companies; bare letters are classes below a header that says so, and ratings or tranches
-    of loans below another.
-    """
-    borrower = found.columns.get("borrower_name", [-1])[0]
-    if borrower >= 0 and len(set(words := _words(sheet, found, borrower))) > 1:
-        return _are_classes(words, spelt_out=True)
-    mapped = {places[0] for target, places in found.columns.items() if target != "facility_name"}
-    return any(
-        _are_classes(_words(sheet, found, place), spelt_out=_CLASS_HEADER.search(found.texts.get(place, "")) is None)
-        for place in range(min(sheet.column_count, CLASS_COLUMNS))
-        if place not in mapped
-    )
-
-
-def _words(sheet: Sheet, found: header.Found, place: int) -> list[str]:
-    """The first texts of a column, for comparison, less totals."""
-    stored = sheet.columns[place]
-    if stored is None:
-        return []
-    low = max(0, found.row + 1 - stored.start)
-    codes = stored.codes[low : low + CLASSES_MAX]
-    texts = parsing.decoded(sheet.text, codes[codes >= 0])
-    words = [key(text[:TITLE_LENGTH_MAX]) for text in texts]
-    return [one for one in words if one and not _TOTAL.match(one)]
-
-
-def _are_classes(words: list[str], *, spelt_out: bool) -> bool:
-    """Whether most are classes, and one at least says so where letters alone do not count."""
-    classes = [one for one in words if _CLASS.fullmatch(one)]
-    if not words or len(classes) < CLASS_SHARE * len(words):
-        return False
-    return not spelt_out or any(_SPELT_CLASS.match(one) for one in classes)
-
-
 def _refused(sheet: Sheet, found: header.Found) -> str:
     if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
     if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
         return "its name is that of a sheet for scheduled payments, and no header names par"
-    return "its rows are classes of notes" if _is_notes(sheet, found) else ""
+    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
 
 
 def chosen(rated: Iterable[Candidate]) -> Holdings | None:

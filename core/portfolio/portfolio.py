@@ -104,7 +104,6 @@ class Deal:
     """What the pages on the deal and its accounts say; None where they say nothing. Days since 1970-01-01."""
 
     principal_cash: float | None = None
-    interest_cash: float | None = None
     senior_fees: float | None = None
     """Amount for the period."""
     base_rate: float | None = None
