@@ -32,8 +32,9 @@ CORE_FLOORS = [
     "values confined remembered seed",
     "grid",
     "files formula portfolio redact",
+    "definition",
     "recalc compliance reconciliation scenario generate provenance retention",
-    "facts",
+    "deals facts",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
