@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from service.commands.map import DOCUMENT_BYTES_MAX
+from service.commands.reading import DOCUMENT_BYTES_MAX
 
 ROOT = Path(__file__).parents[3]
 MAG17 = ROOT / "../shared/data/mag17.xlsx"
@@ -85,7 +85,7 @@ def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
     answer = cushion("map", path, "--json")
     assert answer.returncode == 0
     document = json.loads(answer.stdout)
-    assert list(document) == ["file", "mapping", "detection", "validation"]
+    assert list(document) == ["file", "mapping", "warnings", "detection", "validation"]
     assert (document["file"], document["mapping"]) == (str(path), "standard_clo")
     assert document["detection"]["header"] == {
         "rows": [2, 3],
