@@ -6,7 +6,6 @@ joins nothing, so no row meets more than one.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
@@ -20,9 +19,7 @@ from core.portfolio.assemble import SUMMED, Loans, name_keys
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn, key, spread_out
 from core.portfolio.fields import IDENTIFIERS, Lien
-
-START_LEAST: Final = 6
-"""Characters of an identifier that is taken for the start of a longer one."""
+from core.portfolio.identifiers import Prints, may_be_one
 
 STARTS_MAX: Final = 20_000
 """Rows of a page without a loan up to which the starts of identifiers are tried."""
@@ -153,23 +150,20 @@ def _by_identifier(loans: Loans, page: Loans, found: Match) -> None:
 
 
 def _by_start(loans: Loans, page: Loans, found: Match) -> None:
-    """Join rows whose identifiers were cut: XS2250154 for XS2250154494."""
+    """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
     free = unused(found, page)
     own, other = _columns(loans), _columns(page)
     if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
         return
     codes, text = together(list(own.values()))
     strings = text.strings()
-    order = sorted(range(len(strings)), key=strings.__getitem__)
-    ranked = [strings[at] for at in order]
-    code_of = dict(zip(strings, range(len(strings)), strict=True))
+    prints = Prints(strings)
     pairs: dict[int, set[int]] = {}
     for row in free.tolist():
         for column in other.values():
             written = str(column.text[int(column.codes[row])]) if column.codes[row] >= 0 else ""
-            if len(written) >= START_LEAST:
-                for code in _cut(written, ranked, order, code_of):
-                    pairs.setdefault(row, set()).add(code)
+            for code in prints.of(written):
+                pairs.setdefault(row, set()).add(code)
     single = {row: next(iter(of_row)) for row, of_row in pairs.items() if len(of_row) == 1}
     taken: dict[int, int] = {}
     for code in single.values():
@@ -183,19 +177,6 @@ def _by_start(loans: Loans, page: Loans, found: Match) -> None:
         fresh = np.flatnonzero((rows >= 0) & ~found.rows)
         agrees = _names_agree(loans, page, fresh, rows[fresh])
         found.take(fresh[agrees], rows[fresh][agrees], "start of an identifier")
-
-
-def _cut(written: str, ranked: list[str], order: list[int], code_of: dict[str, int]) -> set[int]:
-    """Codes of the strings that begin with this one, or that it begins with; more than one is as good as none."""
-    codes: set[int] = set()
-    at = bisect_left(ranked, written)
-    for place in range(at, min(at + 2, len(ranked))):
-        if ranked[place].startswith(written):
-            codes.add(order[place])
-    for length in range(START_LEAST, min(len(written), parsing.CATEGORY_LENGTH_MAX)):
-        if (code := code_of.get(written[:length])) is not None:
-            codes.add(code)
-    return codes
 
 
 def _names_agree(loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -263,7 +244,7 @@ def _identifiers_differ(loans: Loans, page: Loans, at: NDArray[np.int64], rows: 
             unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
             for pair in unlike.tolist():
                 one, two = pool[int(mine[pair])], pool[int(its[pair])]
-                differ[pair] |= not (one.startswith(two) or two.startswith(one))
+                differ[pair] |= not may_be_one(one, two)
     return differ
 
 

@@ -84,7 +84,7 @@ NOT_RATED: Final = frozenset(
 """What says that there is no rating, in upper case."""
 
 _MASK: Final = re.compile(r"\(?\*+\)?")
-MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]", "PRIVATE"))
+MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
 """What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
 
 _WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"

@@ -89,7 +89,7 @@ def map_columns(
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm or .xls).
+        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
     mapping:
         A JSON file with the mapping, the same document that POST /api/v1/mappings takes; standard_clo if not given.
     sheet:

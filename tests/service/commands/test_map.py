@@ -173,7 +173,7 @@ def test_an_empty_workbook(tmp_path: Path) -> None:
     [
         ("missing.xlsx", None, "No such file or directory"),
         ("notes.xlsx", b"no spreadsheet", "plain text"),
-        ("folder.xlsx", "folder", "directory"),
+        ("folder.xlsx", "folder", "The folder holds no file that ends in .xlsx"),
         ("broken.xlsx", b"PK\x03\x04 and then nothing", ""),
     ],
 )
