@@ -10,6 +10,7 @@ from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Status, TestResult, Threshold
+from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import SUITES, TESTS, Suite, Test
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
@@ -92,7 +93,10 @@ def run_suite(
         skipped,
         as_of=day_of(deal.as_of),
         as_of_source=deal.as_of_source,
-        warnings=portfolio.notes.warnings,
+        warnings=[
+            *portfolio.notes.warnings,
+            *(() if pool is None else stand_ins(pool, {result.test_id for result in results})),
+        ],
     )
 
 

@@ -22,6 +22,7 @@ from core.portfolio.layout.below import Below
 from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
+from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
 from core.portfolio.report.read import read_report
@@ -62,7 +63,9 @@ def portfolio_from_workbook(
     loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
     loans.published = report.published
     loans.source_cells = report.cells | loans.source_cells
-    return assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio.notes.warnings += doubts(portfolio)
+    return portfolio
 
 
 def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
