@@ -13,7 +13,7 @@ from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Tranc
 
 NAMES = ("obligor", "industry", "country", "cusip", "loanx_id", "isin", "facility_name", "borrower_name")
 FLAGS = (
-    "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation", "is_fixed",
+    "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_deferring", "is_long_dated", "participation", "is_fixed",
 )  # fmt: skip
 RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating", "facility_rating_agency_a")
 

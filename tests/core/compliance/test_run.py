@@ -95,7 +95,7 @@ def test_a_rounding_error_is_no_breach() -> None:
 
 
 def test_who_sets_the_threshold(g1: Build) -> None:
-    """Workbook before tenant before the sheet's trigger before the default."""
+    """Workbook before the sheet's trigger, which is the contract's figure, before tenant before the default."""
     test_ids = ["oc_ratio"]
 
     def threshold(value: float, **more: Any) -> dict[str, Threshold]:
@@ -110,7 +110,7 @@ def test_who_sets_the_threshold(g1: Build) -> None:
         101.0,
         "workbook",
     )
-    assert held_to(g1(), tenant_thresholds=threshold(102.0)) == (102.0, "tenant")
+    assert held_to(g1(), tenant_thresholds=threshold(102.0)) == (104.2, "sheet")
     notes = tranches_of((("A", 250e6), ("B", 115e6)), oc={"B": 103.0})
     assert held_to(replace(g1(), tranches=notes)) == (103.0, "sheet")
     assert held_to(replace(g1(), tranches=tranches_of((("A", 250e6), ("B", 115e6))))) == (104.2, "suite")
