@@ -58,8 +58,7 @@ class Loans:
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
-    _identifiers(loans)
-    _placeholders(loans)
+    identified(loans)
     _unpriced(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
@@ -93,6 +92,18 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
     )
 
 
+def identified(loans: Loans) -> None:
+    """Give each identifier to its column, and blank what is none; a second time changes nothing."""
+    _identifiers(loans)
+    _placeholders(loans)
+
+
+def positions(loans: Loans) -> None:
+    """One row for each identifier: lots are added up."""
+    identified(loans)
+    _lots(loans)
+
+
 def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
     """The column, copied where it is a piece of a much larger one in memory; a piece of a mapped file stays one."""
     owner: NDArray[Any] = column
@@ -106,7 +117,7 @@ def _countries(texts: list[str]) -> list[str]:
 
 
 def _currencies(texts: list[str]) -> list[str]:
-    return [text.upper() for text in texts]
+    return [parsing.currency(text) for text in texts]
 
 
 # ---- identifiers ---------------------------------------------------------------------------------------------------
@@ -141,7 +152,7 @@ def _identifiers(loans: Loans) -> None:
     for target, column in moved:
         own = loans.texts.get(target)
         loans.texts[target] = column if own is None else _filled(own, column)
-    loans.notes.destroyed_identifiers = destroyed
+    loans.notes.destroyed_identifiers += destroyed
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
@@ -193,7 +204,7 @@ def _placeholders(loans: Loans) -> None:
         several = parsing.spread_out(low < high, False, column.codes)
         count += int(np.count_nonzero(several))
         loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
-    loans.notes.placeholder_identifiers = count
+    loans.notes.placeholder_identifiers += count
 
 
 def _borrower_codes(loans: Loans) -> NDArray[np.int64]:

@@ -95,7 +95,13 @@ STANDARD_CLO_FIELDS: Final = (
             "Security_Facility_Code",
         ),
     ),
-    Field("isin", "string", aliases=("ISIN", "ISIN Code", "LXID / ISIN", "Issue/Facility Identifier")),
+    Field(
+        "isin", "string",
+        aliases=(
+            "ISIN", "ISIN Code", "LXID / ISIN", "Issue/Facility Identifier", "Issuer/Facility Identifier",
+            "Asset Identifier", "Identifier",
+        ),
+    ),
     Field(
         "borrower_name", "string", required=True,
         aliases=(
@@ -108,7 +114,7 @@ STANDARD_CLO_FIELDS: Final = (
         "facility_name", "string",
         aliases=(
             "Issue Name", "Security Name", "Security/Facility Name", "Security", "Facility", "Asset", "Tranche",
-            "Loan Description", "Asset Name",
+            "Loan Description", "Asset Name", "Issue/Facility Name", "Facility Name", "Name",
         ),
     ),
     Field(
@@ -183,14 +189,15 @@ STANDARD_CLO_FIELDS: Final = (
         "recovery_rate", "number",
         aliases=(
             "Moody's Recovery Rate-23", "Moodys_Recovery_Rate", "Recovery Rate", "S&P Recovery Rate",
-            "RecoveryRateMoody",
+            "RecoveryRateMoody", "Moody's Recovery Rate", "S&P Rec Rate", "Fitch Recovery Rate", "Fitch Rec Rate",
         ),
     ),
     Field(
         "industry", "string",
         aliases=(
             "Moody's Industry", "Moodys Industry", "Moody's Industry Classification", "Moodys_Industry_Name",
-            "SIC Moody", "Industry", "Sector", "S&P Industry", "Fitch_Industry_Name",
+            "SIC Moody", "Industry", "Sector", "S&P Industry", "Fitch_Industry_Name", "Industry Classification",
+            "S&P Industry Classification", "Fitch Industry", "Fitch Industry Classification",
         ),
     ),
     Field(
@@ -220,9 +227,74 @@ STANDARD_CLO_FIELDS: Final = (
     ),
     Field(
         "cov_lite", "boolean",
-        aliases=("Cov-Lite", "Is Cov-Lite", "Is Covenant Lite", "Covenant Lite"),
+        aliases=("Cov-Lite", "Is Cov-Lite", "Is Covenant Lite", "Covenant Lite", "Cov-Lite Loan"),
     ),
 )  # fmt: skip
+
+_DEFERRING: Final = (
+    "Deferring", "Is Deferring", "Deferring Security", "Deferring Obligation", "Currently Deferring", "PiKing",
+    "Is PIKing",
+)  # fmt: skip
+
+
+def _of_agency(
+    letter: str, spellings: tuple[str, ...], *, issuer: tuple[str, ...] = (), derived: tuple[str, ...] = ()
+) -> tuple[Field, ...]:
+    """What one agency says of a loan: each is a field of its own beside the general one that the same column may feed.
+
+    Args:
+        spellings: of the agency's name, as headers have it.
+        issuer, derived: further headers of these two ratings.
+    """
+    own, *others = spellings
+
+    def each(*words: str) -> tuple[str, ...]:
+        return tuple(f"{said} {word}" for word in words for said in spellings)
+
+    rating = f"rating_agency_{letter}"
+    return (
+        Field(f"industry_{letter}", "string", aliases=each("Industry", "Industry Classification", "Industry Name")),
+        Field(
+            f"recovery_rate_{letter}", "number",
+            aliases=(
+                *each("Recovery Rate", "Rec Rate", "Recovery Rate-23"), *(f"RecoveryRate{said}" for said in others)
+            ),
+        ),
+        Field(
+            f"{rating}_derived", "string",
+            aliases=(*derived, f"Deal Issue (Derived) Rating - {own}", *each("Derived Rating", "DP Rating")),
+        ),
+        Field(f"{rating}_final", "string", aliases=each("Rating Final", "DP Rating Final", "Final Rating")),
+        Field(
+            f"{rating}_facility", "string",
+            aliases=each("Facility Rating", "Issue Rating", "Security Rating", "Loan Rating"),
+        ),
+        Field(
+            f"{rating}_issuer", "string",
+            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {said} Rating" for said in spellings)),
+        ),
+        Field(
+            f"watch_{letter}", "string",
+            aliases=each("Watch", "Credit Watch", "CreditWatch", "Rating Watch", "Watch Status", "Rating Status"),
+        ),
+    )  # fmt: skip
+
+
+_OF_AGENCIES: Final = (
+    _of_agency(
+        "a", ("Moody's", "Moodys", "Moody"),
+        issuer=("Moody's CFR", "Moodys CFR", "Moody's Corporate Family Rating"),
+        derived=(
+            "Moodys_Adj_DP_Rating_for_WARF", "Moody's DP Rating - WARF", "Moody's Rating WARF",
+            "Moody's Default Probability Rating-18", "Moody's Default Probability Rating", "Moody's DPR",
+        ),
+    ),
+    _of_agency("b", ("S&P", "SP"), issuer=("S&P ICR",)),
+    _of_agency("c", ("Fitch",), issuer=("Fitch IDR",)),
+)  # fmt: skip
+
+SHARED_TARGETS: Final = frozenset(("is_deferring", *(one.target for agency in _OF_AGENCIES for one in agency)))
+"""Auxiliary targets that may be fed by a column which feeds another one, too."""
 
 AUXILIARY_FIELDS: Final = (
     Field(
@@ -239,7 +311,7 @@ AUXILIARY_FIELDS: Final = (
     Field("default_date", "date", aliases=("Date of Defaulted", "Default_Date", "Date of Default", "Default Date")),
     Field("is_dip", "boolean", aliases=("DIP", "Is DIP", "DIP Loan", "DIP Collateral Obligation")),
     Field("is_current_pay", "boolean", aliases=("Current Pay", "Is Current Pay", "Current Pay Obligation")),
-    Field("is_pik", "boolean", aliases=("PiKing", "PIK", "Is PIK", "Deferring")),
+    Field("is_pik", "boolean", aliases=("PiKing", "PIK", "Is PIK", "PIK Security", "PIK Obligation", "Deferring")),
     Field("participation", "boolean", aliases=("Participation", "Is Participation", "Participation Interest")),
     Field("unfunded", "number", aliases=("Unfunded Amount", "Unfunded", "Unfunded Commitment", "Undrawn Amount")),
     Field("payment_frequency", "string", aliases=("Payment Frequency", "Payment Period", "Pay Frequency")),
@@ -249,6 +321,15 @@ AUXILIARY_FIELDS: Final = (
         aliases=("Moody Facility Rating", "Moody's Facility Rating", "Moody's Rating-21"),
     ),
     Field("as_of", "date", aliases=("As Of Date", "As Of", "AsOfDate", "Report Date", "Determination Date")),
+    Field("is_deferring", "boolean", aliases=_DEFERRING),
+    Field("is_bond", "boolean", aliases=("Is Bond", "Bond (Y/N)", "Bond Obligation")),
+    Field("is_revolving", "boolean", aliases=("Is Revolving", "Revolving Obligation", "Revolving Loan", "Is Revolver")),
+    Field(
+        "is_delayed_draw", "boolean",
+        aliases=("Is Delayed Draw", "Delayed Drawdown Obligation", "Delayed Draw Obligation", "Delayed Draw", "DDTL"),
+    ),
+    Field("is_bridge", "boolean", aliases=("Is Bridge", "Bridge Loan", "Bridge Obligation")),
+    *(one for agency in _OF_AGENCIES for one in agency),
 )  # fmt: skip
 
 SERVICER_FIELDS: Final = (

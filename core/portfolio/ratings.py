@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ NOT_RATED: Final = frozenset(
 """What says that there is no rating, in upper case."""
 
 _MASK: Final = re.compile(r"\(?\*+\)?")
-MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]", "PRIVATE"))
+MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
 """What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
 
 _WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
@@ -116,6 +116,10 @@ AGENCY_OF: Final[dict[str, Agency | None]] = {
     "rating_agency_b": "b",
     "rating_agency_c": "c",
     "facility_rating_agency_a": "a",
+} | {
+    f"rating_agency_{agency}_{kind}": agency
+    for agency in get_args(Agency)
+    for kind in ("derived", "final", "facility", "issuer")
 }
 """On whose scale a field's symbols are read; None tries each."""
 

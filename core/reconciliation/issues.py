@@ -105,11 +105,6 @@ class Issues(Sequence[Issue]):
         counts = np.bincount(self._severity, minlength=len(SEVERITIES) + 1)[1:]
         return dict(zip(SEVERITIES, counts.tolist(), strict=True))
 
-    def by_field(self) -> dict[str, int]:
-        """How many issues there are of each field that has any."""
-        counts = np.bincount(self._field, minlength=len(FIELDS)).tolist()
-        return {name: count for (name, _), count in zip(FIELDS, counts, strict=True) if count}
-
     def chunk(self, start: int, stop: int) -> dict[str, list[str]]:
         """Issues `start` to `stop - 1` as one list for each of `COLUMNS`, equally long; fewer at the end."""
         return self._columns(np.arange(*slice(start, stop).indices(len(self))))
