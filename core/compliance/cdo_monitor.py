@@ -75,7 +75,7 @@ def monitor(
     region: NDArray[np.int32],
     years: NDArray[np.float64],
 ) -> Monitor | None:
-    """The monitor of performing par by loan, S&P ranks, codes by group (-1 is a group of its own), and years to maturity.
+    """The monitor of loans: performing par, S&P ranks, codes by group (-1 is a group of its own), years to maturity.
 
     None where no loan is rated CCC- or better.
     """

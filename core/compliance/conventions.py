@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.definition import READY
 from core.definition.definition import AgencyRatings, Definition, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
@@ -30,6 +31,9 @@ BBB_MINUS: Final = 10
 
 WORST_NOTCHED: Final = 21
 """A rating that is notched down becomes no default."""
+
+EUROPEAN: Final = frozenset(("EUR", "EURO", "EUROS", "\N{EURO SIGN}"))
+"""What names the currency of a European deal, in upper case."""
 
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
@@ -69,6 +73,23 @@ class View:
     """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
+
+
+def standard_of(portfolio: Portfolio) -> Definition | None:
+    """The market's definition by which a portfolio without one goes: `euro` where it is in euros, else None."""
+    currency = portfolio.deal.currency
+    if currency is not None:
+        return READY["euro"] if currency.upper() in EUROPEAN else None
+    currencies = portfolio.names.get("currency")
+    if currencies is None or not 0 < len(currencies.values) <= CURRENCIES_MAX:
+        return None
+    counts = np.bincount(currencies.codes + 1, minlength=len(currencies.values) + 1)[1:]
+    most = currencies.values[int(counts.argmax())]
+    return READY["euro"] if counts.any() and most.strip().upper() in EUROPEAN else None
+
+
+CURRENCIES_MAX: Final = 200
+"""Distinct texts of a column that names currencies."""
 
 
 def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assumed = "value") -> View:
@@ -182,8 +203,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
     for agency in AGENCIES:
         ratings: AgencyRatings = getattr(definition.ratings, agency)
         own, masked = shown[agency]
-        if own is None:
-            own, masked = np.zeros(portfolio.row_count, np.uint8), np.zeros(portfolio.row_count, np.bool_)
+        if own is None or masked is None:
+            continue  # an agency that rates nothing in the file is none of the deal's
         ranks = own.copy()
         open_rows = masked.copy()
         waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
@@ -199,8 +220,7 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
             ranks[open_rows] = counts or MASKED
         field = f"rating_agency_{agency}"
         view.ranks[f"{field}_ladder"] = ranks
-        if field in view.ranks or bool((ranks > 0).any()):
-            view.ranks[field] = np.where(ranks == MASKED, np.uint8(0), ranks)
+        view.ranks[field] = np.where(ranks == MASKED, np.uint8(0), ranks)
         nobody &= ranks == 0
         masked_anywhere |= ranks == MASKED
     given = view.ranks.get("rating")
@@ -228,8 +248,9 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
 
 def _shown(
     portfolio: Portfolio, agency: str, ratings: AgencyRatings
-) -> tuple[Ranks | None, NDArray[np.bool_] | None] | tuple[Ranks, NDArray[np.bool_]]:
-    """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch."""
+) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
+    """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
+    where the file has none of its columns."""
     found: Ranks | None = None
     masked = np.zeros(portfolio.row_count, np.bool_)
     for column in ratings.columns:

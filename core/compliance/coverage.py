@@ -202,8 +202,8 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 
 
 def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
-    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes, the
-    sheet's own."""
+    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes,
+    under their own."""
     if not tested:
         return tranches
     triggers = {letter_of(one.name.rpartition("/")[2]): (one.oc_trigger, one.ic_trigger) for one in tested}

@@ -14,6 +14,7 @@ import numpy as np
 from core.compliance import cdo_monitor, kernels, measures
 from core.compliance.cdo_monitor import Monitor
 from core.compliance.conventions import counted_as
+from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
 from core.compliance.measures import DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
 from core.compliance.shares import divisor_of, share_measure, value_of
@@ -274,7 +275,7 @@ def class_place(pool: Pool, name: str) -> int:
     """
     structure = measures.structure_of(pool)
     places = [at for at, group in enumerate(structure.groups) if group.name == name]
-    letter = measures.coverage.letter_of(name.rpartition("/")[2])
+    letter = letter_of(name.rpartition("/")[2])
     places = places or [at for at, group in enumerate(structure.groups) if group.letter == letter and letter]
     if not places:
         raise Unmeasurable(f"no notes of class {name}")

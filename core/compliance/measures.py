@@ -521,7 +521,9 @@ def average_life(pool: Pool) -> Measured:
 
 def average_spread(pool: Pool) -> Measured:
     """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
-    tally, reference = pool.tally, pool.portfolio.deal.reference_coupon
+    tally, reference = pool.tally, pool.definition.conventions.reference_coupon
+    if reference is None:
+        reference = pool.portfolio.deal.reference_coupon
     floating = pool.par - pool.fixed_par
     if floating <= 0:
         raise Unmeasurable("no floating-rate par")

@@ -41,9 +41,9 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False)
     cushion_pct: float | None
     message: str
     threshold_source: Source | None = None
-    low: float | None = None
-    """The ends of the figure where masked ratings are taken for a range; None elsewhere."""
-    high: float | None = None
+    low: float | msgspec.UnsetType = msgspec.UNSET
+    """The ends of the figure where masked ratings are taken for a range; left out elsewhere."""
+    high: float | msgspec.UnsetType = msgspec.UNSET
     details: Details | None = None
 
 
@@ -53,10 +53,10 @@ class Skipped(msgspec.Struct, frozen=True):
     test_id: str
     test_name: str
     reason: str
-    current_value: float | None = None
-    """Of a test that masked ratings leave open: its figure, and the ends of it."""
-    low: float | None = None
-    high: float | None = None
+    current_value: float | msgspec.UnsetType = msgspec.UNSET
+    """Of a test that masked ratings leave open: its figure, and the ends of it; left out elsewhere."""
+    low: float | msgspec.UnsetType = msgspec.UNSET
+    high: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Summary(msgspec.Struct, frozen=True):

@@ -7,19 +7,28 @@ from datetime import date
 from math import copysign, floor, isfinite
 from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET
+
 from core.compliance import deal_suite
+from core.compliance.conventions import standard_of
 from core.compliance.coverage import TOLERANCE
+from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
 from core.compliance.suites import SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
+from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 TOO_LARGE: Final = "the figures are too large to compute with"
+
+STANDARD: Final = (
+    "no definition of the deal was given: the market's standard for {name} is used, as the loans are in euros"
+)
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -81,20 +90,25 @@ def run_suite(
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
-    A definition gives its conventions to every suite, and the suite `deal` its tests. Limits are looked up by test id: the
-    request's, the workbook's, the deal's own thresholds, its definition, the trigger in the tranche sheet, the tenant's,
-    the suite's default; each result says whose it was. (A definition that is a market standard comes after the tenant.) One
-    that is not enabled takes its test out of the run. `fail_fast` stops after the first failed test. `parallel` changes
-    nothing: one pass over the rows feeds every test, so there is nothing to spread. No test ids, or an empty list of
-    them, means all; the figures that these need are worked out, too.
+    A definition gives its conventions to every suite, and the suite `deal` its tests; without one, a portfolio in euros
+    goes by the European standard, which a warning says. Limits are looked up by test id: the request's, the workbook's,
+    the deal's own thresholds, its definition, the trigger in the tranche sheet, the tenant's, the suite's default; each
+    result says whose it was. (A definition that is a market's standard comes after the tenant.) One that is not enabled
+    takes its test out of the run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass
+    over the rows feeds every test, so there is nothing to spread. No test ids, or an empty list of them, means all; the
+    figures that these need are worked out, too.
 
-    Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a test
-    that the two would decide differently is skipped, with both.
+    Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
+    test that the two would decide differently is skipped, with both.
 
     Raises:
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
+    warnings = list(portfolio.notes.warnings)
+    if definition is None and (standard := standard_of(portfolio)) is not None:
+        definition = standard
+        warnings.append(DataWarning("standard_definition", STANDARD.format(name=standard.name)))
     tests = _chosen(suite, test_ids, definition)
     wanted = frozenset(test_ids or ())
     results: list[TestResult] = []
@@ -143,7 +157,7 @@ def run_suite(
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=portfolio.notes.warnings,
+        warnings=warnings + ([] if pool is None else findings(pool)),
         figures={} if pool is None else {name: rounded(value) for name, value in pool.figures.items()},
     )
 
@@ -226,14 +240,18 @@ def check_threshold(
     threshold_value: float,
     threshold_type: Direction | None = None,
     warning_threshold: float | None = None,
+    *,
+    definition: Definition | None = None,
 ) -> None:
-    """Refuse a threshold that no run could use.
+    """Refuse a threshold that no run could use; a definition has tests beside those of the suites.
 
     Raises:
         UnknownTest: no test has the id.
         InvalidThreshold: a figure is not finite, or the warning stands on the wrong side of the limit.
     """
     test = TESTS.get(test_id)
+    if test is None and definition is not None:
+        test = next((one for one in deal_suite.tests_of(definition) if one.test_id == test_id), None)
     if test is None:
         raise UnknownTest(f"Unknown test {test_id[:100]!r}")
     direction = threshold_type or test.threshold_type
@@ -389,7 +407,7 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 
 
 def rounded_half_away(value: float, decimals: int) -> float:
-    """The figure as it is printed: halves go away from zero, and what is a half but for the rounding of a double is one."""
+    """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
 
@@ -419,8 +437,8 @@ def _result(
         cushion_pct=rounded(cushion / limit.value * 100) if include_cushion and limit.value else None,
         message=_message(test, measured, limit, status, shown),
         threshold_source=limit.source,
-        low=None if low is None else rounded(low),
-        high=None if high is None else rounded(high),
+        low=UNSET if low is None else rounded(low),
+        high=UNSET if high is None else rounded(high),
         details=details,
     )
 

@@ -13,6 +13,7 @@ from core.definition.formulas import NUMBERS, Atom, Logic, column_of, share_of
 from core.definition.terms import LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
+from core.formula.ranges import Environment
 from core.portfolio.fields import Lien
 from core.portfolio.ratings import DEFAULTED
 from core.values import SERIAL_OF_1970
@@ -46,7 +47,7 @@ class Fields:
         return (self.number(field) if field in NUMBERS else self.category(field)) is not None
 
     def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
-        """(code of each row, values) of a field of few values; a code below 0 is blank. None where the file lacks it."""
+        """(code of each row, values) of a field of few values; below 0 is blank. None where the file lacks it."""
         if field not in self._categories:
             self._categories[field] = self._category(field)
         return self._categories[field]
@@ -153,7 +154,7 @@ class Fields:
     def _atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
         count = self.pool.portfolio.row_count
         if not atom.fields:
-            value = _truths(np.array([atom.program.run(None)], object))  # a constant reads nothing
+            value = _truths(np.array([atom.program.run(Environment())], object))  # a constant reads nothing
             return np.full(count, value[0][0]), None
         if atom.category is not None:
             return self._category_atom(atom)
@@ -181,10 +182,9 @@ class Fields:
         assert found is not None
         codes, values = found
         if field in LOAN_FLAGS or field.startswith("is_"):
-            return codes != 0
-        if field in _RANKS:
-            return np.array([*values, np.nan])[codes]
-        return np.array([*values, None], object)[codes]
+            return np.asarray(codes != 0)
+        listed = np.array([*values, np.nan]) if field in _RANKS else np.array([*values, None], object)
+        return np.asarray(listed[codes])
 
     def _category_atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
         assert atom.category is not None

@@ -90,6 +90,9 @@ class Conventions:
     closing_date: date | None = key(Day(), "closing date", None)
     reinvestment_end: date | None = key(Day(), "end of the reinvestment period", None)
     stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
+    reference_coupon: float | None = key(
+        _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
+    )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
         Named(UNITS, Integer(0, 12)), "decimals to which a figure of each unit is rounded before it is compared", ()

@@ -16,6 +16,10 @@ WARNING_CODES: Final = {
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+    "standard_definition": "no definition was given: that of a market is used, by the currency",
+    "masked_ratings": "ratings that are not shown, and what they count as",
+    "obligors_alike": "obligors of like names that would be the largest one together",
+    "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 

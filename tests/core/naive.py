@@ -234,7 +234,9 @@ class Deal:
         """Collected and still to be received; what is not known of the two is what the loans bear, but not twice."""
         deal = self.portfolio.deal
         yearly = sum(
-            loan.par * (yearly_rate(loan) or 0.0) / 100 for loan in self.performing if not loan.flags.get("is_deferring")
+            loan.par * (yearly_rate(loan) or 0.0) / 100
+            for loan in self.performing
+            if not loan.flags.get("is_deferring")
         )
         fees = finite(deal.senior_fees)
         if fees is None:
@@ -394,7 +396,7 @@ MEASURES: dict[str, Callable[[Deal], float]] = {
     "top_5_concentration": lambda deal: sum(deal.largest("obligor")[:5]) / deal.cpa * 100,
     "industry_concentration": lambda deal: _at(deal.largest("industry"), 0) / deal.cpa * 100,
     "second_industry_concentration": lambda deal: _at(deal.largest("industry"), 1) / deal.cpa * 100,
-    "non_senior_secured_concentration": lambda deal: deal.share(lambda loan: loan.lien > 1),
+    "non_senior_secured_concentration": lambda deal: deal.share(lambda loan: loan.lien in (2, 3, 5)),
     "cov_lite_concentration": lambda deal: deal.share(lambda loan: loan.flags["cov_lite"]),
     "ccc_bucket_pct": lambda deal: deal.bucket()[1] / deal.cpa * 100,
     "average_rating_factor": lambda deal: (

@@ -267,7 +267,7 @@ def test_messages_of_a_minimum(g1: Build) -> None:
     """Coverage reads the other way; a figure without a unit has none."""
     said = {result.test_id: result.message for result in run_suite(g1())}
     near = Threshold(test_id="oc_ratio", threshold_value=106.5, warning_threshold=107.0)
-    warned = run_suite(g1(), test_ids=["oc_ratio"], tenant_thresholds={"oc_ratio": near})[0].message
+    warned = run_suite(g1(), test_ids=["oc_ratio"], workbook_thresholds={"oc_ratio": near})[0].message
     assert warned.endswith("meets the 106.50 % minimum but at or below the 107.00 % warning level (cushion 0.25)")
     assert said["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
     assert said["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
