@@ -46,6 +46,10 @@ WARNING_CODES: Final = {
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
     "more_warnings": "there are more warnings than are listed",
+    "standard_definition": "no definition was given: that of a market is used, by the currency",
+    "masked_ratings": "ratings that are not shown, and what they count as",
+    "obligors_alike": "obligors of like names that would be the largest one together",
+    "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 
