@@ -3,12 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 WARNING_CODES: Final = {
+    "ambiguous_date": "a date could be read with day and month the other way round",
+    "as_of_conflict": "pages say different days",
+    "as_of_footer": "the day stands in a footer only, and may be that of printing",
+    "second_loan_sheet": "loans of another sheet were added to the pool",
+    "page_left_out": "a sheet with loans was left out",
+    "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
+    "page_loans_without_row": "a sheet that gives a field says nothing of some loans",
+    "page_conflict": "two sheets say different things of a loan",
+    "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
+    "rule_broken": "rows break a rule of the mapping",
+    "column_stands_in": "a column of the profile feeds a field for which the mapping names another",
+    "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+    "cash_differs": "two pages differ in an account's balance",
+    "notes_differ": "two pages differ in the balance of a class",
+    "other_currency": "an amount in another currency is not counted",
+    "required_missing": "no column feeds a required field",
+    "par_scale": "par is a thousand or a million times too large or small beside the notes",
+    "par_unlike_notes": "the loans are much more or less than the notes",
+    "as_of_outside_life": "the day lies outside of the deal's life",
+    "past_maturity": "performing loans that matured before the day",
+    "matures_after_deal": "many loans mature after the deal",
+    "no_rating": "loans without a rating of any agency",
+    "no_price": "loans without a price",
+    "no_maturity": "loans without a maturity",
+    "rows_after_end": "rows below the end of the table were left out",
+    "unidentified_rows": "rows with a par and nothing that names a loan were left out",
+    "error_cells": "cells with an error count as blank",
+    "unreadable_cells": "cells that are no value of their field count as blank",
+    "conflicting_lots": "lots of one position say different things",
+    "destroyed_identifiers": "identifiers that a spreadsheet made numbers of",
+    "rule_failures": "rows break a rule of the mapping",
+    "interest_estimated": "interest coverage rests on an estimate of interest",
+    "fees_estimated": "interest coverage rests on an estimate of senior fees",
+    "no_base_rate": "interest is the spread alone",
+    "no_principal_cash": "principal cash is not known, and counts as 0",
+    "recovery_assumed": "recovery rates are those of the kind of loan",
+    "more_warnings": "there are more warnings than are listed",
+    "standard_definition": "no definition was given: that of a market is used, by the currency",
+    "masked_ratings": "ratings that are not shown, and what they count as",
+    "obligors_alike": "obligors of like names that would be the largest one together",
+    "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 
@@ -22,6 +63,35 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     """For a reader: what was seen, where, and what was done."""
     rows: int | None = None
     """How many rows it is about."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PageNote:
+    """What became of another sheet that says something of the loans."""
+
+    sheet: str
+    part: Literal["joined", "list", "added", "left out"]
+    """Its fields were joined to the loans; so were those of a list of some of them, with what its title says; its loans
+    stand in the pool beside the first sheet's; nothing was taken from it."""
+    reason: str = ""
+    """Why it is left out."""
+    rows: int = 0
+    """Loans on it, lots added up."""
+    lots: int = 0
+    """Rows that were added up with others of one identifier."""
+    by: dict[str, int] = field(default_factory=dict)
+    """What joined them -> loans: an identifier, "start of an identifier", "borrower and facility" or one of the two."""
+    fields: list[str] = field(default_factory=list)
+    """Fields that only it has."""
+    filled: dict[str, int] = field(default_factory=dict)
+    """Field -> blanks that it filled."""
+    conflicts: dict[str, int] = field(default_factory=dict)
+    """Field -> loans for which it says something else; the sheet that names more fields counts."""
+    rows_without_loan: int = 0
+    par_without_loan: float = 0.0
+    loans_without_row: int = 0
+    contradictions: int = 0
+    """Loans whose identifiers stand on different rows of it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +110,9 @@ class Notes:
     missing_required: list[str] = field(default_factory=list)
     """Fields that the mapping requires and no column feeds."""
     sheets_not_read: list[str] = field(default_factory=list)
-    """Other sheets with a header of loans."""
+    """Other sheets with a header of loans that are left out."""
+    pages: list[PageNote] = field(default_factory=list)
+    """Other sheets that say something of loans, those that name most fields first."""
     as_of_column: float | None = None
     """The latest day of an as_of column given as an array, days since 1970-01-01."""
 

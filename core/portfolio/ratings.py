@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,12 @@ SCALE_C: Final = SCALE_B
 
 DEFAULTED: Final = 22
 """The rank of D, SD and RD."""
+
+MASKED: Final = 23
+"""In the place of a rank: rated, and the rating is not shown."""
+
+UNBUCKETED: Final = 24
+"""In the place of a rank: rated by nobody, and in no CCC bucket all the same."""
 
 CCC: Final = 17
 """The best rank of the Caa1 / CCC+ bucket."""
@@ -84,7 +90,7 @@ NOT_RATED: Final = frozenset(
 """What says that there is no rating, in upper case."""
 
 _MASK: Final = re.compile(r"\(?\*+\)?")
-MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]", "PRIVATE"))
+MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
 """What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
 
 _WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
@@ -110,6 +116,10 @@ AGENCY_OF: Final[dict[str, Agency | None]] = {
     "rating_agency_b": "b",
     "rating_agency_c": "c",
     "facility_rating_agency_a": "a",
+} | {
+    f"rating_agency_{agency}_{kind}": agency
+    for agency in get_args(Agency)
+    for kind in ("derived", "final", "facility", "issuer")
 }
 """On whose scale a field's symbols are read; None tries each."""
 
