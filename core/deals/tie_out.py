@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import msgspec
+import numpy as np
+from msgspec import UNSET
 
-from core.compliance.result import Status, TestResult
+from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
-from core.deals.names import recognised
-from core.definition import Definition, parse, to_document
+from core.deals.names import class_of, recognised
+from core.definition import Definition, DefinitionError, parse, to_document
 from core.portfolio.cells.parsing import key
 from core.portfolio.portfolio import Portfolio, Published
 
@@ -66,7 +69,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | None = None) -> list[
     Args:
         definition: the deal's rules and tests; None for the suites' defaults.
     """
-    base = to_document(definition or parse({}))
+    base = _with_ratio_classes(to_document(definition or parse({})), portfolio)
     asked = [_asked(published, at, base) for at, published in enumerate(portfolio.published[:PUBLISHED_MAX])]
     ours = _run(portfolio, base, asked)
     rows = [_row(one, ours) for one in asked]
@@ -103,29 +106,65 @@ def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
     for test in base.get("tests", ()):
         if {name: test[name] for name in ("measure", "share", "value", *_PARAMETERS) if name in test} == told:
             return _Asked(published, test)
-    limit = {} if published.trigger is None else {side: published.trigger}
-    return _Asked(published, {"id": f"published_{at + 1}", "name": published.name, **told, **(limit or {side: 0.0})})
+    limit = 0.0 if published.trigger is None else published.trigger
+    return _Asked(published, {"id": f"published_{at + 1}", "name": published.name, **told, side: limit})
 
 
 _PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
 
 
-def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) -> dict[str, TestResult | str]:
+def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
     tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
-    if not tests:
-        return {}
-    definition = parse({**base, "tests": list(tests.values())})
-    results = run_suite(portfolio, "deal", definition=definition, details=True)
-    found: dict[str, TestResult | str] = {one.test_id: one.reason for one in results.skipped}
-    return found | {one.test_id: one for one in results}
+    found: dict[str, TestResult | Skipped | str] = {}
+    definition = _parsed(base, tests, found)
+    if tests:
+        results = run_suite(portfolio, "deal", definition=definition, details=False)
+        found |= {one.test_id: one for one in results.skipped} | {one.test_id: one for one in results}
+    return found
 
 
-def _row(asked: _Asked, ours: dict[str, TestResult | str], why: Explanation | None = None) -> TieOut:
+def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, TestResult | Skipped | str]) -> Definition:
+    """The definition with these tests; those for which it lacks something are taken out of them, with the reason."""
+    try:
+        return parse({**base, "tests": list(tests.values())})
+    except DefinitionError as error:
+        ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
+        if not all(place for place, _ in faults):
+            raise
+        for place, message in faults:
+            assert place is not None
+            refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
+            tests.pop(ids[int(place[1])], None)
+        return parse({**base, "tests": list(tests.values())})
+
+
+_PLACE: Final = re.compile(r"tests\[(\d+)\]")
+
+
+def _with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, Any]:
+    """The document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
+    notes = portfolio.tranches
+    if notes is None or "reinvestment_oc" in base:
+        return base
+    tested = np.flatnonzero(~np.isnan(notes.oc_trigger) & ~notes.is_income)
+    published = next((one for one in portfolio.published if _is_reinvestment(one)), None)
+    if not len(tested) or published is None:
+        return base
+    name = notes.classes[int(tested[-1])]
+    return {**base, "reinvestment_oc": {"class": class_of(name) or name, "trigger": published.trigger}}
+
+
+def _is_reinvestment(published: Published) -> bool:
+    found = recognised(published.name, published.trigger)
+    return found is not None and found[0].get("measure") == "reinvestment_oc" and published.trigger is not None
+
+
+def _row(asked: _Asked, ours: dict[str, TestResult | Skipped | str], why: Explanation | None = None) -> TieOut:
     published, test = asked.published, asked.test
-    result = None if test is None else ours.get(test["id"], "not measured")
-    value = result.current_value if isinstance(result, TestResult) else None
+    result = "no test of ours is known by this name" if test is None else ours.get(test["id"], "not measured")
+    value, low, high = _figures(result)
     known = value is not None and published.value is not None
     return TieOut(
         trustee_name=published.name,
@@ -133,15 +172,23 @@ def _row(asked: _Asked, ours: dict[str, TestResult | str], why: Explanation | No
         measured_as=None if test is None else _told(test),
         trustee_value=published.value,
         our_value=value,
-        difference=round(value - published.value, 9) if known else None,  # type: ignore[operator]
-        agrees=_agree(result, published.value, why) if known else None,
+        difference=None if value is None or published.value is None else round(value - published.value, 9),
+        agrees=_agree(value, low, high, published.value, why) if known else None,
         trigger=published.trigger,
         our_status=result.status if isinstance(result, TestResult) else None,
         trustee_status=published.status,
         explained_by=[],
-        reason="no test of ours is known by this name" if test is None else result if isinstance(result, str) else None,
+        reason=result if isinstance(result, str) else result.reason if isinstance(result, Skipped) else None,
         cell=published.cell,
     )
+
+
+def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | None, float | None]:
+    """A test's figure and the ends between which masked ratings leave it."""
+    if isinstance(result, str):
+        return None, None, None
+    value, low, high = (None if one is UNSET else one for one in (result.current_value, result.low, result.high))
+    return value, low, high
 
 
 def _classified(asked: _Asked, classification: str | None) -> _Asked:
@@ -169,12 +216,14 @@ def _tolerance(printed: float) -> float:
     return 0.5 * 10.0 ** -max(DECIMALS_LEAST, decimals) + 1e-9
 
 
-def _agree(result: TestResult | str | None, printed: float | None, why: Explanation | None) -> bool:
-    assert isinstance(result, TestResult)
+def _agree(
+    value: float | None, low: float | None, high: float | None, printed: float | None, why: Explanation | None
+) -> bool:
+    assert value is not None
     assert printed is not None
-    if why == "masked_ratings" and result.low is not None and result.high is not None:
-        return result.low - _tolerance(printed) <= printed <= result.high + _tolerance(printed)
-    return abs(result.current_value - printed) <= _tolerance(printed)
+    if why == "masked_ratings" and low is not None and high is not None:
+        return low - _tolerance(printed) <= printed <= high + _tolerance(printed)
+    return abs(value - printed) <= _tolerance(printed)
 
 
 def _is_last_digit(row: TieOut) -> bool:
