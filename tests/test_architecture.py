@@ -49,7 +49,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
-    "scenarios reports alerts ai",
+    "deals scenarios reports alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 
@@ -315,7 +315,7 @@ def test_a_room_is_taken_in_at_one_look(house: str) -> None:
         assert len(files) <= ROOM_FILES_MAX, f"{room.relative_to(ROOT)} has {len(files)} files"
 
 
-PORTFOLIO_STEPS = ["cells", "layout", "profile", "assemble deal mapping detection"]
+PORTFOLIO_STEPS = ["cells", "layout", "profile", "deal report", "assemble mapping detection"]
 """Cells know no sheets, a sheet's layout no mappings that people write, and none of them who reads a workbook."""
 
 
