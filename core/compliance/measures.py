@@ -249,7 +249,10 @@ class Pool:
         if self.portfolio.tranches is None:
             return None
         return coverage.structure(
-            coverage.with_triggers(self.portfolio.tranches, self.definition.classes), self.base_rate, self.period_years
+            coverage.with_triggers(self.portfolio.tranches, self.definition.classes),
+            self.base_rate,
+            self.period_years,
+            self.portfolio.deal.reinvestment_oc_trigger,
         )
 
     @cached_property

@@ -727,7 +727,7 @@ _LIENS: Final = (
         Lien.FIRST_LIEN,
     ),
 )  # fmt: skip
-_SECOND_LIEN_FLAG: Final = re.compile(r"is (second|2nd) (lein|lien)")
+_SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
 
 
 @remembered(4_096)
