@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.compliance.conventions import DEFAULT, masked_rows
 from core.compliance.measures import Pool
 from core.definition.terms import AGENCIES
+from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
 
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
@@ -27,7 +28,46 @@ def findings(pool: Pool) -> list[DataWarning]:
     alone."""
     if pool.definition is DEFAULT:
         return _masked(pool)
-    return [*_masked(pool), *_alike(pool), *_coupons(pool)]
+    return [*_masked(pool), *_joined(pool), *_alike(pool), *_bonds(pool), *_coupons(pool), *_estimates(pool)]
+
+
+def _bonds(pool: Pool) -> list[DataWarning]:
+    """A warning where bonds count as senior secured because nothing says otherwise."""
+    bonds = pool.tally.par_by_lien[Lien.BOND]
+    if not bonds or not pool.definition.ratings.bonds_secured:
+        return []
+    return [
+        DataWarning(
+            "bonds_secured",
+            f"bonds of {pool.share(bonds):.2f} % count as senior secured: the file does not say whether one is not",
+        )
+    ]
+
+
+def _joined(pool: Pool) -> list[DataWarning]:
+    """A warning where obligors count as one by their names."""
+    joined = pool.view.affiliates
+    if not joined:
+        return []
+    shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
+    more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
+    return [DataWarning("affiliates_by_name", f"obligors count as one by their names: {shown}{more}", len(joined))]
+
+
+def _estimates(pool: Pool) -> list[DataWarning]:
+    """Warnings where interest of the period is estimated, and where lives are taken to maturity."""
+    found = []
+    if pool.portfolio.tranches is not None and pool.tally.interest_par and pool.interest["scheduled_interest"]:
+        basis = pool.interest["interest_basis"]
+        found.append(DataWarning("interest_estimated", f"interest of the period is {basis}: coverage is an estimate"))
+    if "average_life" not in pool.portfolio.numbers and pool.portfolio.amortization is None and pool.tally.life_par:
+        found.append(
+            DataWarning(
+                "lives_by_maturity",
+                "the file has no average lives and no scheduled payments: each loan is taken to its maturity",
+            )
+        )
+    return found
 
 
 def _masked(pool: Pool) -> list[DataWarning]:
