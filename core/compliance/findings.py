@@ -28,7 +28,7 @@ def findings(pool: Pool) -> list[DataWarning]:
     alone."""
     if pool.definition is DEFAULT:
         return _masked(pool)
-    return [*_masked(pool), *_joined(pool), *_alike(pool), *_bonds(pool), *_coupons(pool), *_estimates(pool)]
+    return [*_masked(pool), *_joined(pool), *_alike(pool), *_bonds(pool), *_coupons(pool), *_lives(pool)]
 
 
 def _bonds(pool: Pool) -> list[DataWarning]:
@@ -54,20 +54,16 @@ def _joined(pool: Pool) -> list[DataWarning]:
     return [DataWarning("affiliates_by_name", f"obligors count as one by their names: {shown}{more}", len(joined))]
 
 
-def _estimates(pool: Pool) -> list[DataWarning]:
-    """Warnings where interest of the period is estimated, and where lives are taken to maturity."""
-    found = []
-    if pool.portfolio.tranches is not None and pool.tally.interest_par and pool.interest["scheduled_interest"]:
-        basis = pool.interest["interest_basis"]
-        found.append(DataWarning("interest_estimated", f"interest of the period is {basis}: coverage is an estimate"))
-    if "average_life" not in pool.portfolio.numbers and pool.portfolio.amortization is None and pool.tally.life_par:
-        found.append(
-            DataWarning(
-                "lives_by_maturity",
-                "the file has no average lives and no scheduled payments: each loan is taken to its maturity",
-            )
+def _lives(pool: Pool) -> list[DataWarning]:
+    """A warning where lives are taken to maturity."""
+    if "average_life" in pool.portfolio.numbers or pool.portfolio.amortization is not None or not pool.tally.life_par:
+        return []
+    return [
+        DataWarning(
+            "lives_by_maturity",
+            "the file has no average lives and no scheduled payments: each loan is taken to its maturity",
         )
-    return found
+    ]
 
 
 def _masked(pool: Pool) -> list[DataWarning]:

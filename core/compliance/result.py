@@ -70,6 +70,26 @@ class Summary(msgspec.Struct, frozen=True):
     skipped: int
 
 
+WARNINGS_MAX = 50
+"""Warnings of one run, the last of which says how many more there are."""
+
+WARNING_LENGTH_MAX = 400
+"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
+
+
+def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+    """The warnings, each once, cut in number and length."""
+    told = list(dict.fromkeys(warnings))
+    shown = [
+        one if len(one.message) <= WARNING_LENGTH_MAX
+        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
+        for one in told[:WARNINGS_MAX]
+    ]  # fmt: skip
+    if len(told) > WARNINGS_MAX:
+        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
+    return shown
+
+
 class Results(list[TestResult]):
     """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings."""
 
@@ -87,7 +107,7 @@ class Results(list[TestResult]):
         self.skipped = skipped
         self.as_of = as_of
         self.as_of_source = as_of_source
-        self.warnings = list(warnings)
+        self.warnings = bounded(warnings)
         self._figures = figures or {}
 
     @property

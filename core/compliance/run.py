@@ -16,6 +16,7 @@ from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
+from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
@@ -159,9 +160,28 @@ def run_suite(
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=warnings + ([] if pool is None else findings(pool)),
+        warnings=[
+            *warnings,
+            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
+        ],
         figures=None if pool is None else pool.figures,
     )
+
+
+_LIKE: Final = {
+    "ic": "ic_ratio",
+    "oc": "oc_ratio",
+    "reinvestment_oc": "oc_ratio",
+    "warr": "weighted_average_recovery_rate",
+}
+"""The test of the suites that a measure of a definition is like."""
+
+
+def _ran(results: list[TestResult], limits: Limits) -> set[str]:
+    """The tests that ran, those of a definition under the suites' names, too."""
+    ran = {result.test_id for result in results}
+    measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
+    return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
 
 def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:

@@ -32,7 +32,7 @@ def warned(portfolio: Portfolio, **document: Any) -> list[str]:
         ({"rating_agency_b": ["B", "*", "B-"]}, "masked_ratings"),
         ({"obligor": ["ALPHA ONE", "ALPHA TWO", "GAMMA"]}, "obligors_alike"),
         ({"obligor": ["ALPHA", "ABC ONE", "ABC TWO"]}, None),
-        ({"lien_type": [1, 4, 1]}, "bonds_secured"),
+        ({"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3}, "bonds_secured"),
         ({"is_fixed": [1, 0, 0], "all_in_rate": [6.0, 7.0, 7.0]}, "reference_coupon_unknown"),
         ({"average_life": [None] * 3, "maturity_date": [21_000.0] * 3}, None),
     ],
@@ -50,13 +50,16 @@ def test_lives_interest_and_affiliates() -> None:
     loans = portfolio_of(
         columns, tranches=tranches_of((("A", 5 * M),), coupon=[5.0]), deal=Deal(as_of=20_000.0, base_rate=4.0)
     )
-    assert warned(loans) == ["obligors_alike", "interest_estimated", "lives_by_maturity"]
+    assumed = ["interest_estimated", "fees_estimated", "no_principal_cash"]
+    assert warned(loans) == ["obligors_alike", "lives_by_maturity", *assumed]
     by_name = {"affiliates_by_name": True}
-    assert warned(loans, classifications=by_name) == ["affiliates_by_name", "interest_estimated", "lives_by_maturity"]
+    assert warned(loans, classifications=by_name) == ["affiliates_by_name", "lives_by_maturity", *assumed]
     ran = run_suite(loans, "enhanced", definition=parse({"classifications": by_name}))
     assert ran[0].current_value == 70.0
 
 
 def test_without_a_definition_masked_ratings_alone_are_told() -> None:
-    loans = portfolio_of(PLAIN | {"lien_type": [1, 4, 1], "rating_agency_b": ["B", "*", "B-"]})
+    loans = portfolio_of(
+        PLAIN | {"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3, "rating_agency_b": ["B", "*", "B-"]}
+    )
     assert [one.code for one in run_suite(loans, "enhanced").warnings] == ["masked_ratings"]
