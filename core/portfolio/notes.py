@@ -17,6 +17,8 @@ WARNING_CODES: Final = {
     "page_loans_without_row": "a sheet that gives a field says nothing of some loans",
     "page_conflict": "two sheets say different things of a loan",
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
+    "rule_broken": "rows break a rule of the mapping",
+    "column_stands_in": "a column of the profile feeds a field for which the mapping names another",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
     "cash_differs": "two pages differ in an account's balance",
@@ -44,6 +46,13 @@ WARNING_CODES: Final = {
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
     "more_warnings": "there are more warnings than are listed",
+    "standard_definition": "no definition was given: that of a market is used, by the currency",
+    "masked_ratings": "ratings that are not shown, and what they count as",
+    "obligors_alike": "obligors of like names that would be the largest one together",
+    "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
+    "affiliates_by_name": "obligors that count as one by their names",
+    "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "lives_by_maturity": "average lives that leave scheduled payments out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 
