@@ -78,7 +78,7 @@ def compliance(
         book = read_workbook(file)
         with limited(file):
             portfolio = _portfolio(file, book, chosen, day)
-            results = run_suite(portfolio, suite, workbook_thresholds=limits)
+            results = run_suite(portfolio, suite, request_thresholds=limits)
     if json:
         _print_json(file, suite, results)
     else:

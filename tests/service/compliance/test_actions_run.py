@@ -39,7 +39,8 @@ GOLDEN = {
     "second_industry_concentration": (10.0, 12.0, 2.0, 16.666667, "pass"),
 }
 RUN_FIELDS = {
-    "id", "workbook_id", "test_suite", "status", "summary", "results", "skipped", "executed_at", "execution_time_ms",
+    "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "warnings", "summary", "results", "skipped",
+    "executed_at", "execution_time_ms",
 }  # fmt: skip
 RESULT_FIELDS = {
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
@@ -414,7 +415,7 @@ def test_the_evidence_reproduces_the_run(stack: Any, owner: Any, own_g1: dict[st
     results, skipped, workbook_hash, mapping, thresholds, options, version, as_of, stream, creator, *rest = row
     assert workbook_hash == hashlib.sha256(g1_file.read_bytes()).hexdigest()
     assert version == core.__version__
-    assert as_of == datetime.fromisoformat(own_g1["created_at"]).astimezone(UTC).date()
+    assert as_of == date.fromisoformat(answer["as_of"])
     assert (stream, creator) == ("deal:internal:g1", owner.email)
     assert rest == [owner.tenant_id, "enhanced", "completed", answer["summary"]]
     assert json.loads(mapping) == json.loads(msgspec.json.encode(PROFILES["standard_clo"]))
