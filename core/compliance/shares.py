@@ -24,11 +24,15 @@ _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
 _LIENS: Final = tuple("first_lien" if one == Lien.BLANK else one.name.lower() for one in Lien)
 _RANKS: Final = {
-    "rank_a": "rating_agency_a",
-    "rank_b": "rating_agency_b",
-    "rank_c": "rating_agency_c",
-    "rank": "rating",
+    "rank_a": ("rating_agency_a",),
+    "rank_b": ("rating_agency_b",),
+    "rank_c": ("rating_agency_c",),
+    "rank": ("rating",),
+    "facility_rank_a": ("rating_agency_a_facility", "facility_rating_agency_a"),
+    "facility_rank_b": ("rating_agency_b_facility",),
+    "facility_rank_c": ("rating_agency_c_facility",),
 }
+"""The columns of ranks that a name may mean, first choice first."""
 
 
 class Fields:
@@ -65,7 +69,7 @@ class Fields:
         if field == "lien":
             return None if view.lien is None else (view.lien, _LIENS)
         if field in _RANKS:
-            ranks = view.ranks.get(_RANKS[field])
+            ranks = next((view.ranks[column] for column in _RANKS[field] if column in view.ranks), None)
             if ranks is None:
                 return None
             shown = np.where(ranks > DEFAULTED, np.uint8(0), ranks)

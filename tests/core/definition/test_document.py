@@ -10,7 +10,7 @@ import pytest
 
 from core.definition import READY, DefinitionError, parse, parse_toml, ready_for, to_document
 from core.definition.definition import TESTS_MAX, Definition
-from core.definition.parse import TEXT_MAX
+from core.definition.document import TEXT_MAX
 from tests.rows import every
 
 LEAST: dict[str, Any] = {"id": "one_test", "name": "One", "share": "=is_dip", "max": 5}

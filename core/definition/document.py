@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -299,8 +298,3 @@ def _check_matrix(matrix: Matrix, place: str, known: frozenset[str], faults: Fau
         if (formula := getattr(matrix, name)) is not None:
             names |= _formula_names(formula, f"{place}.{name}", known, faults)
     return names
-
-
-def keys_of(of: type[Any] = Definition) -> list[tuple[str, str, str]]:
-    """(key, kind in words, meaning) of a section: the schema, for its documentation."""
-    return [(row.name.rstrip("_"), row.metadata["kind"].told, row.metadata["meaning"]) for row in fields(of)]
