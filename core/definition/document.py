@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.definition.definition import DealTest, Definition, Matrix
-from core.definition.formulas import FormulaFault, names_of, share_of
+from core.definition.formulas import ATOMS_OF_DEFINITION_MAX, FormulaFault, atoms_of, names_of, share_of
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
 from core.definition.terms import MEASURES, TOTALS
 
@@ -199,6 +199,16 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         needs[test.id] = ((names | matrix_names.get(test.matrix or "", set())) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
+    if not faults:
+        atoms = frozenset().union(*(atoms_of(share_of(test.share)) for test in definition.tests if test.share))
+        if len(atoms) > ATOMS_OF_DEFINITION_MAX:
+            faults.append(
+                (
+                    "tests",
+                    f"have {len(atoms)} different parts in their formulas, more than the limit of "
+                    f"{ATOMS_OF_DEFINITION_MAX}",
+                )
+            )
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:

@@ -54,6 +54,10 @@ CATEGORIES: Final = frozenset((*LOAN_TEXTS, *LOAN_FLAGS, *(set(LOAN_MADE) - _MAD
 NUMBERS: Final = frozenset((*LOAN_NUMBERS, *_MADE_NUMBERS))
 
 
+ATOMS_OF_DEFINITION_MAX: Final = 2_000
+"""Parts of all formulas of a definition: each walks every loan."""
+
+
 class FormulaFault(ValueError):
     """A formula that a definition cannot have; the text says why."""
 
@@ -154,6 +158,11 @@ def _atom(node: Node, text: str) -> Atom:
             "compare a list with one text or rating field only"
         )
     return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))
+
+
+def atoms_of(part: Logic | Atom) -> frozenset[str]:
+    """The texts of the parts of a share's formula."""
+    return frozenset((part.text,)) if isinstance(part, Atom) else frozenset().union(*map(atoms_of, part.parts))
 
 
 def column_of(index: int) -> str:
