@@ -48,8 +48,10 @@ demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 	@exec $(BIN)/cushion serve
 
+# Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
 test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
-	$(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile $(TESTS)
+	@$(BIN)/python -m compileall -q core service tests
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile $(TESTS)
 
 lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .

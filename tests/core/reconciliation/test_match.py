@@ -18,6 +18,7 @@ from core.generate import generate
 from core.portfolio.cells import parsing
 from core.reconciliation import Reconciliation, _match, reconcile
 from tests.core.reconciliation.oracle import day, is_cusip, is_isin, is_loanx, portfolio_of
+from tests.rows import every
 
 SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
 
@@ -266,8 +267,8 @@ def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
     return reconcile(*(portfolio_of(**{name: [value] for name, value in side.items()}) for side in (tape, book)))
 
 
-@pytest.mark.parametrize(
-    ("tape", "book", "stage"),
+@every(
+    "tape, book, stage",
     [
         ({"cusip": CUSIP}, {"cusip": CUSIP}, "cusip"),
         ({"cusip": CUSIP}, {"isin": US}, "cusip"),

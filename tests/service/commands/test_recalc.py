@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import xlsxwriter
 import xlwt
 
+from tests.forks import cushion
+
 ROOT = Path(__file__).parents[3]
-
-
-def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
-        cwd=ROOT,
-        env=os.environ.copy(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def written(path: Path, *, wrong: bool = False) -> Path:
