@@ -42,6 +42,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The clients of a process share one context.
 default.create_ssl_context = cache(default.create_ssl_context)
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The short files of the core come last, so that no process works long after the others have ended."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT).parts[1] == "core")
+
+
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0
 ROOT = Path(__file__).parents[1]

@@ -15,8 +15,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -83,17 +83,22 @@ class Fork:
 def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a `cushion` command line to its end."""
     given = [str(argument) for argument in arguments]
-    with open(os.devnull) as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
-        process = Fork("command", given, os.environ, [nothing.fileno(), out.fileno(), error.fileno()])
-        try:
-            code = process.wait(120)
-        finally:
-            process.kill()
-        said = []
-        for stream in (out, error):
-            stream.seek(0)
-            said.append(stream.read().decode())
-    return subprocess.CompletedProcess(given, code, *said)
+    (out, out_end), (error, error_end) = os.pipe(), os.pipe()
+    with open(os.devnull) as nothing:
+        process = Fork("command", given, os.environ, [nothing.fileno(), out_end, error_end])
+    for end in (out_end, error_end):
+        os.close(end)
+    try:
+        with ThreadPoolExecutor(2) as both:
+            said = list(both.map(_all_of, (out, error)))
+        return subprocess.CompletedProcess(given, process.wait(120), *said)
+    finally:
+        process.kill()
+
+
+def _all_of(pipe: int) -> str:
+    with os.fdopen(pipe) as file:
+        return file.read()
 
 
 @cache
