@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import IntEnum
+from math import floor, isfinite
 from typing import Final
 
 
@@ -41,6 +42,15 @@ _EPOCH_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
 
 EPOCH: Final = date(1970, 1, 1)
 """The day from which days are counted wherever no spreadsheet counts them."""
+
+
+def day_of(days: float | None) -> date | None:
+    """Days since 1970-01-01 as a day; None for none, and where the calendar does not have it."""
+    if days is None or not isfinite(days):
+        return None
+    ordinal = EPOCH.toordinal() + floor(days)
+    return date.fromordinal(ordinal) if date.min.toordinal() <= ordinal <= date.max.toordinal() else None
+
 
 SERIAL_OF_1970: Final = 25_569
 """The 1900-system serial of 1970-01-01: days since 1970 = serial - SERIAL_OF_1970."""

@@ -158,7 +158,6 @@ LOOKUPS: dict[str, dict[str, str]] = {
     "country": {"United States": "US", "USA": "US", "Canada": "CA", "Germany": "DE", "France": "FR"},
     "lien_type": {"First Lien": "1L", "Second Lien": "2L", "Unsecured": "UN"},
 }
-RATED = ["Aaa", "B1", "B2", "B3", "Caa1", "Ba3", "NR"]
 SUFFIX = r",? (Inc|LLC|Corp)\.?$"
 
 

@@ -1,4 +1,4 @@
-"""The deal's notes by seniority: which classes the coverage tests look at, and each class's ratio."""
+"""The deal's notes by seniority: which classes the coverage tests look at, each one's ratio, the period's interest."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from math import isfinite
+from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 from core.compliance.kernels import rounded
-from core.portfolio.portfolio import Tranches
+from core.portfolio.portfolio import Deal, Tranches
 from core.remembered import remembered
 
 DEFAULT_OC_TRIGGERS: Final = {"A": 121.60, "B": 121.60, "C": 114.00, "D": 106.40, "E": 104.20, "F": 103.20}
@@ -21,6 +21,12 @@ DEFAULT_IC_TRIGGERS: Final = {"A": 120.0, "B": 120.0, "C": 115.0, "D": 110.0, "E
 
 DIVERSION_STEP: Final = 0.50
 """Percent points by which the interest diversion test stands above the junior OC trigger."""
+
+SENIOR_FEE_RATE: Final = 0.0020
+"""Senior fees a year, as a fraction of the collateral principal amount, where the deal gives no amount."""
+
+DAYS_IN_INTEREST_YEAR: Final = 360.0
+"""Floating-rate interest is counted actual/360."""
 
 TOLERANCE: Final = 1e-9
 """A figure this near to its limit stands on it."""
@@ -60,6 +66,8 @@ class Structure:
     groups: list[Group]
     oc: list[Tested]
     ic: list[Tested]
+    reinvestment_trigger: float | None = None
+    """Percent: the file's own limit for the interest diversion test."""
 
     def balance(self, index: int) -> float:
         """Balance of the group and of everything senior."""
@@ -75,6 +83,8 @@ class Structure:
         """The limit that the tranche sheet sets for a role, percent; None where it sets none."""
         if not self.groups:
             return None
+        if role == "diversion" and self.reinvestment_trigger is not None:
+            return self.reinvestment_trigger
         tests = self.ic if role.endswith("_ic") else self.oc
         tested = tests[0 if role.startswith("senior") else -1]
         if not tested.from_sheet or tested.trigger is None:
@@ -82,7 +92,9 @@ class Structure:
         return tested.trigger + DIVERSION_STEP if role == "diversion" else tested.trigger
 
 
-def structure(tranches: Tranches, base_rate: float, period_years: float) -> Structure:
+def structure(
+    tranches: Tranches, base_rate: float, period_years: float, reinvestment_trigger: float | None = None
+) -> Structure:
     """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
     groups: list[Group] = []
     rank_before = None
@@ -97,7 +109,7 @@ def structure(tranches: Tranches, base_rate: float, period_years: float) -> Stru
         ic = _tested(groups, [group.ic_trigger for group in groups], DEFAULT_IC_TRIGGERS)
     else:
         ic = [test._replace(trigger=DEFAULT_IC_TRIGGERS.get(groups[test.at].letter), from_sheet=False) for test in oc]
-    return Structure(groups, oc, ic)
+    return Structure(groups, oc, ic, reinvestment_trigger)
 
 
 def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, Group]]:
@@ -193,6 +205,56 @@ def _last(places: dict[str, list[int]], triggers: list[float | None], own: str, 
 
 _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
+
+
+def income(deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa: float) -> dict[str, Any]:
+    """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
+
+    What was collected and what is still to be received make the period's interest. Where only the collected part is
+    known, the rest is estimated: the loans' interest for the days to the next payment, or, without that date, what the
+    loans pay in a whole period less what was collected. Where nothing is known, a whole period is estimated.
+
+    Args:
+        yearly: what the paying loans bear in a year.
+        period_years: the length of a whole period.
+        as_of: days since 1970-01-01; NaN where nothing says.
+        cpa: the collateral principal amount, from which fees are estimated.
+    """
+    collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
+    days_left = (_known(deal.next_payment) or nan) - as_of
+    years, basis = 0.0, "collected and still to be received"
+    if collected is None:
+        years, basis = period_years, "estimated for the whole period"
+        estimated = yearly * years
+    elif receivable is not None:
+        estimated = 0.0
+    elif days_left >= 0:
+        years, basis = (
+            min(period_years, days_left / DAYS_IN_INTEREST_YEAR),
+            "collected, and estimated to the next payment",
+        )
+        estimated = yearly * years
+    else:
+        basis = "collected, and estimated for the rest of a whole period"
+        estimated = max(0.0, yearly * period_years - collected)
+    given = _known(deal.senior_fees)
+    fees = SENIOR_FEE_RATE * cpa * period_years if given is None else given
+    received = 0.0 if collected is None else collected + (receivable or 0.0)
+    return {
+        "interest_basis": basis,
+        **({} if collected is None else {"interest_collected": collected}),
+        **({} if collected is None or receivable is None else {"interest_receivable": receivable}),
+        "scheduled_interest": estimated,
+        "scheduled_years": years,
+        "senior_fees_basis": f"estimated at {SENIOR_FEE_RATE:.2%} a year" if given is None else "given",
+        "senior_fees": fees,
+        "period_years": period_years,
+        "available": received + estimated - fees,
+    }
+
+
+def _known(amount: float | None) -> float | None:
+    return amount if amount is not None and isfinite(amount) else None
 
 
 def classes(

@@ -22,14 +22,8 @@ from core.portfolio.ratings import FACTOR, RECOVERY
 CCC_ALLOWANCE: Final = 0.075
 """Share of the collateral principal amount up to which CCC loans are carried at par."""
 
-SENIOR_FEE_RATE: Final = 0.0020
-"""Senior fees a year, as a fraction of the collateral principal amount, where the deal gives no amount."""
-
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""
-
-DAYS_IN_INTEREST_YEAR: Final = 360.0
-"""Floating-rate interest is counted actual/360."""
 
 REFERENCE_COUPON: Final = 7.0
 """Percent: the reference coupon by which the excess is shown where the deal gives none."""
@@ -94,7 +88,7 @@ class Pool:
         self.base_rate = _finite(deal.base_rate, nan)
         self.cash = _finite(deal.principal_cash, 0.0)
         days = _finite(deal.payment_days, 0.0)
-        self.period_years = days / DAYS_IN_INTEREST_YEAR if days > 0 else PERIOD_YEARS
+        self.period_years = days / coverage.DAYS_IN_INTEREST_YEAR if days > 0 else PERIOD_YEARS
         countries = portfolio.names.get("country")
         self.tally = kernels.tally(
             portfolio.row_count,
@@ -210,22 +204,20 @@ class Pool:
         """The rated notes by seniority and what is tested; None without a tranche sheet."""
         if self.portfolio.tranches is None:
             return None
-        return coverage.structure(self.portfolio.tranches, self.base_rate, self.period_years)
+        return coverage.structure(
+            self.portfolio.tranches,
+            self.base_rate,
+            self.period_years,
+            self.portfolio.deal.reinvestment_oc_trigger,
+        )
 
     @cached_property
-    def interest(self) -> dict[str, float]:
-        """Interest of the period, fees, and `available`: the IC numerator (1.8)."""
+    def interest(self) -> dict[str, Any]:
+        """What the period brings, how it is known, fees, and `available`: the IC numerator."""
         deal = self.portfolio.deal
-        scheduled = self.tally.interest_sum / 100 * self.period_years
-        cash = _finite(deal.interest_cash, 0.0)
-        fees = _finite(deal.senior_fees, SENIOR_FEE_RATE * self.cpa * self.period_years)
-        return {
-            "scheduled_interest": scheduled,
-            "interest_cash": cash,
-            "senior_fees": fees,
-            "period_years": self.period_years,
-            "available": scheduled + cash - fees,
-        }
+        return coverage.income(
+            deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years, as_of=self.as_of, cpa=self.cpa
+        )
 
     @cached_property
     def oc_classes(self) -> list[dict[str, Any]]:
@@ -413,7 +405,7 @@ def _ic(pool: Pool, place: int) -> Measured:
     extra = {
         "tested_class": structure.ic[place].name,
         "classes": pool.ic_classes,
-        "income": {name: rounded(amount) for name, amount in pool.interest.items()},
+        "income": {name: rounded(said) if isinstance(said, float) else said for name, said in pool.interest.items()},
     }
     return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), extra)
 

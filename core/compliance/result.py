@@ -1,10 +1,15 @@
-"""What a compliance run says: results, skipped tests, the summary."""
+"""What a compliance run says: results, skipped tests, the summary, and what to know before trusting them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from typing import Any, Literal
 
 import msgspec
+
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
 Direction = Literal["min", "max", "exact"]
@@ -55,11 +60,22 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Results(list[TestResult]):
-    """The results of a suite in catalogue order, with what was skipped."""
+    """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings."""
 
-    def __init__(self, results: list[TestResult], skipped: list[Skipped]) -> None:
+    def __init__(
+        self,
+        results: list[TestResult],
+        skipped: list[Skipped],
+        *,
+        as_of: date | None = None,
+        as_of_source: AsOfSource | None = None,
+        warnings: Sequence[DataWarning] = (),
+    ) -> None:
         super().__init__(results)
         self.skipped = skipped
+        self.as_of = as_of
+        self.as_of_source = as_of_source
+        self.warnings = list(warnings)
 
     @property
     def summary(self) -> Summary:

@@ -12,6 +12,7 @@ from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, 
 from core.compliance.result import Details, Direction, Results, Skipped, Status, TestResult, Threshold
 from core.compliance.suites import SUITES, TESTS, Suite, Test
 from core.portfolio.portfolio import Portfolio
+from core.values import day_of
 
 Source = Literal["workbook", "tenant", "sheet", "suite"]
 
@@ -85,7 +86,14 @@ def run_suite(
         result = _result(test, measured, limit, explanation, include_cushion=include_cushion)
         results.append(result)
         stopped = fail_fast and result.status == "fail"
-    return Results(results, skipped)
+    deal = portfolio.deal
+    return Results(
+        results,
+        skipped,
+        as_of=day_of(deal.as_of),
+        as_of_source=deal.as_of_source,
+        warnings=portfolio.notes.warnings,
+    )
 
 
 def suite_named(suite: str) -> Suite:

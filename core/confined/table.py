@@ -62,10 +62,17 @@ def texts(work: str) -> Texts:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-class ParseOrder(Struct, frozen=True):
-    """A file to be stored as columns."""
+class NamedFile(Struct, frozen=True):
+    """A file where it is, and the name that its user gave it."""
 
+    name: str
     path: str
+
+
+class ParseOrder(Struct, frozen=True):
+    """A file to be stored as columns, or several that make one workbook."""
+
+    files: tuple[NamedFile, ...]
 
 
 class ParseAnswer(Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""The hot loop over the XML of a sheet's cells and of the shared strings: bytes in, flat columns out, in one pass.
+"""The hot loops over the XML of a sheet's cells and of the shared strings, over delimited text, and over the records of
+.xlsb: bytes in, flat columns out, in one pass.
 
 The contract of the boundary. `feed` takes UTF-8 chunks of any size and keeps the tail that does not yet make a whole
 piece (a tag, a comment, a whole <c> or <si> element), so memory is bounded by the columns themselves. Nothing here
@@ -24,6 +25,7 @@ import numpy as np
 from core.files.errors import ParseFailed
 from core.files.limits import MERGED_MAX, PIECE_BYTES_MAX, TEXT_BYTES_MAX
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
+from core.seed import SEED
 from core.values import ERROR_CODE
 
 cdef enum:
@@ -43,6 +45,9 @@ cdef enum:
     TRUNCATED
     BAD_CHARACTER
     SHARED_FORMULAS
+    FIELD_SIZE
+    NOT_TEXT
+    OPEN_QUOTE
 
 _HINTS = {
     BAD_XML: "The XML of {part} is not well formed.",
@@ -60,6 +65,10 @@ _HINTS = {
     TRUNCATED: "The XML of {part} ends too early.",
     BAD_CHARACTER: "{part} holds text that is not valid UTF-8, or a character that XML does not allow.",
     SHARED_FORMULAS: "{part} numbers its shared formulas past the limit.",
+    FIELD_SIZE: "{part} holds a field longer than the limit of 131,068 bytes, from line {line:,} on; perhaps a quote is "
+    "not closed.",
+    NOT_TEXT: "{part} holds control characters in line {line:,}: it is no text.",
+    OPEN_QUOTE: "{part} opens a quote in line {line:,} that is never closed.",
 }
 
 cdef int64_t ROWS_LIMIT = ROWS_MAX
@@ -81,3 +90,5 @@ include "_cells_strings.pxi"
 include "_cells_columns.pxi"
 include "_cells_formulas.pxi"
 include "_cells_sheet.pxi"
+include "_cells_delimited.pxi"
+include "_cells_binary.pxi"

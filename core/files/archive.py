@@ -6,11 +6,11 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from core.files.errors import ParseFailed
 from core.files.limits import ENTRIES_MAX, INFLATED_BYTES_MAX, PART_BYTES_MAX, RATIO_FREE_BYTES, RATIO_MAX
+from core.files.source import Content, opened
 
 # Layouts of APPNOTE.TXT (PKWARE's description of the format), sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16.
 _LOCAL: Final = struct.Struct("<4s5H3I2H")
@@ -50,8 +50,8 @@ class Archive:
         ParseFailed: any of these does not hold.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self._file: BinaryIO = Path(path).open("rb")  # noqa: SIM115 - closed by close()
+    def __init__(self, content: Content) -> None:
+        self._file: BinaryIO = opened(content)
         try:
             self.entries: Final = _directory(self._file)
         except BaseException:
@@ -72,6 +72,10 @@ class Archive:
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._by_name
+
+    def size_of(self, name: str) -> int:
+        """The unpacked bytes of a part that is there, as the directory claims."""
+        return self._by_name[name.lower()].unpacked_bytes
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """The unpacked bytes of a part, at most 1 MiB at a time.

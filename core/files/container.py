@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from core.files.errors import ParseFailed
+from core.files.source import Content, opened
 
 SIGNATURE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -42,13 +42,13 @@ class Container:
         return "Workbook" in self.streams or "Book" in self.streams
 
 
-def open_container(path: Path | str) -> Container:
+def open_container(content: Content) -> Container:
     """Read the directory of a compound file.
 
     Raises:
         ParseFailed: the directory is damaged.
     """
-    with Path(path).open("rb") as file:
+    with opened(content) as file:
         try:
             return _read(file)
         except (struct.error, IndexError, UnicodeDecodeError) as error:

@@ -8,6 +8,7 @@ file: that is `core.confined.run.ChildKilled`, as it comes.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,9 @@ from tempfile import TemporaryDirectory
 from msgspec import convert
 
 from core.confined.run import run, workplace
-from core.confined.table import PARSE, PROBE, ParseOrder, ProbeOrder
+from core.confined.table import PARSE, PROBE, NamedFile, ParseOrder, ProbeOrder
 from core.files.errors import ParseFailed
+from core.files.kinds import sources_of
 from core.files.probe import FileKind, Probe, SheetProbe
 from core.grid.codec import CodecError, Manifest, open_workbook
 from core.grid.sheet import Workbook
@@ -31,14 +33,15 @@ class Parsed:
 
 
 def parse_isolated(
-    path: Path,
+    files: Path | Sequence[tuple[str, Path]],
     folder: Path,
     *,
     memory_bytes_max: int = PARSE.memory_bytes_max,
     seconds_max: float = PARSE.seconds_max,
     stop: threading.Event | None = None,
 ) -> Parsed:
-    """Read a spreadsheet file in a child process and write one stored sheet per worksheet into an existing folder.
+    """Read a file in a child process, or several with the names that their users gave them; write one stored sheet for
+    each worksheet of the workbook that they make (`core.files.read.read_files`) into an existing folder.
 
     Setting `stop` from another thread ends the child at once.
 
@@ -48,12 +51,13 @@ def parse_isolated(
         OSError: the machine's fault: a full disk, a missing folder, a child that was ended from outside.
         InterruptedError: `stop` was set.
     """
-    order = ParseOrder(str(path.resolve()))
+    named = [(files.name, files)] if isinstance(files, Path) else files
+    order = ParseOrder(tuple(NamedFile(name, str(path.resolve())) for name, path in named))
     with workplace(folder) as made:
         answer = run(
             PARSE,
             order,
-            reads=[order.path],
+            reads=[file.path for file in order.files],
             writes=made,
             memory_bytes_max=memory_bytes_max,
             seconds_max=seconds_max,
@@ -67,14 +71,14 @@ def parse_isolated(
 
 
 def read_isolated(path: Path | str) -> Workbook:
-    """The workbook in a spreadsheet file, parsed in a child process; it stays mapped, and leaves no file.
+    """The workbook in a file or a folder of files, parsed in a child process; it stays mapped, and leaves no file.
 
     Raises:
         FileRefused: as `parse_isolated`.
         OSError: the machine's fault.
     """
     with TemporaryDirectory(prefix="cushion-") as folder:
-        parsed = parse_isolated(Path(path), Path(folder))
+        parsed = parse_isolated(sources_of(Path(path)), Path(folder))
         try:
             return open_workbook(parsed.manifest, parsed.paths)
         except CodecError as error:

@@ -5,6 +5,12 @@ from typing import Final
 FILE_BYTES_MAX: Final = 100 * 1024 * 1024
 """Size of an uploaded file."""
 
+ENTRY_BYTES_MAX: Final = 512 * 1024 * 1024
+"""A file in an archive, unpacked: 1,000,000 loans with 25 fields as text take 250 MB."""
+
+FILES_MAX: Final = 200
+"""Files that are read together, or stand in one archive; only `SHEETS_MAX` of them can give a sheet."""
+
 SHEETS_MAX: Final = 50
 """Worksheets of a workbook."""
 

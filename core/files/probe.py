@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FileKind = Literal["xlsx", "xls"]
-"""xlsx stands for .xlsx and .xlsm alike: macros are never read."""
+FileKind = Literal["xlsx", "xls", "xlsb", "ods", "csv", "zip"]
+"""xlsx stands for .xlsx and .xlsm alike: macros are never read; csv for delimited text with whatever delimiter, zip for
+an archive of such files."""
 
 
 @dataclass(frozen=True, slots=True)

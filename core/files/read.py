@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from core.confined.table import PROBE
 from core.files.archive import Archive
-from core.files.container import SIGNATURE, open_container
-from core.files.errors import FileTooLarge, InvalidFormat, ParseFailed
-from core.files.limits import FILE_BYTES_MAX, NAME_CHARACTERS_MAX
+from core.files.calamine import read_xls, read_xlsb
+from core.files.delimited import FORMATS, read_delimited
+from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed
+from core.files.joined import Joined
+from core.files.kinds import EXTENSIONS, PLAIN_TEXT, check_file_name, file_kind, sources_of
+from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
+from core.files.ods import read_ods
 from core.files.probe import FileKind, Probe, SheetProbe
-from core.files.xls import read_xls
+from core.files.source import Content
 from core.files.xlsx import probe_xlsx, read_xlsx
 from core.grid.sheet import Workbook
-
-_EXTENSIONS: Final[dict[str, FileKind]] = {".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xls"}
 
 PROBED_HERE_BYTES_MAX: Final = 4 * 1024 * 1024
 """An archive that unpacks to so little is looked at within 20 ms; the start of a child takes ten times as long."""
 
-_LOOKS: Final = (
-    (re.compile(rb"%PDF-"), "The file is a PDF document, whatever its name says."),
-    (re.compile(rb"\s*<(!doctype\s+)?html|\s*<table", re.I), "The file is a web page, whatever its name says."),
-    (re.compile(rb"\s*<\?xml"), "The file is an XML document; save it as .xlsx."),
-    (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"), "The file is a picture, whatever its name says."),
-    (re.compile(rb"[\x20-\x7e\t\r\n\x80-\xff]+\Z"), "The file is plain text; open it in Excel and save it as .xlsx."),
-)
-"""What a refused file seems to be, by its first bytes."""
+_READERS: Final[dict[FileKind, Callable[[Content], Workbook]]] = {
+    "xlsx": read_xlsx, "xls": read_xls, "xlsb": read_xlsb, "ods": read_ods,
+}  # fmt: skip
+
+Source = tuple[str, Content]
+"""A file's name, which its sheets may be called by, and its content."""
 
 
 def read(path: Path | str) -> Workbook:
-    """Read a spreadsheet file (.xlsx, .xlsm, .xls) whole, in this process.
+    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, .zip), or a folder of such, whole, in this process.
 
     A file from a stranger belongs in `core.files.isolate.parse_isolated`.
 
@@ -40,7 +40,99 @@ def read(path: Path | str) -> Workbook:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
         OSError: the file cannot be opened.
     """
-    return read_xlsx(path) if file_kind(path) == "xlsx" else read_xls(path)
+    return read_files(sources_of(Path(path)))
+
+
+def read_files(sources: Sequence[Source]) -> Workbook:
+    """The workbook of one file or several, of any kinds: a sheet for each delimited text, by the name of its file, and
+    all sheets of each workbook.
+
+    A lone workbook is given as it is. Several files, and an archive, make one of values, without formulas. A sheet
+    whose name is taken gets a number behind it. What cannot be a spreadsheet in an archive is named in `left_out`.
+
+    Raises:
+        FileRefused: as `read`; where there are several files, the hint begins with the name of the one that is refused.
+        OSError: a file cannot be opened.
+    """
+    if not 1 <= len(sources) <= FILES_MAX:
+        raise InvalidFormat(f"{len(sources)} files were given; 1 to {FILES_MAX} are read at once.")
+    if len(sources) == 1:
+        name, content = sources[0]
+        kind = file_kind(content)
+        if kind in _READERS:
+            return _READERS[kind](content)
+    joined = Joined()
+    for name, content in sources:
+        if len(sources) == 1:
+            _add(joined, name, content)
+            continue
+        try:
+            _add(joined, name, content)
+        except FileRefused as refused:
+            raise type(refused)(f"{name[:NAME_CHARACTERS_MAX]!r}: {refused.hint}") from refused
+    return joined.workbook()
+
+
+def _add(joined: Joined, name: str, content: Content) -> None:
+    kind = file_kind(content)
+    if kind == "zip":
+        _add_archive(joined, content)
+    else:
+        joined.add(_book(name, content, kind), name)
+
+
+def _book(name: str, content: Content, kind: FileKind) -> Workbook:
+    if kind in _READERS:
+        return _READERS[kind](content)
+    data = content if isinstance(content, bytes) else content.read_bytes()
+    return Workbook((read_delimited(data, _sheet_name(name)),), number_formats=FORMATS)
+
+
+def _sheet_name(name: str) -> str:
+    """A file's name as a sheet's: no extension, nothing that does not print."""
+    stem = Path(name).stem if Path(name).suffix.lower() in EXTENSIONS else name
+    return "".join(sign for sign in stem if sign.isprintable()).strip()[:NAME_CHARACTERS_MAX] or "Sheet"
+
+
+def _add_archive(joined: Joined, content: Content) -> None:
+    """Append every file of an archive; the names in it are only names.
+
+    Raises:
+        InvalidFormat: it holds none that is a spreadsheet.
+        ParseFailed: it holds another archive, or too many files.
+    """
+    with Archive(content) as archive:
+        names = [entry.name for entry in archive.entries if _is_file(entry.name)]
+        if len(names) > FILES_MAX:
+            raise ParseFailed(f"The archive holds {len(names):,} files; the limit is {FILES_MAX}.")
+        added = 0
+        for path in names:
+            name = path.rpartition("/")[2]
+            if archive.size_of(path) == 0 or Path(name).suffix.lower() not in EXTENSIONS:
+                joined.left_out.append(name)
+                continue
+            try:
+                added += _add_entry(joined, name, archive, path)
+            except FileRefused as refused:
+                raise type(refused)(f"{name[:NAME_CHARACTERS_MAX]!r} in the archive: {refused.hint}") from refused
+    if not added:
+        raise InvalidFormat("The file is a zip archive, but no workbook, and holds none.")
+
+
+def _add_entry(joined: Joined, name: str, archive: Archive, path: str) -> bool:
+    if archive.size_of(path) > ENTRY_BYTES_MAX:
+        raise FileTooLarge(f"It unpacks to {archive.size_of(path):,} bytes; the limit is {ENTRY_BYTES_MAX:,}.")
+    content = b"".join(archive.chunks(path))
+    kind = file_kind(content, bytes_max=ENTRY_BYTES_MAX)
+    if kind == "zip":
+        raise ParseFailed("It is an archive itself; archives in archives are not opened.")
+    joined.add(_book(name, content, kind), name)
+    return True
+
+
+def _is_file(name: str) -> bool:
+    """Whether an entry is a file of the user's: no folder, and nothing that systems leave beside files."""
+    return not name.endswith("/") and not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")
 
 
 def probe(
@@ -50,7 +142,7 @@ def probe(
     memory_bytes_max: int = PROBE.memory_bytes_max,
     seconds_max: float = PROBE.seconds_max,
 ) -> Probe:
-    """Look at an uploaded file without keeping it: kind, archive, limits, and each sheet's true extent.
+    """Look at an uploaded workbook (.xlsx, .xlsm, .xls) without keeping it: kind, archive, limits, each sheet's extent.
 
     What could take long, an .xls file (which is read whole) or a large archive (about 5 s per GB unpacked), is looked
     at in a child process within these limits. `file_name` is the name that the user gave.
@@ -59,8 +151,9 @@ def probe(
         FileRefused: as `read`; `InvalidFormat` also for a name that is no plain file name or does not fit the content.
         OSError: the file cannot be opened.
     """
+    path = Path(path)
     named = None if file_name is None else check_file_name(file_name)
-    kind = file_kind(path)
+    kind = _workbook_kind(path)
     if named is not None and named != kind:
         raise InvalidFormat(f"The file's name ends in {Path(file_name or '').suffix!r}, but its content is .{kind}.")
     if kind == "xlsx" and _unpacked_bytes(path) <= PROBED_HERE_BYTES_MAX:
@@ -70,7 +163,23 @@ def probe(
     return probe_isolated(path, kind, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
 
 
-def _unpacked_bytes(path: Path | str) -> int:
+_NO_WORKBOOKS: Final[dict[FileKind, str]] = {
+    "xlsb": "The file is a binary workbook (.xlsb); save it as .xlsx.",
+    "ods": "The file is an OpenDocument file; save it as .xlsx.",
+    "csv": PLAIN_TEXT,
+    "zip": "The file is a zip archive, but no workbook.",
+}
+"""What is read, and not kept as a workbook with its formulas."""
+
+
+def _workbook_kind(path: Path) -> FileKind:
+    kind = file_kind(path)
+    if kind in _NO_WORKBOOKS:
+        raise InvalidFormat(_NO_WORKBOOKS[kind])
+    return kind
+
+
+def _unpacked_bytes(path: Path) -> int:
     with Archive(path) as archive:
         return sum(entry.unpacked_bytes for entry in archive.entries)
 
@@ -81,54 +190,9 @@ def sheets_of(path: Path) -> list[SheetProbe]:
     Raises:
         FileRefused: as `read`.
     """
-    if file_kind(path) == "xlsx":
+    if _workbook_kind(path) == "xlsx":
         return list(probe_xlsx(path).sheets)
     return [
         SheetProbe(sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count)
         for sheet in read_xls(path).sheets
     ]
-
-
-def check_file_name(name: str) -> FileKind:
-    """The kind that a user's file name promises.
-
-    Raises:
-        InvalidFormat: a path, control characters, too long, or another extension.
-    """
-    if not name or len(name) > NAME_CHARACTERS_MAX:
-        raise InvalidFormat(f"A file's name has 1 to {NAME_CHARACTERS_MAX} characters.")
-    if "/" in name or "\\" in name or any(ord(character) < 32 or ord(character) == 127 for character in name):
-        raise InvalidFormat("A file's name holds no slashes, backslashes or control characters.")
-    kind = _EXTENSIONS.get(Path(name).suffix.lower())
-    if kind is None:
-        raise InvalidFormat("The file's name must end in .xlsx, .xlsm or .xls.")
-    return kind
-
-
-def file_kind(path: Path | str) -> FileKind:
-    """The kind of a file by its content.
-
-    Raises:
-        FileTooLarge: past the limit.
-        InvalidFormat: not a spreadsheet.
-        ParseFailed: password-protected or damaged.
-    """
-    path = Path(path)
-    size = path.stat().st_size
-    if size == 0:
-        raise InvalidFormat("The file is empty.")
-    if size > FILE_BYTES_MAX:
-        raise FileTooLarge(f"The file has {size:,} bytes; the limit is {FILE_BYTES_MAX:,}.")
-    with path.open("rb") as file:
-        head = file.read(512)
-    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-        return "xlsx"
-    if head[:8] != SIGNATURE:
-        hint = next((hint for look, hint in _LOOKS if look.match(head)), "The file is not a spreadsheet.")
-        raise InvalidFormat(hint)
-    container = open_container(path)
-    if container.is_protected:
-        raise ParseFailed("The file is password-protected; remove the password and upload it again.")
-    if not container.is_workbook:
-        raise InvalidFormat("The file is an older Office document, but no workbook.")
-    return "xls"

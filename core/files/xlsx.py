@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +29,11 @@ from core.files.parts import (
     utf8_chunks,
 )
 from core.files.probe import Probe, SheetProbe
+from core.files.source import Content
 from core.grid.address import parse_range
 from core.grid.column import Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import to_serial
-
-_OTHERS: Final = {
-    "xl/workbook.bin": "The file is a binary workbook (.xlsb); save it as .xlsx.",
-    "word/document.xml": "The file is a text document (.docx), not a spreadsheet.",
-    "ppt/presentation.xml": "The file is a presentation (.pptx), not a spreadsheet.",
-    "content.xml": "The file is an OpenDocument file; save it as .xlsx.",
-}
-"""What else a zip archive may be, by a part that gives it away."""
 
 
 class _Package:
@@ -125,7 +116,7 @@ class _Package:
             yield entry, scanner
 
 
-def read_xlsx(path: Path | str) -> Workbook:
+def read_xlsx(content: Content) -> Workbook:
     """Read an .xlsx or .xlsm file: every worksheet's cells, formulas and merged ranges.
 
     Charts, macros, pivot tables and external links are not followed.
@@ -135,7 +126,7 @@ def read_xlsx(path: Path | str) -> Workbook:
         TooManySheets: more worksheets than the limit.
         ParseFailed: damaged, protected, hostile, or past another limit.
     """
-    with Archive(path) as archive:
+    with Archive(content) as archive:
         package = _Package(archive)
         sheets = tuple(
             _sheet(entry, scanner, index, filtered=package.tables[entry.name][1])
@@ -151,13 +142,13 @@ def read_xlsx(path: Path | str) -> Workbook:
         )
 
 
-def probe_xlsx(path: Path | str) -> Probe:
+def probe_xlsx(content: Content) -> Probe:
     """Names, states and true extents of an .xlsx or .xlsm file's worksheets; all of it is scanned, nothing is kept.
 
     Raises:
         InvalidFormat, TooManySheets, ParseFailed: as `read_xlsx`, but for what only the values show.
     """
-    with Archive(path) as archive:
+    with Archive(content) as archive:
         package = _Package(archive)
         sheets = tuple(
             SheetProbe(entry.name, index, entry.state, *scanner.extent)
@@ -169,9 +160,6 @@ def probe_xlsx(path: Path | str) -> Probe:
 def _workbook_name(archive: Archive) -> str:
     roots = parse_relationships(archive.read("_rels/.rels"), "") if "_rels/.rels" in archive else {}
     part = next((link.target for link in roots.values() if link.kind == "officeDocument"), "xl/workbook.xml")
-    for name, hint in _OTHERS.items():
-        if name in archive and (part == name or part not in archive):
-            raise InvalidFormat(hint)
     if part not in archive:
         raise InvalidFormat("The file is a zip archive, but no workbook.")
     return part

@@ -89,6 +89,7 @@ class Manifest:
     defined_names: Mapping[str, str] = field(default_factory=dict)
     local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """The manifest as JSON text."""
@@ -100,6 +101,7 @@ class Manifest:
                 "defined_names": dict(self.defined_names),
                 "local_names": [[*key, text] for key, text in self.local_names.items()],
                 "tables": [asdict(table) for table in self.tables],
+                "left_out": self.left_out,
                 "sheets": [{field: getattr(sheet, field) for field in SheetRecord.__slots__} for sheet in self.sheets],
             },
             ensure_ascii=False,
@@ -128,6 +130,7 @@ class Manifest:
                 names,
                 {(sheet, name): text for sheet, name, text in local},
                 tuple(map(_table, found["tables"])),
+                tuple(map(str, found.get("left_out", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -159,7 +162,13 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
         write_sheet(sheet, folder / file)
         records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
     return Manifest(
-        tuple(records), book.date_1904, book.number_formats, book.defined_names, book.local_names, book.tables
+        tuple(records),
+        book.date_1904,
+        book.number_formats,
+        book.defined_names,
+        book.local_names,
+        book.tables,
+        book.left_out,
     )
 
 
@@ -185,6 +194,7 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
         dict(manifest.defined_names),
         dict(manifest.local_names),
         manifest.tables,
+        manifest.left_out,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import move_formula
-from core.grid.column import Column, Text
+from core.grid.column import Column, Text, frozen
 from core.values import ERRORS, Kind
 
 Value = float | str | bool | None
@@ -39,6 +39,12 @@ class Formulas:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def no_formulas() -> Formulas:
+    """The formulas of a sheet without any."""
+    empty = frozen(np.empty(0, np.int32))
+    return Formulas(empty, empty, empty, empty, Text(frozen(np.zeros(1, np.int64)), frozen(np.empty(0, np.uint8))), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,8 @@ class Workbook:
     local_names: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names that belong to one sheet: (sheet, name) -> formula without '='."""
     tables: tuple[Table, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Names of files that came along and were not read: none that a spreadsheet has."""
 
     def __getitem__(self, name: str) -> Sheet:
         """The sheet of that name, matched without case as Excel does.

@@ -15,7 +15,7 @@ from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn
 from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.notes import Notes
-from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
+from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
 SUMMED: Final = ("par_value", "unfunded")
 """Numbers that lots of one position add up."""
@@ -48,6 +48,7 @@ class Loans:
     coupon_fixed: NDArray[np.int8] | None = None
     """1 fixed, 0 floating, -1 where the coupon type does not say; None without the column."""
     tranches: Tranches | None = None
+    published: tuple[Published, ...] = ()
     deal: Deal = field(default_factory=Deal)
     sheet_name: str = "Holdings"
     notes: Notes = field(default_factory=Notes)
@@ -58,8 +59,7 @@ class Loans:
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
-    _identifiers(loans)
-    _placeholders(loans)
+    identified(loans)
     _unpriced(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
@@ -90,7 +90,20 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         source_cells=loans.source_cells,
         lots=loans.lots,
         conflicting=loans.conflicting,
+        published=loans.published,
     )
+
+
+def identified(loans: Loans) -> None:
+    """Give each identifier to its column, and blank what is none; a second time changes nothing."""
+    _identifiers(loans)
+    _placeholders(loans)
+
+
+def positions(loans: Loans) -> None:
+    """One row for each identifier: lots are added up."""
+    identified(loans)
+    _lots(loans)
 
 
 def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -106,7 +119,7 @@ def _countries(texts: list[str]) -> list[str]:
 
 
 def _currencies(texts: list[str]) -> list[str]:
-    return [text.upper() for text in texts]
+    return [parsing.currency(text) for text in texts]
 
 
 # ---- identifiers ---------------------------------------------------------------------------------------------------
@@ -141,7 +154,7 @@ def _identifiers(loans: Loans) -> None:
     for target, column in moved:
         own = loans.texts.get(target)
         loans.texts[target] = column if own is None else _filled(own, column)
-    loans.notes.destroyed_identifiers = destroyed
+    loans.notes.destroyed_identifiers += destroyed
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
@@ -193,7 +206,7 @@ def _placeholders(loans: Loans) -> None:
         several = parsing.spread_out(low < high, False, column.codes)
         count += int(np.count_nonzero(several))
         loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
-    loans.notes.placeholder_identifiers = count
+    loans.notes.placeholder_identifiers += count
 
 
 def _borrower_codes(loans: Loans) -> NDArray[np.int64]:

@@ -249,13 +249,21 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     return ordered(list(classes), numbers)
 
 
+_DEAL_TEXTS: Final = ("as_of_source", "currency")
+_DEAL_DAYS: Final = ("as_of", "closing_date", "reinvestment_end", "stated_maturity", "next_payment")
+
+
 def _deal(figures: Dict[str, Any]) -> Deal:
     unknown = sorted(set(figures) - set(Deal.__dataclass_fields__))
     if unknown:
         raise MappingError(f"deal: unknown field(s) {', '.join(unknown)}")
-    known: dict[str, float] = {}
+    known: dict[str, Any] = {}
     for name, value in figures.items():
-        if value is not None:
-            number = _day("deal.as_of", value) if name == "as_of" else _numbers(f"deal.{name}", [value])[0]
-            known[name] = float(number)
+        if value is None:
+            continue
+        if name in _DEAL_TEXTS:
+            known[name] = str(value)
+        else:
+            day = name in _DEAL_DAYS
+            known[name] = _day(f"deal.{name}", value) if day else float(_numbers(f"deal.{name}", [value])[0])
     return Deal(**known)

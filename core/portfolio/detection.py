@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, Literal
 
@@ -18,7 +18,9 @@ from core.portfolio.cells.parsing import Cells, Scale, key
 from core.portfolio.fields import PROFILES, Field, FieldType, Lien, Mapping
 from core.portfolio.layout import header
 from core.portfolio.layout.below import Below
-from core.portfolio.mapping import Candidate, Holdings, Reader, candidates, chosen, header_words
+from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words
+from core.portfolio.mapping import Reader, join_pages
+from core.portfolio.notes import DataWarning, PageNote
 
 SAMPLES_MAX: Final = 3
 """Values of a column that are shown."""
@@ -150,13 +152,17 @@ class Detection:
     missing_optional: tuple[str, ...]
     message: str
     """What was looked for, where no sheet has it; else ""."""
+    pages: tuple[PageNote, ...] = ()
+    """The other sheets that say something of loans, and what was taken from each."""
+    warnings: tuple[DataWarning, ...] = ()
+    """What may make a figure wrong that is made of all this."""
 
 
 def detect_columns(book: Workbook, mapping: Mapping | None = None, *, sheet: str | None = None) -> Detection:
     """Explain how the reader finds the loans of a workbook under a mapping (standard_clo without one).
 
     Args:
-        sheet: look at this sheet only.
+        sheet: look at this sheet only, and join no others to it.
 
     Raises:
         KeyError: no sheet has that name.
@@ -172,7 +178,18 @@ def detect_columns(book: Workbook, mapping: Mapping | None = None, *, sheet: str
         return _nothing(sheets, mapping)
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
-    return _explained(holdings, mapping, reader, loans, sheets)
+    found = _explained(holdings, mapping, reader, loans, sheets)
+    if sheet is not None:
+        return found
+    join_pages(book, mapping, rated, holdings, loans)
+    given = {target for note in loans.notes.pages for target in note.fields}
+    return replace(
+        found,
+        missing_required=tuple(target for target in found.missing_required if target not in given),
+        missing_optional=tuple(target for target in found.missing_optional if target not in given),
+        pages=tuple(loans.notes.pages),
+        warnings=tuple(loans.notes.warnings),
+    )
 
 
 def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
@@ -225,10 +242,12 @@ def _why(one: Candidate, best: Candidate | None, found: header.Found | None, map
     if mine[0] != its[0]:
         return "nothing stands below its header"
     if mine[1] != its[1]:
-        return f"its header names fewer fields ({mine[1]} of {its[1]})"
+        return one.only_adds
     if mine[2] != its[2]:
-        return "its header names as many fields, but no figures stand below it"
+        return f"its header names fewer fields ({mine[2]} of {its[2]})"
     if mine[3] != its[3]:
+        return "its header names as many fields, but no figures stand below it"
+    if mine[4] != its[4]:
         return "it is hidden, and its header names no more fields"
     return f"its header names as many fields, and sheet {best.sheet.name} comes first"
 

@@ -2,180 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import range_name
-from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet import Workbook
 from core.portfolio import ratings
 from core.portfolio.assemble import Loans, assemble
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.deal import is_named, read_amortization, read_deal, read_tranches
-from core.portfolio.fields import (
-    AMORTIZATION_SHEETS,
-    DEAL_SHEETS,
-    IDENTIFIERS,
-    PROFILES,
-    TRANCHE_SHEETS,
-    Lien,
-    Mapping,
-)
+from core.portfolio.deal import read_amortization
+from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.notes import Notes
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
+from core.portfolio.notes import DataWarning, Notes
+from core.portfolio.pages import PageLoans, joined
+from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
+from core.portfolio.report.read import read_report
+from core.values import day_of
 
 _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
-_AMOUNTS: Final = ("par_value", "principal_balance")
-"""Targets for what a loan amounts to."""
-ANCHORS_TOLD: Final = 8
-"""Targets that a message names; a mapping of one's own may have hundreds."""
+FOOTING_DIGITS: Final = 0.005
+"""Currency units by which a sheet's total may differ from the sum of its loans."""
+
+NEAR_SHARE: Final = 1e-3
+"""Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
-    """The sheet with the loans and its header."""
-
-    sheet: Sheet
-    found: header.Found
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What makes a sheet the one with the loans, or not."""
-
-    sheet: Sheet
-    found: header.Found | None
-    """Its best header; None without one."""
-    has_rows: bool
-    """Whether a column that makes the header one of loans has a cell below it."""
-    has_figures: bool
-    """Whether the column of its par has a figure; True where the header names none."""
-    refused: str
-    """Why it cannot be the one in spite of its header; "" where it can."""
-
-    @property
-    def rank(self) -> tuple[bool, int, bool, bool]:
-        """Rows below the header, then fields named by it, then figures, then whether the sheet is shown."""
-        score = 0 if self.found is None else self.found.score
-        return self.has_rows, score, self.has_figures, self.sheet.state == "visible"
-
-
-def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
-    """Every sheet of a book, with its best header for a mapping."""
-    rated = []
-    for sheet in book.sheets:
-        found = header.find(sheet, mapping)
-        if found is None:
-            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
-            continue
-        has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
-        rated.append(Candidate(sheet, found, has_rows, has_figures, _refused(sheet, found)))
-    return rated
-
-
-def _refused(sheet: Sheet, found: header.Found) -> str:
-    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
-        return "its name is that of a sheet for notes or accounts, and no header names borrowers"
-    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
-        return "its name is that of a sheet for scheduled payments, and no header names par"
-    return ""
-
-
-def chosen(rated: Iterable[Candidate]) -> Holdings | None:
-    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
-
-    A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
-    columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
-    one of loans only when it names borrowers.
-    """
-    able = (one for one in rated if one.found is not None and not one.refused)
-    best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else Holdings(best.sheet, best.found)
-
-
-def header_words(mapping: Mapping) -> str:
-    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
-    least = min(header.SCORE_MIN, len(mapping.fields))
-    anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
-    return f"names {least} fields of {mapping.name}, one of them {anchors}"
-
-
-def _passed_over(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> list[str]:
-    """The other sheets with loans: figures below a header that names all that a loan must have."""
-    needed = {one.target for one in mapping.fields if one.required} or set(mapping.anchors)
-    return [
-        one.sheet.name
-        for one in rated
-        if one.sheet is not holdings.sheet and one.found is not None and not one.refused
-        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
-    ]
-
-
-def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
-    """Whether a column that makes the header one of loans has a cell below it."""
-    for target in found.columns.keys() & set(mapping.anchors):
-        stored = sheet.columns[found.columns[target][0]]
-        if stored is not None and stored.held.kinds[stored.begin(found.row + 1) :].any():
-            return True
-    return False
-
-
-def _has_figures(sheet: Sheet, found: header.Found) -> bool:
-    """Whether the first rows of the par column have a number, or a text with a digit."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    if place is None:
-        return True
-    stored = sheet.columns[place]
-    if stored is None:
-        return False
-    low = max(0, found.row + 1 - stored.start)
-    high = low + header.SAMPLE_ROWS
-    if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
-        return True
-    codes = np.unique(stored.codes[low:high])
-    texts = parsing.decoded(sheet.text, codes[codes >= 0])
-    return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
-
-
-def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: float | None) -> Portfolio:
+def portfolio_from_workbook(
+    book: Workbook, mapping: Mapping | None, as_of: tuple[float, GivenSource] | None
+) -> Portfolio:
     """See `Portfolio.from_workbook`."""
     mapping = mapping or PROFILES["standard_clo"]
-    tranches, tranche_cells = read_tranches(book)
-    deal, deal_cells = read_deal(book)
     rated = candidates(book, mapping)
     holdings = chosen(rated)
-    cells = tranche_cells | deal_cells
+    report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
     if holdings is None:
-        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}")
-        return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
+        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
+        return Portfolio(
+            0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
+            report.cells, published=report.published,
+        )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
-    loans.notes.sheets_not_read = _passed_over(rated, holdings, mapping)
-    loans.tranches, loans.deal = tranches, _dated(deal, reader.as_of, as_of)
-    loans.source_cells = cells | loans.source_cells
+    join_pages(book, mapping, rated, holdings, loans)
+    loans.notes.warnings += report.warnings
+    loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
+    loans.published = report.published
+    loans.source_cells = report.cells | loans.source_cells
     return assemble(loans, lambda ids: read_amortization(book, ids))
 
 
-def _dated(deal: Deal, column: float | None, fallback: float | None) -> Deal:
-    """The deal with its as-of day: its own, else the holdings column's, else the caller's."""
+def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:
+    """Give the loans of one sheet what the other sheets say of them, and note which are left out."""
+    read = []
+    for page in pages(rated, holdings, mapping):
+        of_page = Reader(book, Holdings(page.sheet, page.found), mapping).loans()
+        read.append(PageLoans(of_page, page.lists, page.left_out))
+    joined(loans, read)
+    left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
+    loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
+
+
+def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+    """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
+    of the holdings, else the day of the file or of its upload, which is told.
+    """
+    if given is not None and given[1] in ("request", "workbook"):
+        return replace(deal, as_of=given[0], as_of_source=given[1])
     if deal.as_of is not None:
         return deal
-    day = column if column is not None else fallback
-    return Deal(
-        principal_cash=deal.principal_cash, interest_cash=deal.interest_cash, senior_fees=deal.senior_fees,
-        base_rate=deal.base_rate, as_of=day, payment_days=deal.payment_days, reference_coupon=deal.reference_coupon,
-    )  # fmt: skip
+    if column is not None:
+        return replace(deal, as_of=column, as_of_source="column")
+    if given is None:
+        return deal
+    words = {"modified": "was last changed", "upload": "was uploaded"}[given[1]]
+    notes.warnings.append(
+        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(given[0])} is when it {words}")
+    )
+    return replace(deal, as_of=given[0], as_of_source=given[1])
 
 
 class Reader:
@@ -222,7 +136,27 @@ class Reader:
         self._commitments(loans)
         self._check(loans)
         self._note(loans, columns)
+        if par is not None:
+            self._foot(loans, par)
         return loans
+
+    def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
+        """Warn of a total that is not the sum of the loans; of several one that is will do."""
+        left_out = self.rows.left_out
+        said = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = float(np.nansum(par[self._rows]))
+            # What nothing calls a total is one where it comes near the sum.
+            near = said[1][np.abs(par[said[1]] - own) <= NEAR_SHARE * abs(own)]
+            figures = par[np.concatenate((said[0], near))]
+            figures = figures[~np.isnan(figures)]
+            if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
+                return
+            differences = np.abs(figures - own)
+        if not (differences <= FOOTING_DIGITS).any():
+            total = float(figures[np.argmin(differences)])
+            message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
+            loans.notes.warnings.append(DataWarning("page_total_differs", message))
 
     def cells(self, column: int) -> Cells:
         """A column's cells of the rows that are loans."""
@@ -315,10 +249,18 @@ class Reader:
 
     def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
         agency = ratings.AGENCY_OF[target]
-        column = loans.texts[target] = parsing.read_text(cells)
+        column = parsing.read_text(cells, null_words=False)
         strings = column.text.strings()
+        blank = [not ratings.is_masked(text) and text.strip().upper() in parsing.NULL_WORDS for text in strings]
+        if any(blank):
+            codes = np.where(spread_out(np.array(blank), False, column.codes), np.int32(-1), column.codes)
+            column = parsing.TextColumn(codes, column.text)
+        loans.texts[target] = column
         read = [ratings.rank(text, agency) for text in strings]
-        bad = [rank == 0 and not ratings.is_not_rated(text) for rank, text in zip(read, strings, strict=True)]
+        bad = [
+            rank == 0 and not ratings.is_not_rated(text) and not ratings.is_masked(text)
+            for rank, text in zip(read, strings, strict=True)
+        ]
         if any(bad):
             self.unreadable[target] = int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))
         return spread_out(np.array(read, np.uint8), 0, column.codes)
@@ -400,8 +342,13 @@ class Reader:
         notes.header_row = self.found.row
         notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
         notes.missing_required = [target for target in self._required if target not in columns]
-        notes.error_cells = sum(self.cells(column).error_count() for column in columns.values())
-        notes.unreadable_cells = self.unreadable
+        notes.error_cells = sum(self.cells(column).error_count() for column in set(columns.values()))
+        once = {column for target, column in columns.items() if target not in SHARED_TARGETS}
+        notes.unreadable_cells = {
+            target: count
+            for target, count in self.unreadable.items()
+            if target not in SHARED_TARGETS or columns[target] not in once
+        }
         notes.ignored_blank_par = counts.get("ignored_blank_par", 0)
         notes.section_rows = counts.get("section_rows", 0)
         notes.total_rows = counts.get("total_rows", 0)

@@ -3,6 +3,67 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import msgspec
+
+WARNING_CODES: Final = {
+    "ambiguous_date": "a date could be read with day and month the other way round",
+    "as_of_conflict": "pages say different days",
+    "as_of_footer": "the day stands in a footer only, and may be that of printing",
+    "second_loan_sheet": "loans of another sheet were added to the pool",
+    "page_left_out": "a sheet with loans was left out",
+    "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
+    "page_loans_without_row": "a sheet that gives a field says nothing of some loans",
+    "page_conflict": "two sheets say different things of a loan",
+    "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
+    "page_total_differs": "the total of a sheet is not the sum of its loans",
+    "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+    "cash_differs": "two pages differ in an account's balance",
+    "notes_differ": "two pages differ in the balance of a class",
+    "other_currency": "an amount in another currency is not counted",
+}
+"""What may be said of a source whose figures could be wrong, or less than they seem, by code."""
+
+
+class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was guessed, left out or could not be read, said at the top of every result."""
+
+    code: str
+    """One of `WARNING_CODES`."""
+    message: str
+    """For a reader: what was seen, where, and what was done."""
+    rows: int | None = None
+    """How many rows it is about."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PageNote:
+    """What became of another sheet that says something of the loans."""
+
+    sheet: str
+    part: Literal["joined", "list", "added", "left out"]
+    """Its fields were joined to the loans; so were those of a list of some of them, with what its title says; its loans
+    stand in the pool beside the first sheet's; nothing was taken from it."""
+    reason: str = ""
+    """Why it is left out."""
+    rows: int = 0
+    """Loans on it, lots added up."""
+    lots: int = 0
+    """Rows that were added up with others of one identifier."""
+    by: dict[str, int] = field(default_factory=dict)
+    """What joined them -> loans: an identifier, "start of an identifier", "borrower and facility" or one of the two."""
+    fields: list[str] = field(default_factory=list)
+    """Fields that only it has."""
+    filled: dict[str, int] = field(default_factory=dict)
+    """Field -> blanks that it filled."""
+    conflicts: dict[str, int] = field(default_factory=dict)
+    """Field -> loans for which it says something else; the sheet that names more fields counts."""
+    rows_without_loan: int = 0
+    par_without_loan: float = 0.0
+    loans_without_row: int = 0
+    contradictions: int = 0
+    """Loans whose identifiers stand on different rows of it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -21,7 +82,9 @@ class Notes:
     missing_required: list[str] = field(default_factory=list)
     """Fields that the mapping requires and no column feeds."""
     sheets_not_read: list[str] = field(default_factory=list)
-    """Other sheets with a header of loans."""
+    """Other sheets with a header of loans that are left out."""
+    pages: list[PageNote] = field(default_factory=list)
+    """Other sheets that say something of loans, those that name most fields first."""
     as_of_column: float | None = None
     """The latest day of an as_of column given as an array, days since 1970-01-01."""
 
@@ -60,6 +123,10 @@ class Notes:
     """Positions whose lots differ in a rating or in the maturity."""
     rows_without_obligor: int = 0
     """After lots are added up."""
+
+    # What a result says first
+
+    warnings: list[DataWarning] = field(default_factory=list)
 
     # Cells
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,18 +94,35 @@ class Tranches:
     """Subordinated and income notes, which no coverage test counts."""
 
 
+GivenSource = Literal["request", "workbook", "modified", "upload"]
+AsOfSource = Literal["request", "workbook", "file", "column", "modified", "upload"]
+"""Who says which day the figures are of: the caller, the workbook's own record, a line of the file, a column of its
+loans; else the day that the file was changed or uploaded stands in."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deal:
-    """What the Deal or Accounts sheet says; None where it says nothing."""
+    """What the pages on the deal and its accounts say; None where they say nothing. Days since 1970-01-01."""
 
     principal_cash: float | None = None
-    interest_cash: float | None = None
     senior_fees: float | None = None
     """Amount for the period."""
     base_rate: float | None = None
     """Percent."""
+    interest_collected: float | None = None
+    """Interest received in the period so far, before fees."""
+    interest_receivable: float | None = None
+    """Interest still to be received in the period."""
     as_of: float | None = None
-    """Days since 1970-01-01."""
+    as_of_source: AsOfSource | None = None
+    closing_date: float | None = None
+    reinvestment_end: float | None = None
+    stated_maturity: float | None = None
+    next_payment: float | None = None
+    currency: str | None = None
+    """ISO 4217."""
+    reinvestment_oc_trigger: float | None = None
+    """Percent: what the reinvestment or interest diversion test is held to."""
     payment_days: float | None = None
     """Days in the interest period; 0.25 of a year where None."""
     reference_coupon: float | None = None
@@ -120,6 +137,21 @@ class Amortization:
     days: NDArray[np.float64]
     """Payment date, days since 1970-01-01."""
     amount: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A test's figure as the file prints it."""
+
+    name: str
+    value: float | None
+    """In `unit`; None where the file has only the trigger."""
+    trigger: float | None
+    unit: Literal["percent", "years", "factor", "amount", "count"] | None
+    """None where nothing on the page says it."""
+    status: Literal["pass", "fail"] | None
+    cell: str
+    """Where the value stands, with the sheet's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +196,25 @@ class Portfolio:
     """Rows of the source that each position adds up; None where each is one row."""
     conflicting: NDArray[np.bool_] | None = None
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
+    published: tuple[Published, ...] = ()
+    """The tests whose results or triggers the file prints, in its order."""
 
     @classmethod
-    def from_workbook(cls, book: Workbook, mapping: Mapping | None = None, *, as_of: float | None = None) -> Portfolio:
-        """The loans of a workbook's holdings sheet, with its Tranches, Deal and Amortization sheets.
+    def from_workbook(
+        cls,
+        book: Workbook,
+        mapping: Mapping | None = None,
+        *,
+        as_of: float | None = None,
+        as_of_source: GivenSource = "upload",
+    ) -> Portfolio:
+        """The loans of a workbook's holdings sheet, with what its other pages say of notes, deal, accounts and tests.
 
-        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) stands in where neither the Deal
-        sheet nor a column says. A workbook without holdings gives no rows, and notes that say so.
+        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) wins over what the file says where
+        its source is "request" or "workbook", and else stands in where nothing of the file says a day. A workbook
+        without holdings gives no rows, and notes that say so.
         """
-        return _readers.from_workbook(book, mapping, as_of)
+        return _readers.from_workbook(book, mapping, None if as_of is None else (as_of, as_of_source))
 
     @classmethod
     def from_columns(
@@ -197,7 +239,7 @@ class Portfolio:
 class Readers(NamedTuple):
     """What reads portfolios: modules that make this one's classes, and so stand above it."""
 
-    from_workbook: Callable[[Workbook, Mapping | None, float | None], Portfolio]
+    from_workbook: Callable[[Workbook, Mapping | None, tuple[float, GivenSource] | None], Portfolio]
     from_columns: Callable[[Dict[str, Any], Tranches | Dict[str, Any] | None, Deal | Dict[str, Any] | None], Portfolio]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,20 +77,30 @@ _SYMBOLS: Final[dict[Agency, dict[str, int]]] = {
 
 NOT_RATED: Final = frozenset(
     (
-        "", "NR", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "***", "#N/A", "NONE", "NOT RATED", "UNRATED",
-        "WITHDRAWN",
+        "", "NR", "N/R", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "#N/A", "NONE", "NOT RATED", "UNRATED",
+        "WITHDRAWN", "NO RATING", "NOT AVAILABLE", "NOT APPLICABLE",
     )
 )  # fmt: skip
 """What says that there is no rating, in upper case."""
 
+_MASK: Final = re.compile(r"\(?\*+\)?")
+MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
+"""What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
+
+_WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
 _OUTLOOK: Final = (
-    r"(?:OUTLOOK|CREDITWATCH|WATCH|REVIEW|UNDER|FOR|RATING|UPGRADE|DOWNGRADE|POSITIVE|NEGATIVE|STABLE|DEVELOPING|EVOLVING"
-    r"|UPG|DNG|POS|NEG|STA|STBL|DEV|CW|RWN|RWP|RUR|RWE|UNC|ON|UP|DOWN)"
+    rf"(?:{_WATCH}|OUTLOOK|UNDER|FOR|POSSIBLE|RATING|POSITIVE|NEGATIVE|STABLE|DEVELOPING|EVOLVING"
+    r"|POS|NEG|STA|STBL|DEV|UNC|ON|UP|DOWN)"
 )
+_ON_WATCH: Final = re.compile(rf"\b(?:{_WATCH})\b")
+_MARK: Final = re.compile(r"\*\s*([+-])")
+_BETTER: Final = re.compile(r"\b(?:RWP|UPG|UPGRADE|POSITIVE|POS|UP)\b|\+[\s)]*$")
+_WORSE: Final = re.compile(r"\b(?:RWN|DNG|DOWNGRADE|NEGATIVE|NEG|DOWN)\b|-[\s)]*$")
 _SHAPE: Final = re.compile(
     r"(?:\(P\)\s*)?"
     r"(?P<symbol>AAA|AA[123+-]?|A[123+-]?|BAA[123]|BA[123]|BBB[+-]?|BB[+-]?|B[123+-]?|CAA[123]|CA|CCC[+-]?|CC|C|SD|RD|D)"
-    r"\s*(?:\(?SF\)?|-PD)?\s*[EU]?"
+    # Structured finance, default probability, public information, expected, preliminary, estimate, shadow, unsolicited.
+    r"(?:-PD|-CFR)?(?:\s*\(?(?:SF|PI|EXP|PRELIM|[ESUP])\)?){0,2}"
     r"\s*(?:/?\s*\*\s*[+-]?)?"
     rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)*+-]*+"  # possessive: a stranger's text must not make it backtrack
 )
@@ -100,6 +110,10 @@ AGENCY_OF: Final[dict[str, Agency | None]] = {
     "rating_agency_b": "b",
     "rating_agency_c": "c",
     "facility_rating_agency_a": "a",
+} | {
+    f"rating_agency_{agency}_{kind}": agency
+    for agency in get_args(Agency)
+    for kind in ("derived", "final", "facility", "issuer")
 }
 """On whose scale a field's symbols are read; None tries each."""
 
@@ -111,15 +125,12 @@ LENGTH_MAX: Final = 64
 def rank(text: str, agency: Agency | None = None) -> int:
     """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
 
-    Watch marks, outlooks, "(P)", "(sf)", "-PD", "e" and "u" are dropped. `agency` None tries the scales of A, B and C
-    in turn.
+    Watch marks, outlooks, "(P)", "(sf)", "-PD", "(EXP)" and the marks of estimates, shadow ratings and unsolicited ones
+    ("e", "s", "u", "pi") are dropped. `agency` None tries the scales of A, B and C in turn.
     """
     if len(text) > LENGTH_MAX:
         return 0
-    cleaned = " ".join(text.upper().split())
-    if cleaned in NOT_RATED:
-        return 0
-    found = _SHAPE.fullmatch(cleaned)
+    found = _SHAPE.fullmatch(_cleaned(text))
     if found is None:
         return 0
     symbol = found["symbol"]
@@ -129,8 +140,36 @@ def rank(text: str, agency: Agency | None = None) -> int:
 
 
 def is_not_rated(text: str) -> bool:
-    """Whether the text says that there is no rating (as against a text that cannot be read)."""
-    return " ".join(text.upper().split()) in NOT_RATED
+    """Whether the text says that it shows no rating: there is none, or it is masked (as against an unreadable text)."""
+    return _cleaned(text) in NOT_RATED or is_masked(text)
+
+
+def is_masked(text: str) -> bool:
+    """Whether the text stands for a rating that is known and not shown: `*`, `***`, "Confidential"."""
+    cleaned = _cleaned(text)
+    return cleaned in MASK_WORDS or _MASK.fullmatch(cleaned) is not None
+
+
+def watch(text: str) -> int:
+    """Whither a rating on watch or under review may move: 1 up, -1 down; 0 not on watch, or the text does not say.
+
+    An outlook is no watch: "B2 (Negative)" gives 0, "B2 *-" and "B2 Watch Neg" give -1.
+    """
+    if len(text) > LENGTH_MAX:
+        return 0
+    cleaned = _cleaned(text)
+    if marked := _MARK.search(cleaned):
+        return 1 if marked[1] == "+" else -1
+    said = _ON_WATCH.search(cleaned)
+    if said is None:
+        return 0
+    after = cleaned[said.start() :]
+    better, worse = _BETTER.search(after) is not None, _WORSE.search(after) is not None
+    return better - worse
+
+
+def _cleaned(text: str) -> str:
+    return " ".join(text[: LENGTH_MAX + 1].upper().split())
 
 
 def recovery(

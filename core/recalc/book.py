@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.read import file_kind
+from core.files.kinds import file_kind
 from core.files.read import read as read_file
 from core.formula import parse_or_suggest
 from core.formula.machine import compile as compile_tree
@@ -37,16 +37,18 @@ CellValue = float | str | bool | date | datetime | None
 
 
 def read(path: Path | str) -> Book:
-    """Read a spreadsheet file (.xlsx, .xlsm, .xls) whole as a book that calculates.
+    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, .zip), or a folder of such, whole as a book that calculates.
 
-    A file from a stranger belongs in `core.files.isolate.parse_isolated`. An .xls file brings its values, no formulas;
-    it is always read in a child process, since a damaged one may end the process that reads it.
+    A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx and .xlsm bring formulas, all else
+    its values. What is neither of these nor text is always read in a child process, since a damaged file of the other
+    kinds may end the process that reads it.
 
     Raises:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
         OSError: the file cannot be opened.
     """
-    if file_kind(path) != "xls":
+    path = Path(path)
+    if not path.is_dir() and file_kind(path) in ("xlsx", "csv"):
         return Book(read_file(path))
     from core.files.isolate import read_isolated  # the child that recalculates starts no child
 
@@ -72,7 +74,7 @@ class Book(Workbook):
         put(self, "_original", workbook)
         put(self, "_engine", None)
         put(self, "_current", workbook.sheets)
-        for name in ("date_1904", "number_formats", "defined_names", "local_names", "tables"):
+        for name in ("date_1904", "number_formats", "defined_names", "local_names", "tables", "left_out"):
             put(self, name, getattr(workbook, name))
 
     _original: Workbook

@@ -93,15 +93,6 @@ class Recalculation:
             found.setdefault(reason, []).append(_place(region, row, row))
         return tuple(CalculationFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
 
-    @property
-    def mismatch_count(self) -> int:
-        """Rows whose value is not the carried one."""
-        return sum(not row.match for row in self.rows())
-
-    def mismatches(self) -> Iterator[Row]:
-        """The rows whose value is not the carried one."""
-        return (row for row in self.rows() if not row.match)
-
     def __iter__(self) -> Iterator[Row]:
         return self.rows()
 

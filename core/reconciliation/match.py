@@ -14,6 +14,7 @@ from core.grid.column import Text
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.identifiers import Prints, is_told, pairs
 from core.reconciliation import _match, _prints
 from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconciliation.side import Side, content_order
@@ -31,6 +32,9 @@ UNITS_RATIO: Final = (950.0, 1_050.0)
 
 UNITS_MEDIANS: Final = (500.0, 2_000.0)
 """The same for the medians of both sides, where no loan is in both."""
+
+PRINTS_MAX: Final = 20_000
+"""Loans of a side without a partner up to which other prints of their identifiers are looked for."""
 
 DAYS_MAX: Final = 1_000_000
 """Days from 1970 of a maturity that can be a key: some 2,700 years."""
@@ -77,6 +81,8 @@ class Matched:
     """Fingerprints of either side's rows over all that is compared, par in units of the currency."""
     unverified: int = 0
     """Pairs by an identifier that is the same on both sides and fails its check digit."""
+    printed: int = 0
+    """Pairs by an identifier that is printed in two ways."""
 
 
 def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matched:
@@ -84,10 +90,10 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
     a loan of the other side has in its US ISIN only; LoanX id of the known shape; ISIN with a fitting check digit; any
-    identifier as it is written, where it fits no check; normalised borrower and maturity; normalised borrower and
-    facility; a borrower and all that is compared; the borrower alone, and at last its looser name alone, where one loan
-    of each side has it and their par is within 5 %. Between identifiers and names, par in thousands is told from what
-    is paired by then (`Side.factor`).
+    identifier as it is written, where it fits no check; another print of an identifier (`core.portfolio.identifiers`);
+    normalised borrower and maturity; normalised borrower and facility; a borrower and all that is compared; the
+    borrower alone, and at last its looser name alone, where one loan of each side has it and their par is within 5 %.
+    Between identifiers and names, par in thousands is told from what is paired by then (`Side.factor`).
 
     Rows whose key several rows of a side share are paired by equal fingerprints, then by nearest par.
 
@@ -101,6 +107,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
     work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
     work.as_written()
+    work.by_prints()
     work.settle_units()
     work.by_names()
     return work.found
@@ -177,6 +184,52 @@ class _Work:
                 before = self.found.counts[stage]
                 self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
                 self.found.unverified += self.found.counts[stage] - before
+
+    def by_prints(self) -> None:
+        """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
+        where no other loan of either side has the same beginning, and the borrower is the same, or the maturity or the
+        par and no digit differs. Of 10,000 loans a few begin like a stranger by chance."""
+        stages: tuple[IdentifierType, ...] = ("loanx_id", "isin", "cusip")
+        for stage in stages:
+            left = self.left()
+            if left is None or max(map(len, left)) > PRINTS_MAX:
+                return
+            tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
+            if tape is None or book is None:
+                continue
+            texts = Prints(tape.text.strings()), Prints(book.text.strings())
+            found = [
+                (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[one], texts[1].strings[other]))
+                for one, other in pairs(*texts)
+                if len(theirs := left[0][tape.codes == one]) == len(ours := left[1][book.codes == other]) == 1
+            ]
+            if found:
+                self.take_prints(stage, found)
+
+    def take_prints(self, stage: IdentifierType, found: list[tuple[int, int, bool]]) -> None:
+        """Record pairs of rows by prints of one identifier, unless another loan of a side could be meant."""
+        sides = self.tape, self.book
+        all_prints = [Prints(sorted(_strings(side, stage))) for side in sides]
+        rows = np.array([one[:2] for one in found], np.int32).T
+        written = [side.texts(stage, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
+        alone = [
+            all(len(prints.of(text)) == 1 for prints, text in zip(all_prints, crossed, strict=True))
+            for crossed in zip(written[1], written[0], strict=True)
+        ]
+        names = [_borrowers(side, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
+        agree = np.zeros(len(found), np.bool_)
+        for name in ("maturity_date", "par_value"):
+            values = self.tape.numbers(name), self.book.numbers(name)
+            if values[0] is not None and values[1] is not None:
+                agree |= values[0][rows[0]] == values[1][rows[1]]
+        agree &= np.array([told for *_, told in found])
+        if names[0] is not None and names[1] is not None:
+            theirs, ours = _shared(names[0], names[1])
+            agree |= (theirs >= 0) & (theirs == ours)
+        kept = agree & np.array(alone)
+        self.record(stage, rows[0][kept], rows[1][kept])
+        self.found.printed += int(np.count_nonzero(kept))
+        self.forget_paired()
 
     def find_differing(self) -> None:
         """See which of the pairs so far are of different fingerprints."""
@@ -382,6 +435,12 @@ def _loose(column: TextColumn) -> TextColumn:
     written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decoded(column.text, named)])
     written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
+
+
+def _strings(side: Side, field: str) -> set[str]:
+    """The distinct texts of a column; none without it."""
+    column = side.column(field)
+    return set() if column is None else set(parsing.decoded(column.text, np.unique(column.codes[column.codes >= 0])))
 
 
 # ---- keys of names -------------------------------------------------------------------------------------------------

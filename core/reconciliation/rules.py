@@ -15,8 +15,6 @@ Unit = Literal["currency", "points", "bps", "days"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "error", "warning", "info")
 """Worst first; the kernels know a severity as its place here plus one, 0 being none."""
 
-CRITICAL, ERROR, WARNING, INFO = range(1, 5)
-
 ISSUE_TYPES: Final[tuple[IssueType, ...]] = (
     "value_mismatch", "missing_in_internal", "missing_in_trustee", "duplicate_position",
 )  # fmt: skip

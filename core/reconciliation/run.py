@@ -117,6 +117,11 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[str
         warnings.append(f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the tape of this deal?")
     if matched.unverified:
         warnings.append(f"{_loans(matched.unverified)} matched by an identifier that fails its check digit or shape")
+    if matched.printed:
+        warnings.append(
+            f"{_loans(matched.printed)} matched by an identifier that the two sides print in different ways: "
+            "cut off, or a LoanX id with and without its check characters"
+        )
     by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]
     if by_name:
         warnings.append(f"{_loans(by_name)} matched by the name of the borrower, without an identifier in common")

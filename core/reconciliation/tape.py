@@ -10,7 +10,7 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.fields import IDENTIFIERS, Mapping
 from core.portfolio.layout import header
-from core.portfolio.mapping import Holdings, candidates, chosen
+from core.portfolio.locate import Holdings, candidates, chosen
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Portfolio
 
@@ -82,9 +82,7 @@ def warnings_of(loans: Portfolio) -> list[str]:
     unreadable = notes.unreadable_cells
     told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
     warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
-    if passed_over := notes.sheets_not_read:
-        sheets = f"sheet{'' if len(passed_over) == 1 else 's'} {_listed(passed_over)}"
-        warnings.insert(0, f"Loans on {sheets} were not read, only those on {_quoted(loans.sheet_name)}.")
+    warnings[:0] = [_one_line(warning.message) for warning in notes.warnings]
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         warnings.append("No loan has an identifier: loans are matched by borrower and maturity.")
     return warnings
@@ -121,6 +119,11 @@ def _nothing_usable(holdings: Holdings, notes: Notes) -> str:
     if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."
     return f"has {rows}, of which none is a loan."
+
+
+def _one_line(text: str) -> str:
+    """A message with names from a stranger's file."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _listed(headers: list[str]) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from datetime import date
-
 import numpy as np
 
-from core.values import EPOCH
+from core.values import day_of
 
 
 def number_text(number: float) -> str:
@@ -24,15 +21,11 @@ def date_text(days: float) -> str:
     """Days since 1970-01-01 as an ISO date; "" for NaN. A day that no calendar has stands as its number."""
     if days != days:
         return ""
-    ordinal = math.floor(days) + EPOCH.toordinal() if math.isfinite(days) else 0
-    return (
-        date.fromordinal(ordinal).isoformat()
-        if date.min.toordinal() <= ordinal <= date.max.toordinal()
-        else number_text(days)
-    )
+    day = day_of(days)
+    return number_text(days) if day is None else day.isoformat()
 
 
 def iso_day(days: float | None) -> str | None:
     """Days since 1970-01-01 as an ISO date; None for none, and where the calendar does not have the day."""
-    ordinal = 0 if days is None else EPOCH.toordinal() + int(days)
-    return date.fromordinal(ordinal).isoformat() if date.min.toordinal() <= ordinal <= date.max.toordinal() else None
+    day = day_of(days)
+    return None if day is None else day.isoformat()

@@ -36,7 +36,8 @@ def compliance(
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm or .xls) with a sheet of holdings and, for the coverage tests, one of tranches.
+        The workbook with a sheet of holdings and, for the coverage tests, one of tranches: .xlsx, .xlsm, .xls, .xlsb,
+        .ods, .csv, a .zip of these, or a folder.
     suite:
         standard (15 tests) or enhanced (25 tests).
     json:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.grid.sheet import Workbook
     from core.portfolio.detection import DetectedColumn, Detection, LeftOut
     from core.portfolio.fields import Mapping
+    from core.portfolio.notes import PageNote
     from core.portfolio.profile.normalise import CellFault, Normalised
 
 EXIT_INVALID: Final = 1
@@ -88,7 +89,7 @@ def map_columns(
     Parameters
     ----------
     file:
-        The workbook (.xlsx, .xlsm or .xls).
+        The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
     mapping:
         A JSON file with the mapping, the same document that POST /api/v1/mappings takes; standard_clo if not given.
     sheet:
@@ -262,6 +263,21 @@ def _table_lines(found: Detection) -> Iterator[Text]:
     yield _labelled("loans", loans)
     for reason in found.left_out:
         yield _labelled("left out", _left_out(reason))
+    for page in found.pages:
+        yield _labelled("page", _page(page))
+
+
+def _page(page: PageNote) -> str:
+    """What was done with another sheet."""
+    if page.part == "left out":
+        return f"{page.sheet}, left out: {page.reason}"
+    by = ", ".join(f"{count:,} by {how}" for how, count in page.by.items())
+    text = f"{page.sheet}, {page.part}: {page.rows:,} rows" + (f", {by}" if by else "")
+    if page.part == "added":
+        text += f"; {page.rows_without_loan:,} loans more"
+    elif page.rows_without_loan:
+        text += f"; {page.rows_without_loan:,} found no loan"
+    return text + (f"; gives {', '.join(page.fields)}" if page.fields else "")
 
 
 def _left_out(reason: LeftOut) -> str:
@@ -348,6 +364,8 @@ def _remarks(found: Detection) -> Iterator[Text]:
     for unused in found.unmapped:
         if unused.reason:
             yield _labelled("unmapped", f"{unused.header} ({unused.column}): {unused.reason}")
+    for warning in found.warnings:
+        yield _labelled("warning", warning.message, "bold yellow")
     if found.missing_optional:
         yield _labelled("no column for", ", ".join(found.missing_optional))
     if found.missing_required:
@@ -377,7 +395,8 @@ def _print_faults(console: Console, what: str, faults: list[CellFault], count: i
 
 
 def _last_line(found: Detection, result: Normalised) -> Text:
-    line = _text(f"{_counted(len(found.columns), 'column')} mapped, {_counted(result.row_count, 'row')}: ")
+    mapped = len({column.column for column in found.columns})
+    line = _text(f"{_counted(mapped, 'column')} mapped, {_counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"
     line.append(invalid, style="bold red" if result.rows_invalid else "green")
     line.append(f", {_counted(result.error_count, 'error')}, {_counted(result.warning_count, 'warning')}")

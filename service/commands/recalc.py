@@ -69,15 +69,24 @@ def recalc(
     return EXIT_DIFFERENT if check and count else 0
 
 
+_NO_FORMULAS: Final = {
+    "folder": "a folder has no formulas; name a workbook",
+    "zip": "an archive has no formulas; name a workbook",
+    "csv": "plain text has no formulas; name a workbook",
+}
+_SAVE: Final = "formulas of an .{} file are not read; save it as .xlsx"
+
+
 def _read(file: Path) -> Book:
     with busy(f"Reading {file.name}"):
         from core.files.errors import FileRefused
-        from core.files.read import file_kind
+        from core.files.kinds import file_kind
         from core.recalc.book import Book
 
         with suppress(FileRefused, OSError):  # which reading says
-            if file_kind(file) == "xls":
-                raise Refused(f"{file}: formulas of an .xls file are not read; save it as .xlsx")
+            kind = "folder" if file.is_dir() else file_kind(file)
+            if kind != "xlsx":
+                raise Refused(f"{file}: {_NO_FORMULAS.get(kind, _SAVE.format(kind))}")
         return Book(read_workbook(file))
 
 

@@ -77,7 +77,7 @@ def reconcile(
     Parameters
     ----------
     tape:
-        The trustee's tape (.xlsx, .xlsm or .xls).
+        The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
     holdings:
         The workbook to compare it with.
     json:

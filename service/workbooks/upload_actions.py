@@ -10,8 +10,9 @@ from typing import NamedTuple
 from core.confined.run import ChildKilled
 from core.files import errors
 from core.files.errors import FileRefused
+from core.files.kinds import check_file_name
 from core.files.probe import Probe
-from core.files.read import check_file_name, probe
+from core.files.read import probe
 from service.platform.access.caller_status import Window
 from service.platform.context import Context
 from service.platform.data.scratch import folder_for

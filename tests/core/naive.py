@@ -230,16 +230,22 @@ class Deal:
         return tuple(loan.names.get(name) or "" for name in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
 
     def income(self) -> float:
+        """Collected and still to be received; what is not known of the two is what the loans bear, but not twice."""
         deal = self.portfolio.deal
-        interest = sum(
-            loan.par * (yearly_rate(loan) or 0.0) / 100 * self.fraction
-            for loan in self.performing
-            if not loan.flags.get("is_pik")
+        yearly = sum(
+            loan.par * (yearly_rate(loan) or 0.0) / 100 for loan in self.performing if not loan.flags.get("is_pik")
         )
         fees = finite(deal.senior_fees)
         if fees is None:
             fees = 0.20 / 100 * self.cpa * self.fraction
-        return interest + (finite(deal.interest_cash) or 0.0) - fees
+        collected, receivable = finite(deal.interest_collected), finite(deal.interest_receivable)
+        if collected is None:
+            return yearly * self.fraction - fees
+        if receivable is not None:
+            return collected + receivable - fees
+        if deal.next_payment is not None and self.as_of is not None and deal.next_payment >= self.as_of:
+            return collected + yearly * min(self.fraction, (deal.next_payment - self.as_of) / 360) - fees
+        return max(collected, yearly * self.fraction) - fees
 
     def life(self, loan: Loan) -> float | None:
         if loan["average_life"] is not None:

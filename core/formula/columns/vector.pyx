@@ -54,8 +54,9 @@ cdef extern from "loops.h" nogil:
 CHUNK_ROWS = 1_024
 """Rows that one instruction takes at once: some registers of so many numbers fit into the first-level cache."""
 
-COLUMN_CHUNK_ROWS = 131_072
-"""The same for a plan that calls a body with whole columns, where each call has a price of its own."""
+COLUMN_CHUNK_ROWS = 32_768
+"""The same for a plan that calls a body with whole columns, where each call has a price of its own: what the bodies make
+is small enough to be taken from memory that the process has already."""
 
 REGISTERS_BYTES_MAX = 64 << 20
 """Memory that such a plan's registers may take; with more registers its chunks are shorter."""

@@ -1,5 +1,5 @@
 """The catalogue of functions, which `families` fills with their bodies; `core.formula.FUNCTIONS` is the full one."""
 
-from core.formula.functions.catalogue import FUNCTIONS, Argument, Function, Takes, Work
+from core.formula.functions.catalogue import FUNCTIONS, Function, Takes
 
-__all__ = ["FUNCTIONS", "Argument", "Function", "Takes", "Work"]
+__all__ = ["FUNCTIONS", "Function", "Takes"]

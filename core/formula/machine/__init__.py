@@ -1,5 +1,5 @@
 """A tree becomes a program of steps, which runs for one value."""
 
-from core.formula.machine.machine import CompiledTree, call, compile  # noqa: A004 - it compiles
+from core.formula.machine.machine import CompiledTree, compile  # noqa: A004 - it compiles
 
-__all__ = ["CompiledTree", "call", "compile"]
+__all__ = ["CompiledTree", "compile"]

@@ -33,6 +33,7 @@ cdef class Groups:
     cdef int32_t[::1] slots
     cdef int shift
     cdef uint64_t[::1] keys
+    cdef bint distinct  # no two cells are equal: a group is its row, and the next three are not made
     cdef int32_t[::1] group_of_row
     cdef int32_t[::1] first_row
     cdef int32_t[::1] last_row
@@ -43,6 +44,10 @@ cdef class Groups:
     cdef uint8_t[::1] marks
     cdef _read_pool(self)
     cdef int32_t find(self, uint64_t key) noexcept nogil
+    cdef int32_t row_of(self, int32_t group, bint last) noexcept nogil
+    cdef inline int32_t group_at(self, Py_ssize_t row) noexcept nogil:
+        """The group of a row."""
+        return <int32_t> row if self.distinct else self.group_of_row[row]
     cdef _sort_rows(self)
     cdef list members(self, Criterion criterion)
     cdef dict _numeric(self, bint date_1904)

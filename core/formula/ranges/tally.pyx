@@ -42,7 +42,7 @@ cdef class Aggregates:
         with nogil:
             for row in range(size):
                 kind = values.kinds[row]
-                group = groups.group_of_row[row]
+                group = groups.group_at(row)
                 if kind == NUMBER or kind == DATE:
                     number = values.numbers[row]
                     self.sums[group] += number
@@ -118,13 +118,13 @@ cdef class Ordered:
         cdef int32_t group
         for place in range(rows.shape[0]):
             if rows[place] < size:
-                starts[groups.group_of_row[rows[place]] + 1] += 1
+                starts[groups.group_at(rows[place]) + 1] += 1
         self.starts = np.cumsum(starts)
         ends = np.array(self.starts)
         out = np.empty(self.starts[groups.count], np.int64)
         for place in range(rows.shape[0]):
             if rows[place] < size:
-                group = groups.group_of_row[rows[place]]
+                group = groups.group_at(rows[place])
                 out[ends[group]] = order[place]
                 ends[group] += 1
         return np.asarray(out)

@@ -1,4 +1,4 @@
-"""Formulas as Python, pandas and SQL source."""
+"""Formulas as Python, NumPy and pandas source."""
 
 from core.formula.translation.translate import Target, translate
 

@@ -1,19 +1,9 @@
 """What a formula's value can be, and how values become numbers, texts, criteria and formatted text."""
 
-from core.formula.values.coerce import compare, to_logical, to_number, to_text
-from core.formula.values.criteria import Criterion
-from core.formula.values.formats import format_value
-from core.formula.values.numerals import read_date, read_number, read_time
 from core.formula.values.value import (
-    ALL_ERRORS,
-    CALC,
-    DIV0,
-    GETTING_DATA,
     NA,
     NAME,
-    NULL,
     NUM,
-    OMITTED,
     REF,
     SPILL,
     VALUE,
@@ -21,42 +11,23 @@ from core.formula.values.value import (
     Date,
     Error,
     Failure,
-    Lambda,
     Reference,
     Span,
     TextPool,
-    array_of,
 )
 
 __all__ = [
-    "ALL_ERRORS",
-    "CALC",
-    "DIV0",
-    "GETTING_DATA",
     "NA",
     "NAME",
-    "NULL",
     "NUM",
-    "OMITTED",
     "REF",
     "SPILL",
     "VALUE",
     "Array",
-    "Criterion",
     "Date",
     "Error",
     "Failure",
-    "Lambda",
     "Reference",
     "Span",
     "TextPool",
-    "array_of",
-    "compare",
-    "format_value",
-    "read_date",
-    "read_number",
-    "read_time",
-    "to_logical",
-    "to_number",
-    "to_text",
 ]

@@ -303,7 +303,9 @@ class Scale:
 PRICES: Final = frozenset(("price", "purchase_price"))
 """Targets in percent of par."""
 
-RATES: Final = {"all_in_rate": 0.25, "recovery_rate": 1.0}
+RATES: Final = {
+    "all_in_rate": 0.25, "recovery_rate": 1.0, "recovery_rate_a": 1.0, "recovery_rate_b": 1.0, "recovery_rate_c": 1.0,
+}  # fmt: skip
 """Targets in percent with the median up to which their column holds fractions."""
 
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
@@ -532,6 +534,11 @@ FLAG_WORDS: Final = {
     "is_dip": frozenset(("dip", "dip loan")),
     "is_current_pay": frozenset(("current pay", "current pay obligation")),
     "is_pik": frozenset(("pik", "piking", "deferring")),
+    "is_deferring": frozenset(("deferring", "piking", "deferring interest")),
+    "is_bond": frozenset(("bond",)),
+    "is_revolving": frozenset(("revolving", "revolver", "revolving loan")),
+    "is_delayed_draw": frozenset(("delayed draw", "delayed drawdown")),
+    "is_bridge": frozenset(("bridge", "bridge loan")),
     "participation": frozenset(("participation",)),
     "is_long_dated": frozenset(("long dated",)),
 }
@@ -573,12 +580,15 @@ class TextColumn:
     text: Text
 
 
-def read_text(cells: Cells, *, upper: bool = False) -> TextColumn:
-    """The text of a column; a number stands as it would be typed, a flag as TRUE or FALSE, an error is blank."""
+def read_text(cells: Cells, *, upper: bool = False, null_words: bool = True) -> TextColumn:
+    """The text of a column; a number stands as it would be typed, a flag as TRUE or FALSE, an error is blank.
+
+    What stands for nothing is blank, too, but for whoever tells `null_words` apart.
+    """
     pool = cells.pool
     local, used = _parse.distinct(cells.codes, len(pool.text))
     table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper, True)
-    if pool.has_null:
+    if pool.has_null and null_words:
         table[pool.null[used]] = -1
     column = TextColumn(spread_out(table, -1, local), Text(offsets, data))
     if cells.seen & bit(NUMBER, DATE):
@@ -670,6 +680,33 @@ def country(text: str) -> str:
     return _COUNTRY_OF.get(key(text), text) if len(text) <= CATEGORY_LENGTH_MAX else text
 
 
+_CURRENCY_OF: Final = {
+    word: code
+    for code, words in {
+        "USD": ("us dollar", "us dollars", "dollar", "dollars", "u s dollar", "united states dollar"),
+        "EUR": ("euro", "euros"),
+        "GBP": ("pound", "pounds", "sterling", "pound sterling", "british pound", "great british pound"),
+        "CHF": ("swiss franc", "swiss francs"),
+        "SEK": ("swedish krona",),
+        "NOK": ("norwegian krone",),
+        "DKK": ("danish krone",),
+        "CAD": ("canadian dollar", "canadian dollars"),
+        "AUD": ("australian dollar", "australian dollars"),
+        "JPY": ("yen", "japanese yen"),
+        "PLN": ("zloty", "polish zloty"),
+    }.items()
+    for word in words
+}
+_CURRENCY_SIGNS: Final = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+
+
+def currency(text: str) -> str:
+    """The ISO 4217 code of a currency that is spelt out or has a sign of its own, else the text in upper case."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return text
+    return _CURRENCY_SIGNS.get(text.strip()) or _CURRENCY_OF.get(key(text)) or text.upper()
+
+
 # In order: the first rule whose words stand in the text decides.
 _LIENS: Final = (
     (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
@@ -689,7 +726,7 @@ _LIENS: Final = (
         Lien.FIRST_LIEN,
     ),
 )  # fmt: skip
-_SECOND_LIEN_FLAG: Final = re.compile(r"is (second|2nd) (lein|lien)")
+_SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
 
 
 @remembered(4_096)

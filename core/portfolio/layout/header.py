@@ -14,13 +14,16 @@ from core.grid.address import column_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key, plain
-from core.portfolio.fields import PROFILES, Field, Mapping
+from core.portfolio.fields import PROFILES, SHARED_TARGETS, Field, Mapping
 
 ROWS_MAX: Final = 40
 """Rows from the top in which a header is looked for."""
 
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
+
+PAGE_COLUMNS_MIN: Final = 2
+"""Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
 
 HEADER_BYTES_MAX: Final = 400
 """UTF-8 bytes of a cell that can still be a header; a longer one is prose."""
@@ -262,6 +265,17 @@ def find(sheet: Sheet, mapping: Mapping) -> Found | None:
     return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
 
 
+def find_page(sheet: Sheet, mapping: Mapping, anchors: frozenset[str]) -> Found | None:
+    """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
+    auxiliary ones included; None without.
+    """
+    scan = _Scan(sheet, matcher(mapping))
+    best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    if best is None:
+        return None
+    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+
+
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
     """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
     scan = _Scan(sheet, matcher(mapping))
@@ -269,17 +283,24 @@ def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
     return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
 
 
-def _best(scan: _Scan, least: int, anchors: frozenset[str] | None) -> _Candidate | None:
-    """The candidate with the highest score, then the topmost, then, within its rows, the one of fewest rows."""
+def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False) -> _Candidate | None:
+    """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
+    fewest rows.
+
+    Args:
+        least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
+    """
     best: _Candidate | None = None
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, ROWS_MAX - row) + 1):
             one = scan.stack(row, height)
             if one is None:
                 break
-            if one.score < least or (anchors is not None and not one.targets & anchors):
+            if (len(one.feeds) if by_column else one.score) < least:
                 continue
-            if best is None or one.score > best.score or (one.score == best.score and one.is_within(best)):
+            if anchors is not None and not one.targets & anchors:
+                continue
+            if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
                 best = one
     return best
 
@@ -298,6 +319,11 @@ class _Candidate:
     texts: dict[int, str]
     score: int
     targets: frozenset[str]
+
+    @property
+    def tells(self) -> tuple[int, int]:
+        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone."""
+        return self.score, len(self.targets)
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -547,7 +573,7 @@ def _is_constant(column: Column | None, first: int) -> bool:
 
 
 def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[str, list[int]]:
-    """Which columns could feed which target, the best first; a column feeds one target.
+    """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
     """
@@ -562,13 +588,15 @@ def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[s
     spare: dict[str, list[tuple[bool, int, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
-            if auxiliary and column not in claimed:
+            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
                 spare.setdefault(target, []).append((column in demoted, preference, column))
     for target, places in spare.items():
-        free = [column for *_, column in sorted(places) if column not in claimed]
+        is_shared = target in SHARED_TARGETS
+        free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
         if free:
             columns[target] = free
-            claimed.add(free[0])
+            if not is_shared:
+                claimed.add(free[0])
     return columns
 
 

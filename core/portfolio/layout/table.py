@@ -213,6 +213,8 @@ def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loa
     plain = has_par & has_name & has_detail & ~is_cash
     if columns.borrower is not None:
         plain &= ~markers[columns.borrower.codes]
+    if columns.par is None:  # a header repeated below has what names a loan, and no par to lack
+        plain &= ~_repeats_header(columns, np.arange(height))
     if plain.all():
         return Loans(slice(0, height), height, None, {})
     odd = _Odd(below, np.flatnonzero(~plain), aliases)
@@ -357,7 +359,9 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         mask[rows] for mask in (has.par, has.name, has.identifier, has.detail, has.cash)
     )
     blank = odd.filled == 0
-    header = _repeats_header(columns, rows) & ~par
+    header = _repeats_header(columns, rows)
+    if columns.par is not None:
+        header &= ~par
     same, other = odd.headers(~par & ~header, columns.places)
     header[same] = True
     # A loan may be called Total Safety or Source Photonics: its row says more than its name.

@@ -368,6 +368,10 @@ def portfolios(draw: st.DrawFn) -> Portfolio:
         as_of=1000.0,
         reference_coupon=draw(st.sampled_from([None, 7.0])),
         payment_days=draw(st.sampled_from([None, 91.0])),
+        interest_collected=draw(st.sampled_from([None, 0.0, 2e6, 4e7])),
+        interest_receivable=draw(st.sampled_from([None, 1e6])),
+        next_payment=draw(st.sampled_from([None, 990.0, 1000.0, 1036.0, 1500.0])),
+        senior_fees=draw(st.sampled_from([None, 2e5])),
     )
     return portfolio_of(columns, tranches=notes, deal=deal, amortization=schedule)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from math import inf, nan
 from typing import Any
 
@@ -26,7 +27,7 @@ from core.compliance.run import (
     status_of,
 )
 from core.compliance.suites import CATALOGUE
-from core.portfolio.notes import Notes
+from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
 
@@ -526,3 +527,13 @@ def test_the_catalogue_says_its_defaults() -> None:
     """A default's own warning stands on the right side of it."""
     for test in CATALOGUE:
         check_threshold(test.test_id, test.limit, test.threshold_type, test.warning)
+
+
+def test_a_run_says_its_day_and_what_to_know_before_trusting_it() -> None:
+    warning = DataWarning("as_of_stands_in", "the day of the upload")
+    portfolio = portfolio_of(
+        g1_columns(), deal=Deal(as_of=20073.0, as_of_source="upload"), notes=Notes(warnings=[warning])
+    )
+    ran = run_suite(portfolio)
+    assert (ran.as_of, ran.as_of_source, ran.warnings) == (date(2024, 12, 16), "upload", [warning])
+    assert run_suite(portfolio_of(g1_columns(), deal=Deal(as_of=1e12))).as_of is None

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import xlsxwriter
 
 from core.files import archive
-from core.files import read as front
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed, TooManySheets
 from core.files.limits import FILE_BYTES_MAX
-from core.files.read import check_file_name, probe, read
+from core.files.read import probe, read, read_files
+from tests.rows import every
 
 Parts = dict[str, str | bytes]
 Zipped = Callable[..., Path]
@@ -45,7 +47,7 @@ def good(path: Path) -> bytes:
         (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
         (b"<html><table></table></html>", "web page"),
         (b"<?xml version='1.0'?><Workbook/>", "XML document"),
-        (b"a,b\n1,2\n", "plain text"),
+        (b"Dear holders,\nno table.\n", "plain text"),
         (b"\x89PNG\r\n", "picture"),
         (bytes(range(256)), "not a spreadsheet"),
         (b"PK", "plain text"),
@@ -65,32 +67,6 @@ def test_a_file_past_the_limit(tmp_path: Path) -> None:
     refused(path, FileTooLarge, "104,857,600")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../a.xlsx",
-        "a/b.xlsx",
-        "a\\b.xlsx",
-        "a\0.xlsx",
-        "a\n.xlsx",
-        "",
-        "x" * 300 + ".xlsx",
-        "a.csv",
-        "a",
-        "a.xlsx.exe",
-        ".xlsx",
-    ],
-)
-def test_names_that_are_refused(name: str) -> None:
-    with pytest.raises(InvalidFormat):
-        check_file_name(name)
-
-
-@pytest.mark.parametrize(("name", "kind"), [("a.xlsx", "xlsx"), ("A b.XLSM", "xlsx"), ("ü.x.xls", "xls")])
-def test_names_that_pass(name: str, kind: str) -> None:
-    assert check_file_name(name) == kind
-
-
 def test_an_extension_that_does_not_fit_the_content(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     good(path)
@@ -99,18 +75,20 @@ def test_an_extension_that_does_not_fit_the_content(tmp_path: Path) -> None:
         probe(path, file_name="a.xls")
 
 
-@pytest.mark.parametrize(
-    ("part", "hint"),
+@every(
+    "parts, hint",
     [
-        ("xl/workbook.bin", "binary workbook"),
-        ("word/document.xml", "text document"),
-        ("content.xml", "OpenDocument"),
-        ("ppt/presentation.xml", "presentation"),
-        ("x.txt", "no workbook"),
+        (("xl/workbook.bin", "_rels/.rels"), "binary workbook"),
+        (("word/document.xml",), "text document"),
+        (("content.xml",), "OpenDocument"),
+        (("ppt/presentation.xml",), "presentation"),
+        (("x.txt",), "no workbook"),
+        (("loans.csv",), "no workbook"),
     ],
 )
-def test_other_zip_archives(zipped: Zipped, part: str, hint: str) -> None:
-    refused(zipped({part: "x"}), InvalidFormat, hint)
+def test_other_archives_are_no_upload_of_a_workbook(zipped: Zipped, parts: tuple[str, ...], hint: str) -> None:
+    with pytest.raises(InvalidFormat, match=hint):
+        probe(zipped(dict.fromkeys(parts, "a,b\n1,2\n")))
 
 
 def test_an_empty_archive(tmp_path: Path) -> None:
@@ -332,6 +310,94 @@ def test_probing_keeps_nothing_in_memory(zipped: Zipped, parts_of: PartsOf, xml_
     assert peak < 8 * 1024 * 1024
 
 
+# ---- several files -------------------------------------------------------------------------------------------------
+
+
+def archive_of(path: Path, **files: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in files.items():
+            made.writestr(name, data)
+    return path
+
+
+def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path) -> None:
+    """Sheets by their files' names, numbered where a name is taken; formats and dates keep their meaning."""
+    folder = tmp_path / "report"
+    folder.mkdir()
+    old = {"strings_to_formulas": False, "default_date_format": "dd/mm/yyyy"}
+    with xlsxwriter.Workbook(folder / "b.xlsx", old) as book:
+        percent = book.add_format({"num_format": "0.0%"})
+        book.add_worksheet("Loans").write_number(0, 0, 0.05, percent)
+        book.add_worksheet("Notes").write_formula(0, 0, "=Loans!A1*2", None, 0.1)
+    (folder / "loans.csv").write_bytes("Name;Rate\nÜ;5,25%\n".encode("cp1252"))
+    (folder / "notes to read.pdf").write_bytes(b"%PDF-1.4")
+    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    packed = archive_of(
+        tmp_path / "a.zip", **{f"deep/{name}": data for name, data in files.items()}, **{"__MACOSX/x": b"x"}
+    )
+    listed = [(name, data) for name, data in files.items() if not name.endswith("pdf")]
+    for book in (read(folder), read(packed), read_files(listed), read_files([("any", packed)])):
+        assert [sheet.name for sheet in book.sheets] == ["Loans", "Notes", "loans (2)"]
+        assert [sheet.index for sheet in book.sheets] == [0, 1, 2]
+        assert book["loans (2)"].value(1, 0) == "Ü"
+        shown = [
+            book.number_formats[int(book[name].columns[at].formats[-1])]
+            for name, at in (("Loans", 0), ("loans (2)", 1))
+        ]
+        assert shown == ["0.0%", "0.00%"]
+        assert (book["Notes"].value(0, 0), book["Notes"].formula(0, 0)) == (0.1, None)
+    assert read(packed).left_out == ("notes to read.pdf",)
+    assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1
+
+
+def test_files_of_both_date_systems_keep_their_days(tmp_path: Path) -> None:
+    for system in (False, True):
+        with xlsxwriter.Workbook(tmp_path / f"{system}.xlsx", {"date_1904": system}) as book:
+            day = book.add_format({"num_format": "yyyy-mm-dd"})
+            book.add_worksheet("A").write_datetime(0, 0, datetime(2031, 6, 30), day)  # noqa: DTZ001
+    assert [sheet.value(0, 0) for sheet in read(tmp_path).sheets] == [48029.0, 48029.0]
+
+
+def nested() -> dict[str, bytes]:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr("a.csv", "a,b\n1,2\n")
+    return {"inner.zip": inner.getvalue()}
+
+
+@every(
+    "files, kind, hint",
+    [
+        (nested(), ParseFailed, "archives in archives"),
+        ({"a.pdf": b"%PDF-1.4", "b.doc": b"x"}, InvalidFormat, "holds none"),
+        ({"a.csv": b"\x00\x01\x02rubbish" * 9}, InvalidFormat, "'a.csv' in the archive: The file is not a spreadsheet"),
+        ({"a.csv": b"one, line"}, InvalidFormat, "single line"),
+        ({f"{at}.csv": b"a,b\n1,2\n" for at in range(51)}, TooManySheets, "limit of 50"),
+        ({f"{at}.csv": b"a,b\n1,2\n" for at in range(201)}, ParseFailed, "limit is 200"),
+        ({"../../a.csv": b"a,b\n1,2\n"}, ParseFailed, "unsafe name"),
+        ({"zeros.csv": b"a,b\n" + b"0,0\n" * 4_000_000}, ParseFailed, "200 times"),
+    ],
+    ids=lambda row: str(row[2]),
+)
+def test_archives_that_are_refused(tmp_path: Path, files: dict[str, bytes], kind: type[FileRefused], hint: str) -> None:
+    with pytest.raises(kind, match=hint):
+        read(archive_of(tmp_path / "a.zip", **files))
+
+
+def test_a_cut_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
+    data = archive_of(tmp_path / "a.zip", a=b"a,b\n1,2\n").read_bytes()
+    with pytest.raises(ParseFailed, match="cut off"):
+        read_files([("a.zip", data[:-30])])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidFormat, match="no file that ends in"):
+        read(tmp_path / "empty")
+
+
+def test_the_refused_one_of_several_files_is_named() -> None:
+    with pytest.raises(InvalidFormat, match=r"'b\.csv': The file is a PDF"):
+        read_files([("a.csv", b"a,b\n1,2\n"), ("b.csv", b"%PDF-1.4")])
+
+
 def test_the_messages_are_those_of_the_service() -> None:
     assert [kind("x.").message for kind in (InvalidFormat, FileTooLarge, TooManySheets, ParseFailed)] == [
         "Invalid file format",
@@ -339,4 +405,4 @@ def test_the_messages_are_those_of_the_service() -> None:
         "Too many sheets",
         "Parse error",
     ]
-    assert front.FILE_BYTES_MAX == 100 * 1024 * 1024
+    assert FILE_BYTES_MAX == 100 * 1024 * 1024

@@ -110,10 +110,11 @@ def test_labels_and_the_values_beside_them(make_book: MakeBook) -> None:
     ]
     assert deal_of(make_book, rows) == Deal(
         principal_cash=-1_817_412.94,
-        interest_cash=12.5,
+        interest_collected=12.5,
         senior_fees=200_000,
         base_rate=0.542,
         as_of=20543,
+        as_of_source="file",
         payment_days=91,
         reference_coupon=7.0,
     )
@@ -218,4 +219,21 @@ def test_cash_with_a_currency_or_an_account_number(make_book: MakeBook, row: lis
 def test_a_figure_of_another_label_is_not_taken(make_book: MakeBook) -> None:
     rows = [["Principal Cash", "see note", "Interest Cash", 7.0], ["Senior Fees", "-", 3.0]]
     deal = Portfolio.from_workbook(make_book({"Holdings": HOLDINGS, "Deal": rows})).deal
-    assert (deal.principal_cash, deal.interest_cash, deal.senior_fees) == (None, 7.0, None)
+    assert (deal.principal_cash, deal.interest_collected, deal.senior_fees) == (None, 7.0, None)
+
+
+def test_notes_are_never_loans(make_book: MakeBook) -> None:
+    """A table of notes may name as many fields as one of loans, under any sheet's name."""
+    notes = [
+        ["Some Deal"],
+        ["Notes Detail", "Principal Balance", "Current Coupon", "Maturity Date", "S&P Rating"],
+        ["Class A Notes", 248_000_000.0, 5.008, date(2036, 10, 20), "AAA"],
+        ["Class B-1 Notes", 24_600_000.0, 5.958, date(2036, 10, 20), "AA"],
+        ["Class Subordinated Notes", 35_100_000.0, "N/A", None, "."],
+        [None, 307_700_000.0],
+    ]
+    named = [["Issuer Name", *notes[1][1:]], *notes[2:]]
+    loans = [["Issuer Name", "Par Amount", "Coupon"], ["Acme Corp", 1e6, 8.0], ["Bolt Inc", 2e6, 9.0]]
+    for rows in (notes, named):
+        assert not Portfolio.from_workbook(make_book({"Executive Summary": rows})).notes.holdings_found
+        assert Portfolio.from_workbook(make_book({"Executive Summary": rows, "Assets": loans})).row_count == 2

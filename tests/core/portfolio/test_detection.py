@@ -119,7 +119,7 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
         "Watch list": "its best row names 2 of the 3 fields that make a header",
         "Ratings": "its best row names 3 fields, but none of par_value, cusip, loanx_id, isin",
         "Template": "nothing stands below its header",
-        "Sales": "its header names fewer fields (3 of 6)",
+        "Sales": "its title is that of a list of trades or payments",
         "Notes": "its name is that of a sheet for notes or accounts, and no header names borrowers",
         "Hidden": "it is hidden, and its header names no more fields",
         "Guide": "its header names as many fields, but no figures stand below it",

@@ -6,9 +6,12 @@ from collections import Counter
 
 import pytest
 
+from core.files.read import read_files
 from core.portfolio.cells.parsing import key
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, Lien
 from core.portfolio.layout.header import matcher
+from core.portfolio.portfolio import Portfolio
+from tests.rows import every
 
 TARGETS = [
     "cusip",
@@ -125,3 +128,50 @@ def test_auxiliary_headers() -> None:
 
 def test_lien_places() -> None:
     assert (Lien.FIRST_LIEN, Lien.SECOND_LIEN, Lien.UNSECURED, Lien.BOND) == (1, 2, 3, 4)
+
+
+EXPORTS: dict[str, tuple[str, dict[str, str]]] = {
+    "a trustee's file of collateral": (
+        "Deal_Name,Issuer_Name,Security_Name,Native_Principal_Funded_Balance,Native_Currency,Country_Code,All_In_Rate,"
+        "Index_Type,Current_Spread,Issuer_Industry_Classification___S_P,Moodys_Rating,SP_Rating,Fitch_Rating,"
+        "SP_Recovery_Rate,Maturity_Date,AffiliateID,LoanX_ID,Is_Second_Lein,Cov_Lite",
+        {
+            "borrower_name": "Issuer_Name", "facility_name": "Security_Name", "loanx_id": "LoanX_ID",
+            "par_value": "Native_Principal_Funded_Balance", "currency": "Native_Currency", "country": "Country_Code",
+            "rating_agency_a": "Moodys_Rating", "rating_agency_b": "SP_Rating", "rating_agency_c": "Fitch_Rating",
+            "industry": "Issuer_Industry_Classification___S_P", "recovery_rate": "SP_Recovery_Rate",
+            "lien_type": "Is_Second_Lein", "cov_lite": "Cov_Lite", "issuer_id": "AffiliateID",
+        },
+    ),
+    "a trustee's file of assets": (
+        "Issuer_Name,LoanX_ID,Principal_Balance,Issuer_Moodys_Rating,Moodys_Issuer_CreditWatch,SP_Issuer_CreditWatch,"
+        "Second_Lien_Loan,Deal_Defaulted_Begin,Mark_Price",
+        {
+            "rating_agency_a": "Issuer_Moodys_Rating", "rating_agency_a_issuer": "Issuer_Moodys_Rating",
+            "watch_a": "Moodys_Issuer_CreditWatch", "watch_b": "SP_Issuer_CreditWatch",
+            "lien_type": "Second_Lien_Loan", "default_date": "Deal_Defaulted_Begin", "price": "Mark_Price",
+        },
+    ),
+    "positions of a deal library": (
+        "identifier,issuer,par,price,spread,base_rate,unfunded_par,maturity_date,coupon_type,moody_industry,"
+        "issuer_country_iso,security_level,sp_issuer_rating,moody_derived_warf_rating,moody_derived_recovery_rate,"
+        "is_covenant_lite,weighted_average_life",
+        {
+            "borrower_name": "issuer", "par_value": "par", "unfunded": "unfunded_par", "country": "issuer_country_iso",
+            "industry": "moody_industry", "rating_agency_a": "moody_derived_warf_rating",
+            "rating_agency_b": "sp_issuer_rating", "recovery_rate": "moody_derived_recovery_rate",
+            "cov_lite": "is_covenant_lite", "average_life": "weighted_average_life",
+        },
+    ),
+}  # fmt: skip
+"""Headers of the market's flat files, and what they feed."""
+
+
+@every("kind", list(EXPORTS))
+def test_the_headers_of_flat_files_are_known(kind: str) -> None:
+    headers, expected = EXPORTS[kind]
+    values = {"par": "1000000", "balance": "1000000", "identifier": "LX123456", "id": "LX123456", "rate": "5"}
+    row = [next((value for word, value in values.items() if word in name.lower()), "x") for name in headers.split(",")]
+    book = read_files([("loans.csv", f"{headers}\n{','.join(row)}\n".encode())])
+    found = Portfolio.from_workbook(book).notes.matched_columns
+    assert {target: found.get(target) for target in expected} == expected

@@ -227,6 +227,8 @@ def test_ratings_flags_and_liens(map_rows: MapRows) -> None:
         "rating_agency_b": [22, 0, 17],
         "rating_agency_c": [22, 0, 15],
         "facility_rating_agency_a": [14, 0, 13],
+        "rating_agency_a_facility": [14, 0, 13],
+        "rating_agency_a_derived": [15, 0, 0],
     }
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == [Lien.FIRST_LIEN, Lien.BLANK, Lien.SECOND_LIEN]
@@ -558,9 +560,11 @@ def test_a_header_without_loans_gives_way_to_a_sheet_with_some(make_book: MakeBo
 
 def test_of_equal_sheets_a_visible_one_is_taken(make_book: MakeBook) -> None:
     loans = [HEADER, ["LX100001", "Alpha", 1.0, 99.0]]
-    book = make_book({"Last month": loans, "Loans": loans})
+    book = make_book({"Copy": loans, "Loans": loans})
     hidden = replace(book, sheets=(replace(book.sheets[0], state="hidden"), book.sheets[1]))
-    assert Portfolio.from_workbook(book).sheet_name == "Last month"
+    assert Portfolio.from_workbook(book).sheet_name == "Copy"
+    named = replace(book, sheets=(replace(book.sheets[0], name="Last month"), book.sheets[1]))
+    assert Portfolio.from_workbook(named).sheet_name == "Loans"
     assert Portfolio.from_workbook(hidden).sheet_name == "Loans"
 
 

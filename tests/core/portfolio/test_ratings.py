@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.portfolio import ratings
 from core.portfolio.fields import Lien
+from tests.rows import every
 
 # rank, agency A, agencies B and C, factor
 TABLE = """
@@ -75,6 +76,15 @@ def test_default_has_rank_22_and_the_unrated_factor_stands_at_0() -> None:
         "B2 (CreditWatch Negative)",
         "B2 *- Negative Outlook",
         "B2\u00a0*-",
+        "B2s",
+        "B2 (e)",
+        "B2 (s)",
+        "b2 (sf) e",
+        "B2 (EXP)",
+        "B2pi",
+        "(P)B2 (sf) *-",
+        "B2 (Under Review for Possible Downgrade)",
+        "B2-CFR",
     ],
 )
 def test_marks_about_a_symbol_are_dropped(text: str) -> None:
@@ -108,6 +118,34 @@ def test_any_text_has_a_rank_at_once(text: str) -> None:
 
 def test_a_long_run_of_marks_is_refused_at_once() -> None:
     assert ratings.rank("B2" + " UP-" * 15 + "!") == 0
+
+
+WATCHES = [
+    ("B2 *-", -1), ("B2*+", 1), ("B2 /*-", -1), ("B2 *", 0), ("B2", 0), ("B-", 0), ("BB+", 0), ("***", 0), ("", 0),
+    ("B2 Watch Neg", -1), ("BB (CreditWatch Positive)", 1), ("B2 UPG", 1), ("B2 DNG", -1), ("BB- RWN", -1),
+    ("BB- RWP", 1), ("BB- RWE", 0), ("B2 RUR-", -1), ("CCC+ Watch Dev", 0), ("B- (Watch +)", 1),
+    ("B2 (Under Review for Possible Downgrade)", -1), ("BB-/Stable", 0), ("B2 (Negative)", 0), ("B2 NEG", 0),
+    ("B2 Positive Outlook", 0), ("BB+ Watch", 0), ("B2 *- Positive Outlook", -1), ("B2 Watch Neg" + " " * 99, 0),
+]  # fmt: skip
+
+
+@every("text, expected", WATCHES)
+def test_the_direction_of_a_watch_is_told_and_an_outlook_is_none(text: str, expected: int) -> None:
+    assert ratings.watch(text) == expected
+
+
+@every(
+    "text, masked, unrated",
+    [
+        ("*", True, True), ("***", True, True), (" (***) ", True, True), ("Confidential", True, True),
+        ("NR", False, True), ("", False, True), ("not rated", False, True), ("*-", False, False), ("B2*", False, False),
+        ("hello", False, False), ("*" * 99, True, True),
+    ],
+)  # fmt: skip
+def test_a_masked_rating_is_told_from_one_that_is_not_there(text: str, masked: bool, unrated: bool) -> None:
+    assert ratings.is_masked(text) == masked
+    assert ratings.is_not_rated(text) == unrated
+    assert ratings.rank(text) == (15 if text == "B2*" else 0)
 
 
 RECOVERY = {2: (60, 55, 45), 1: (50, 45, 35), 0: (45, 35, 30), -1: (40, 25, 25), -2: (30, 15, 15), -3: (20, 5, 5)}

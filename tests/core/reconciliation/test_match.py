@@ -425,3 +425,32 @@ def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:
         "missing_in_internal",
         "duplicate_position",
     }
+
+
+PRINTED: list[tuple[dict[str, Any], dict[str, Any], int]] = [
+    ({"loanx_id": ["LX284437"]}, {"loanx_id": ["LX28443T7"]}, 1),
+    # Two loans of a side share the five digits, also where one of them has a partner already.
+    ({"loanx_id": ["LX284437", "LX284438"]}, {"loanx_id": ["LX28443T7", "LX28443T8"]}, 0),
+    ({"loanx_id": ["LX284437", "LX284438"]}, {"loanx_id": ["LX28443T7", "LX284438"]}, 0),
+    # Other digits behind: the borrower must say it.
+    ({"loanx_id": ["LX284431"], "borrower_name": ["Acme"]}, {"loanx_id": ["LX28443T7"], "borrower_name": ["Zeta"]}, 0),
+    (
+        {"loanx_id": ["LX284431"], "borrower_name": ["Acme"]},
+        {"loanx_id": ["LX28443T7"], "borrower_name": ["ACME INC"]},
+        1,
+    ),
+    ({"isin": ["XS2250154"]}, {"isin": ["XS2250154494"]}, 1),
+    ({"isin": ["XS2250154"]}, {"isin": ["XS2250154494", "XS2250154577"]}, 0),
+]
+
+
+@every("tape, book, printed", PRINTED)
+def test_identifiers_in_two_prints_are_paired_and_told(
+    tape: dict[str, Any], book: dict[str, Any], printed: int
+) -> None:
+    tape, book = dict(tape), dict(book)
+    tape.setdefault("borrower_name", [f"Tape {row}" for row in range(len(next(iter(tape.values()))))])
+    answer = reconcile(portfolio_of(**tape), portfolio_of(**book))
+    exact = sum(1 for one in tape.get("loanx_id", ()) if one in book.get("loanx_id", ()))
+    assert answer.summary.matched == printed + exact
+    assert any("different ways" in warning for warning in answer.warnings) == bool(printed)

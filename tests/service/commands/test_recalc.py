@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_recalculated_is_refused_in_one_line(tmp_path: Pat
         "missing.xlsx": "No such file or directory",
         "notes.xlsx": "plain text",
         "old.xls": "save it as .xlsx",
-        "folder.xlsx": "directory",
+        "folder.xlsx": "a folder has no formulas",
     }[name]
     assert line.startswith(f"cushion: {path}: ")
     assert reason in line

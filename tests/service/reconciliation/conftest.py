@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,9 +162,6 @@ def ended(member: Member, job_id: str) -> dict[str, Any]:
 
     found: dict[str, Any] = wait_until(done, seconds=60, what="the comparison")
     return found
-
-
-MakePair = Callable[[Member], Pair]
 
 
 def paired(member: Member, files: Files) -> Pair:

@@ -68,7 +68,8 @@ def test_wrapped_words_in_two_rows(make_sheet: MakeSheet) -> None:
     found = header.find(sheet, CLO)
     assert found is not None
     assert (found.row, found.top) == (1, 0)
-    assert found.columns.keys() == {"borrower_name", "par_value", "spread", "maturity_date", "industry"}
+    fields = {"borrower_name", "par_value", "spread", "maturity_date", "industry", "industry_a"}
+    assert found.columns.keys() == fields
     assert header.detect(sheet).names == [
         "Issuer Name",
         "Par Amount",
@@ -92,6 +93,7 @@ def test_groups_over_fields_fill_their_merged_cells(make_sheet: MakeSheet) -> No
         "par_value": [1],
         "rating_agency_a": [2],
         "industry": [3],
+        "industry_a": [3],
         "rating_agency_b": [4],
     }
     # Without the merge the second word has no group, and still names its field alone.
@@ -220,7 +222,8 @@ def test_words_wrapped_over_three_rows(make_sheet: MakeSheet) -> None:
     assert found is not None
     assert (found.top, found.row) == (0, 2)
     assert found.texts[0] == "Moody's DP Rating - WARF"
-    assert found.columns == {"rating_agency_a": [0], "loanx_id": [1], "borrower_name": [2], "par_value": [3]}
+    columns = {"rating_agency_a": [0], "loanx_id": [1], "borrower_name": [2], "par_value": [3]}
+    assert found.columns == columns | {"rating_agency_a_derived": [0]}
 
 
 def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:

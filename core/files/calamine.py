@@ -1,12 +1,14 @@
-""".xls files to a workbook: what python-calamine gives of them.
+""".xls and .xlsb files to a workbook: what python-calamine gives of them.
 
 That is values and dates; error cells come as blanks, number formats only as "a date" or not, and formulas not at all.
+A damaged file may end the process that reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +16,16 @@ import numpy as np
 import python_calamine
 from numpy.typing import NDArray
 
+from core.files._cells import binary_extent
+from core.files.archive import Archive
 from core.files.errors import ParseFailed, TooManySheets
-from core.files.limits import SHEETS_MAX, SLOTS_MAX
-from core.files.parts import SheetState
+from core.files.limits import SHEETS_MAX, SLOTS_MAX, TEXT_BYTES_MAX
+from core.files.parts import SheetState, parse_relationships, relationships_name
+from core.files.source import Content, opened
 from core.grid._intern import intern
-from core.grid.address import COLUMNS_MAX
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import Column, Text, column_of, frozen
-from core.grid.sheet import Formulas, Sheet, Workbook
+from core.grid.sheet import Sheet, Workbook, no_formulas
 from core.values import Kind, to_serial
 
 _FORMATS: Final = ("General", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss")
@@ -29,15 +34,61 @@ _DATE, _MOMENT, _DURATION = 1, 2, 3
 Cell = int | float | str | bool | time | date | datetime | timedelta
 
 
-def read_xls(path: Path | str) -> Workbook:
+BINARY_BOOK: Final = "xl/workbook.bin"
+"""The part that an .xlsb file has and no other."""
+
+_NO_SHEETS: Final = ("styles", "sharedStrings", "theme", "vbaProject")
+_ROWS_AT_ONCE: Final = 10_000
+
+
+def read_xls(content: Content) -> Workbook:
     """Read an .xls file. Dates come in the 1900 system whatever the file's own.
 
     Raises:
         TooManySheets: more worksheets than the limit.
         ParseFailed: damaged, password-protected, or past another limit.
     """
+    return _read(content)
+
+
+def read_xlsb(content: Content) -> Workbook:
+    """Read an .xlsb file, likewise; a macro in it is left alone.
+
+    Raises:
+        TooManySheets, ParseFailed: as `read_xls`.
+    """
+    _check_extents(content)
+    return _read(content)
+
+
+def _check_extents(content: Content) -> None:
+    """Refuse an .xlsb file whose sheets are too wide or too long: calamine takes memory for each cell from the first to
+    the last before it gives any."""
+    with Archive(content) as archive:
+        name = relationships_name(BINARY_BOOK)
+        links = parse_relationships(archive.read(name), BINARY_BOOK) if name in archive else {}
+        slots = 0
+        for target in sorted({link.target for link in links.values() if link.kind not in _NO_SHEETS}):
+            if not target.endswith(".bin") or target not in archive:
+                continue
+            if archive.size_of(target) > TEXT_BYTES_MAX:
+                raise ParseFailed(f"The part {target!r} is larger than the limit of {TEXT_BYTES_MAX:,} bytes.")
+            rows, columns = binary_extent(b"".join(archive.chunks(target)))
+            if rows > ROWS_MAX or columns > COLUMNS_MAX:
+                raise ParseFailed(
+                    f"A sheet of the workbook has a cell past row {ROWS_MAX:,} or column {COLUMNS_MAX:,}, the limits."
+                )
+            slots += rows * columns
+            if slots > SLOTS_MAX:
+                raise ParseFailed(
+                    f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, counted from the first "
+                    f"row and column to the last; it is {slots:,}."
+                )
+
+
+def _read(content: Content) -> Workbook:
     try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        book = _open(content)
         found = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
         if len(found) > SHEETS_MAX:
             raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
@@ -60,6 +111,12 @@ def read_xls(path: Path | str) -> Workbook:
     return Workbook(tuple(sheets), number_formats=_FORMATS)
 
 
+def _open(content: Content) -> python_calamine.CalamineWorkbook:
+    if isinstance(content, Path):
+        return python_calamine.CalamineWorkbook.from_path(str(content))
+    return python_calamine.CalamineWorkbook.from_filelike(opened(content))
+
+
 def _state(sheet: python_calamine.SheetMetadata) -> SheetState:
     if sheet.visible == python_calamine.SheetVisibleEnum.Hidden:
         return "hidden"
@@ -71,13 +128,20 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
         raise ParseFailed(
             f"Sheet {source.name!r} has a cell past column {COLUMNS_MAX:,}, the limit of columns per sheet."
         )
-    rows = source.to_python(skip_empty_area=False)
-    texts: list[str | None] = []
-    found = [_cells(cells, texts) for cells in zip(*rows, strict=True)]
-    codes, offsets, data = intern(texts)
+    rows = source.iter_rows()
+    parts: list[list[_Cells]] = []
+    first = 0
+    while block := list(islice(rows, _ROWS_AT_ONCE)):
+        for at, cells in enumerate(zip(*block, strict=True)):
+            if at == len(parts):
+                parts.append([])
+            parts[at].append(_cells(cells, first))
+        first += len(block)
+    codes, offsets, data = intern([text for part in parts for cells in part for text in cells[4]])
     columns: list[Column | None] = []
     at = 0
-    for places, kinds, numbers, formats in found:
+    for part in parts:
+        places, kinds, numbers, formats = (np.concatenate(arrays) for arrays in list(zip(*part, strict=True))[:4])
         own = codes[at : at + len(places)].copy()
         columns.append(column_of(places, kinds, numbers, own, formats) if len(places) else None)
         at += len(places)
@@ -90,23 +154,25 @@ def _sheet(source: python_calamine.CalamineSheet, index: int, state: SheetState)
         columns=tuple(columns),
         row_count=max((column.stop for column in columns if column is not None), default=0),
         text=Text(frozen(offsets), frozen(data)),
-        formulas=_no_formulas(),
+        formulas=no_formulas(),
         merged=tuple((top, left, bottom, right) for (top, left), (bottom, right) in source.merged_cell_ranges or ()),
     )
 
 
-def _cells(
-    cells: Iterable[Cell], texts: list[str | None]
-) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint16]]:
-    """Rows, kinds, numbers and formats of one column's cells; their strings are appended to `texts`, one item each."""
-    found = [(row, *_cell(value)) for row, value in enumerate(cells) if value != ""]
+_Cells = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint16], tuple[str | None, ...]]
+"""Rows, kinds, numbers, formats and texts of cells that hold something."""
+
+
+def _cells(cells: Iterable[Cell], first: int) -> _Cells:
+    """One column's cells from a row on."""
+    found = [(row, *_cell(value)) for row, value in enumerate(cells, first) if value != ""]
     rows, kinds, numbers, strings, formats = zip(*found, strict=True) if found else ((),) * 5
-    texts.extend(strings)
     return (
         np.array(rows, np.int32),
         np.array(kinds, np.uint8),
         np.array(numbers, np.float64),
         np.array(formats, np.uint16),
+        strings,
     )
 
 
@@ -123,8 +189,3 @@ def _cell(value: Cell) -> tuple[Kind, float, str | None, int]:
         seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
         return Kind.DATE, seconds / 86_400, None, _DURATION
     return Kind.DATE, to_serial(value), None, _MOMENT if isinstance(value, datetime) else _DATE
-
-
-def _no_formulas() -> Formulas:
-    empty = frozen(np.empty(0, np.int32))
-    return Formulas(empty, empty, empty, empty, Text(frozen(np.zeros(1, np.int64)), frozen(np.empty(0, np.uint8))), {})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -10,10 +12,12 @@ from pathlib import Path
 import pytest
 import xlwt
 
+import core
 from core.files.container import open_container
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
 from core.files.read import probe, read
 from core.values import Kind, from_serial
+from tests.rows import every
 
 FREE, LAST, TABLE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 
@@ -155,3 +159,92 @@ def test_a_compound_file_cut_or_spoiled(book: Path) -> None:
         book.write_bytes(data[:at] + b"\xff" + data[at + 1 :])
         with suppress(ParseFailed):
             assert open_container(book).streams
+
+
+# ---- .xlsb ---------------------------------------------------------------------------------------------------------
+
+
+def record(kind: int, data: bytes = b"") -> bytes:
+    """A record as [MS-XLSB] 2.1.4 frames it: number and size with seven bits a byte."""
+    head = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
+    size = b""
+    left = len(data)
+    while True:
+        size += bytes([left & 0x7F | (0x80 if left > 127 else 0)])
+        left >>= 7
+        if not left:
+            return head + size + data
+
+
+def wide(text: str) -> bytes:
+    return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+
+def binary_sheet(rows: dict[int, dict[int, float | str]]) -> bytes:
+    """A worksheet part of numbers and texts."""
+    made = record(129) + record(148, struct.pack("<4I", 0, 0, 0, 0)) + record(145)
+    for row, cells in rows.items():
+        made += record(0, struct.pack("<IIHBBI", row, 0, 300, 0, 0, 0) + b"\0" * 8)
+        for column, value in cells.items():
+            head = struct.pack("<II", column, 0)
+            made += (
+                record(6, head + wide(value)) if isinstance(value, str) else record(5, head + struct.pack("<d", value))
+            )
+    return made + record(146) + record(130)
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Callable[..., Path]:
+    """An .xlsb file of one sheet, with a macro part beside it."""
+    links = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+        'Target="worksheets/sheet1.bin"/><Relationship Id="rId2" Target="vbaProject.bin" '
+        'Type="http://schemas.microsoft.com/office/2006/relationships/vbaProject"/></Relationships>'
+    )
+    listed = record(156, struct.pack("<II", 0, 1) + wide("rId1") + wide("Loans"))
+    book = record(131) + record(143) + listed + record(144) + record(132)
+
+    def make(sheet: bytes) -> Path:
+        path = tmp_path / "a.xlsb"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("[Content_Types].xml", "<Types/>")
+            archive.writestr("xl/workbook.bin", book)
+            archive.writestr("xl/_rels/workbook.bin.rels", links)
+            archive.writestr("xl/worksheets/sheet1.bin", sheet)
+            archive.writestr("xl/vbaProject.bin", b"\xff" * 99)
+        return path
+
+    return make
+
+
+def test_a_binary_workbook_is_read_and_its_macros_are_left_alone(binary: Callable[..., Path]) -> None:
+    path = binary(binary_sheet({0: {0: "Name", 2: "Par"}, 3: {0: "Ünï", 2: 1234.5}}))
+    for book in (read(path), core.read(path)):
+        (sheet,) = book.sheets
+        assert (sheet.name, sheet.row_count, sheet.column_count) == ("Loans", 4, 3)
+        assert [sheet.value(0, 0), sheet.value(0, 2), sheet.value(3, 0), sheet.value(3, 2)] == [
+            "Name",
+            "Par",
+            "Ünï",
+            1234.5,
+        ]
+        assert sheet.columns[1] is None
+
+
+@every(
+    "sheet, hint",
+    [
+        (binary_sheet({0: {0: 1.0}, 999_999: {16_383: 1.0}}), "limit of 50,000,000"),
+        (binary_sheet({0: {0: 1.0}, 2**32 - 1: {0: 1.0}}), "past row 1,048,576"),
+        (binary_sheet({0: {20_000: 1.0}}), "column 16,384"),
+        (binary_sheet({0: {0: 1.0}})[:-20], "damaged"),
+        (b"\xff\xff\xff\xff", "damaged"),
+    ],
+    ids=lambda row: str(row[1]),
+)
+def test_binary_workbooks_that_would_take_all_memory_are_refused(
+    binary: Callable[..., Path], sheet: bytes, hint: str
+) -> None:
+    with pytest.raises(ParseFailed, match=hint):
+        read(binary(sheet))

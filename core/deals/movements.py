@@ -1,0 +1,332 @@
+"""Why each test moved between two files of a deal: the change split into parts that add up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.result import Results
+from core.portfolio.portfolio import Amortization, Names, Portfolio
+from core.reconciliation import reconcile
+
+PartName = Literal["added", "removed", "par", "ratings", "prices", "rates", "other_fields", "liabilities_and_cash"]
+
+PARTS: Final[tuple[PartName, ...]] = (
+    "added", "removed", "par", "ratings", "prices", "rates", "other_fields", "liabilities_and_cash"
+)  # fmt: skip
+"""In the order in which they are applied: loans that are new, loans that are gone, paydowns and draws, ratings and
+watches, prices, spreads and coupons, every other field with the as-of day, the notes and accounts."""
+
+LOANS_SHOWN: Final = 5
+"""Loans of a part that are shown, those that weigh most first."""
+
+LOANS_TRIED_MAX: Final = 40
+"""Loans of a part whose change is applied alone, to see what it weighs; those of the most par first."""
+
+ROWS_TRIED_MAX: Final = 2_000_000
+"""Loans times loans tried, so that a large book costs seconds; at least `LOANS_SHOWN` are tried."""
+
+Run = Callable[[Portfolio], Results]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+_PAR: Final = frozenset(("par_value", "unfunded"))
+_PRICES: Final = frozenset(("price", "purchase_price"))
+_RATES: Final = frozenset(("spread", "floor", "all_in_rate", "base_rate", "base_rate_level", "is_fixed"))
+_RATING_MARKS: Final = ("rating", "facility_rating", "watch")
+
+
+class Mover(msgspec.Struct, frozen=True):
+    """A loan of a part, and what its change alone does to the test's figure."""
+
+    name: str
+    identifier: str | None
+    effect: float
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One class of changes. `change` is in the test's unit."""
+
+    part: PartName
+    change: float
+    loans: list[Mover]
+
+
+class Movement(msgspec.Struct, frozen=True, kw_only=True):
+    """One test on both days, in its unit; the parts add up to `change`, which is None where a day has no figure."""
+
+    test_id: str
+    test_name: str
+    before: float | None
+    after: float | None
+    change: float | None
+    parts: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What of the later file is applied: for each class of fields the loans that have it, and which loans are there."""
+
+    kept: Mask
+    applied: dict[PartName, Mask] = field(default_factory=dict)
+
+
+def movements(before: Portfolio, after: Portfolio, run: Run) -> list[Movement]:
+    """Split the change of every test that `run` measures on both portfolios.
+
+    Loans are paired as a reconciliation pairs them. Each part is the difference of two full runs, one with one more
+    class of changes applied, so the parts of a test add up to its change. A loan's own effect is that of a run with
+    its change alone on top of the parts before; effects of loans need not add up to their part.
+
+    Args:
+        before: the earlier file's loans, notes and accounts; `after` the later one's.
+        run: the tests of one portfolio, such as `run_suite` with a deal's definition and thresholds.
+
+    Raises:
+        ReconcileError: more loans than a reconciliation takes.
+    """
+    mix = _Mix(before, after)
+    steps = list(mix.steps())
+    figures = [_figures(run(before)), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps)]
+    figures.append(_figures(last := run(after)))
+    names = {result.test_id: result.test_name for results in (run(before), last) for result in results}
+    effects = [
+        _effects(mix, state_before, part, rows, run, earlier)
+        for (part, _, rows), state_before, earlier in zip(
+            steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
+        )
+    ]
+    return [
+        _movement(
+            test_id, name, [found.get(test_id) for found in figures], [found.get(test_id, []) for found in effects]
+        )
+        for test_id, name in names.items()
+    ]
+
+
+def _figures(results: Results) -> dict[str, float]:
+    return {result.test_id: result.current_value for result in results}
+
+
+def _movement(test_id: str, name: str, figures: list[float | None], movers: list[list[Mover]]) -> Movement:
+    first, last = figures[0], figures[-1]
+    if first is None or last is None:
+        return Movement(test_id=test_id, test_name=name, before=first, after=last, change=None, parts=[])
+    parts, known = [], first
+    for part, figure, loans in zip(PARTS, figures[1:], [*movers, []], strict=True):
+        now = known if figure is None else figure  # a step that cannot be measured leaves its change to the next one
+        parts.append(Part(part, now - known, loans))
+        known = now
+    return Movement(test_id=test_id, test_name=name, before=first, after=last, change=last - first, parts=parts)
+
+
+def _effects(
+    mix: _Mix, state: _State, part: PartName, rows: Rows, run: Run, figures: Mapping[str, float]
+) -> dict[str, list[Mover]]:
+    """The loans that move each test most, by applying the changes of one loan alone to what stands before the part."""
+    moved: dict[str, list[Mover]] = {}
+    for row in mix.heaviest(rows):
+        alone = _figures(run(mix.portfolio(mix.with_rows(state, part, np.array([row])))))
+        for test_id, figure in alone.items():
+            effect = figure - figures[test_id] if test_id in figures else 0.0
+            if effect:
+                moved.setdefault(test_id, []).append(Mover(*mix.named(row), effect))
+    return {test_id: sorted(loans, key=lambda one: -abs(one.effect))[:LOANS_SHOWN] for test_id, loans in moved.items()}
+
+
+class _Mix:
+    """The loans of two portfolios on one list: those of the earlier one, then those that are new."""
+
+    def __init__(self, before: Portfolio, after: Portfolio) -> None:
+        self._before, self._after = before, after
+        theirs, ours = reconcile(before, after, ("missing_loan",)).pairs
+        of_after = np.full(before.row_count, -1, np.int64)
+        of_after[theirs] = ours
+        is_new = np.ones(after.row_count, np.bool_)
+        is_new[ours] = False
+        new = np.flatnonzero(is_new)
+        self._row_before = np.concatenate((np.arange(before.row_count), np.full(len(new), -1, np.int64)))
+        self._row_after = np.concatenate((of_after, new))
+        self._names: dict[str, tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]] = {}
+        self.is_new, self.is_gone = self._row_before < 0, self._row_after < 0
+        self.start = _State(~self.is_new)
+
+    # What is applied
+
+    def steps(self) -> Iterable[tuple[PartName, _State, Rows]]:
+        """Every part but the last, with what is applied after it and the loans that it changes."""
+        state = self.start
+        for part in PARTS[:-1]:
+            rows = self._changed(part)
+            state = self.with_rows(state, part, rows)
+            if part not in ("added", "removed"):  # every loan, so that columns that only one file has come and go
+                state = replace(state, applied={**state.applied, part: np.ones(len(self.is_new), np.bool_)})
+            yield part, state, rows
+
+    def with_rows(self, state: _State, part: PartName, rows: Rows) -> _State:
+        """The state with a part applied to these loans."""
+        if part in ("added", "removed"):
+            kept = state.kept.copy()
+            kept[rows] = part == "added"
+            return replace(state, kept=kept)
+        applied = state.applied.get(part, np.zeros(len(self.is_new), np.bool_)).copy()
+        applied[rows] = True
+        return replace(state, applied={**state.applied, part: applied})
+
+    def _changed(self, part: PartName) -> Rows:
+        """The loans that a part changes."""
+        if part == "added":
+            return np.flatnonzero(self.is_new)
+        if part == "removed":
+            return np.flatnonzero(self.is_gone)
+        both = ~self.is_new & ~self.is_gone
+        differs = np.zeros(len(both), np.bool_)
+        for kind, targets in _columns(self._before, self._after).items():
+            for target in targets:
+                if _part_of(target) == part:
+                    earlier, later = self._sides(kind, target)
+                    differs |= (earlier != later) & ~(_is_nan(earlier) & _is_nan(later))
+        return np.flatnonzero(both & differs)
+
+    def heaviest(self, rows: Rows) -> list[int]:
+        """Those of the loans with the most par on either day, as many as are tried."""
+        count = max(LOANS_SHOWN, min(LOANS_TRIED_MAX, ROWS_TRIED_MAX // max(1, len(self.is_new))))
+        earlier, later = (np.abs(np.nan_to_num(side[rows])) for side in self._sides("numbers", "par_value"))
+        order = np.argsort(-np.maximum(earlier, later), kind="stable")
+        return [int(row) for row in rows[order[:count]]]
+
+    def named(self, row: int) -> tuple[str, str | None]:
+        """The borrower of a loan and its identifier."""
+        side, at = (
+            (self._after, int(self._row_after[row])) if self.is_new[row] else (self._before, int(self._row_before[row]))
+        )
+
+        def said(target: str) -> str | None:
+            names = side.names.get(target)
+            return None if names is None or names.codes[at] < 0 else names.values[int(names.codes[at])]
+
+        identifier = next((text for target in ("cusip", "loanx_id", "isin") if (text := said(target))), None)
+        return said("borrower_name") or said("facility_name") or identifier or f"loan {row + 1}", identifier
+
+    # Columns of both sides
+
+    def _sides(self, kind: str, target: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A column of both portfolios for every loan of the list; blank where one does not have it."""
+        if kind == "names":
+            earlier, later, _ = self._shared_names(target)
+        else:
+            columns = (_column(side, kind, target) for side in (self._before, self._after))
+            blank = np.nan if kind == "numbers" else np.uint8(0)
+            earlier, later = (
+                np.full(len(rows), blank) if column is None else _taken(column, rows, blank)
+                for column, rows in zip(columns, (self._row_before, self._row_after), strict=True)
+            )
+        return earlier, later
+
+    def _shared_names(self, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
+        """The codes of a text column of both portfolios, into one list of strings."""
+        if target not in self._names:
+            place: dict[str, int] = {}
+            sides = []
+            for side, rows in ((self._before, self._row_before), (self._after, self._row_after)):
+                names = side.names.get(target)
+                if names is None:
+                    sides.append(np.full(len(rows), -1, np.int32))
+                    continue
+                table = np.array([*(place.setdefault(text, len(place)) for text in names.values), -1], np.int32)
+                sides.append(_taken(table[names.codes], rows, np.int32(-1)))
+            self._names[target] = (sides[0], sides[1], tuple(place))
+        return self._names[target]
+
+    def portfolio(self, state: _State) -> Portfolio:
+        """The loans of a state with the earlier file's notes and accounts.
+
+        A column that the file which a class of fields comes from does not have is not there.
+        """
+        kept = np.flatnonzero(state.kept)
+        made: dict[str, dict[str, Any]] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": {}}
+        for kind, targets in _columns(self._before, self._after).items():
+            for target in targets:
+                applied = state.applied.get(_part_of(target))
+                main = self._after if applied is not None and applied.all() else self._before
+                if _column(main, kind, target) is None:
+                    continue
+                earlier, later = self._sides(kind, target)
+                is_later = self.is_new if applied is None else self.is_new | (applied & ~self.is_gone)
+                values = np.where(is_later, later, earlier)[kept]
+                made[kind][target] = Names(values, self._shared_names(target)[2]) if kind == "names" else values
+        applied = state.applied.get("other_fields", np.zeros(len(self.is_new), np.bool_))
+        as_of = self._after.deal.as_of if applied.all() else self._before.deal.as_of
+        return Portfolio(
+            len(kept),
+            made["numbers"],
+            made["names"],
+            made["flags"],
+            made["ranks"],
+            made["lien"].get("lien_type"),
+            self._before.tranches,
+            replace(self._before.deal, as_of=as_of),
+            self._amortization(kept, self.is_new | applied),
+            self._before.sheet_name,
+        )
+
+    def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:
+        """The scheduled payments of the loans, each from the file that its other fields come from."""
+        place = np.full(len(is_later), -1, np.int64)
+        place[kept] = np.arange(len(kept))
+        row, days, amount = [], [], []
+        for side, rows, wanted in (
+            (self._before, self._row_before, ~is_later),
+            (self._after, self._row_after, is_later),
+        ):
+            if side.amortization is None:
+                continue
+            of_side = np.full(side.row_count, -1, np.int64)
+            of_side[rows[wanted & (rows >= 0)]] = place[wanted & (rows >= 0)]
+            at = of_side[side.amortization.row]
+            row.append(at[at >= 0])
+            days.append(side.amortization.days[at >= 0])
+            amount.append(side.amortization.amount[at >= 0])
+        if not row:
+            return None
+        return Amortization(row=np.concatenate(row), days=np.concatenate(days), amount=np.concatenate(amount))
+
+
+def _part_of(target: str) -> PartName:
+    if target in _PAR:
+        return "par"
+    if target.startswith(_RATING_MARKS):
+        return "ratings"
+    if target in _PRICES:
+        return "prices"
+    return "rates" if target in _RATES else "other_fields"
+
+
+def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
+    """The columns of any of the portfolios by kind, in one order."""
+    found = {
+        kind: sorted({target for one in portfolios for target in getattr(one, kind)})
+        for kind in ("numbers", "names", "flags", "ranks")
+    }
+    return found | {"lien": ["lien_type"] if any(one.lien is not None for one in portfolios) else []}
+
+
+def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None:
+    if kind == "lien":
+        return portfolio.lien
+    column = getattr(portfolio, kind).get(target)
+    return column.codes if isinstance(column, Names) else column
+
+
+def _taken(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
+    """The values of some rows; blank for the row -1."""
+    return np.append(column, blank).astype(column.dtype)[rows]
+
+
+def _is_nan(values: NDArray[Any]) -> Mask:
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)

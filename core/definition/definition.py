@@ -1,0 +1,363 @@
+"""The indenture as data: the sections of a definition as dataclasses, each field a row of the schema.
+
+Percent means percent points (7.5 is 7.5 %), money is in the deal's currency. The defaults are those of the suites, so
+that a definition that says nothing changes nothing.
+"""
+
+# ruff: noqa: RUF009 - a row of the schema is made once, and nothing in it changes
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, Literal
+
+from core.definition.formulas import FORMULA_MAX
+from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
+from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, MEASURES, UNITS
+from core.portfolio.cells.parsing import country as country_code
+from core.portfolio.ratings import rank
+
+TESTS_MAX: Final = 500
+CLASSES_MAX: Final = 50
+FAMILIES_MAX: Final = 1_000
+FAMILY_MAX: Final = 200
+"""Names of one obligor family."""
+STEPS_MAX: Final = 120
+MATRICES_MAX: Final = 10
+MATRIX_SIDE_MAX: Final = 100
+COUNTRIES_MAX: Final = 250
+ALIASES_MAX: Final = 50
+
+IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
+_ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
+_PERCENT: Final = Number(0, 100)
+_RATIO: Final = Number(0, 100_000)
+_AMOUNT: Final = Number(0, 1e15)
+_LIMIT: Final = Number(-1e15, 1e15)
+_AGENCY: Final = Choice(AGENCIES)
+_CLASSIFICATION: Final = Choice(("any", "a", "b", "c"))
+_FORMULA: Final = Text(FORMULA_MAX)
+
+
+def _symbol(given: Any) -> int:
+    if isinstance(given, str) and (found := rank(given)):
+        return found
+    raise ValueError("must be a rating symbol such as B3 or CCC+")
+
+
+def _counts_as(*words: str) -> Checked:
+    """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
+    told = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
+
+    def made(given: Any) -> str | float:
+        if isinstance(given, str) and (given in words or rank(given)):
+            return given
+        if isinstance(given, int | float) and not isinstance(given, bool) and 1 <= given <= 10_000:
+            return float(given)
+        raise ValueError(f"must be {told}")
+
+    return Checked(told, made)
+
+
+def _country(given: Any) -> str:
+    if isinstance(given, str) and 0 < len(given.strip()) <= 60:
+        return country_code(given)
+    raise ValueError("must be a country, by its ISO code or its English name")
+
+
+def _text_symbol(given: Any) -> str:
+    _symbol(given)
+    assert isinstance(given, str)
+    return given
+
+
+_SYMBOL: Final = Checked("a rating symbol such as B3 or CCC+", _text_symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What holds for every test."""
+
+    currency: str | None = key(Text(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
+    home_countries: tuple[str, ...] = key(
+        Listed(Checked("a country", _country), COUNTRIES_MAX, 1), "countries that are not foreign", ("US",)
+    )
+    day_count: Literal["actual/360", "actual/365", "30/360"] = key(
+        Choice(("actual/360", "actual/365", "30/360")),
+        "how the days of the interest period become a year's part",
+        "actual/360",
+    )
+    closing_date: date | None = key(Day(), "closing date", None)
+    reinvestment_end: date | None = key(Day(), "end of the reinvestment period", None)
+    stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
+    target_par: float | None = key(_AMOUNT, "target par amount", None)
+    decimals: tuple[tuple[str, int], ...] = key(
+        Named(UNITS, Integer(0, 12)), "decimals to which a figure of each unit is rounded before it is compared", ()
+    )
+    principal_cash: Literal["all", "positive", "none"] = key(
+        Choice(("all", "positive", "none")), "principal cash that counts: all, none, or only a positive balance", "all"
+    )
+    defaulted_in_denominator: Literal["none", "carried", "par"] = key(
+        Choice(("none", "carried", "par")),
+        "what the denominator of the concentration tests carries a defaulted loan at",
+        "none",
+    )
+    small_facility_home: float = key(_AMOUNT, "facilities below are small, at home", 150e6)
+    small_facility_abroad: float = key(_AMOUNT, "facilities below are small, abroad", 250e6)
+
+
+@dataclass(frozen=True, slots=True)
+class AgencyRatings:
+    """How one agency's ratings are read."""
+
+    columns: tuple[str, ...] = key(
+        Listed(Choice(("derived", "final", "issuer", "facility", "any")), 5, 1, is_set=True),
+        "columns to read, the first with a rating counts; `any` is the first header that the file has",
+        ("derived", "any"),
+    )
+    notched_from: tuple[str, ...] = key(
+        Listed(_AGENCY, 2, is_set=True),
+        "agencies whose rating, notched down, counts where this one has none",
+        (),
+    )
+    notches_investment_grade: int = key(Integer(0, 5), "notches down from a rating of Baa3/BBB- or better", 1)
+    notches_below: int = key(Integer(0, 5), "notches down from a rating below that", 2)
+    watch_negative: int = key(Integer(0, 3), "notches down for a rating on watch negative", 0)
+    watch_positive: int = key(Integer(0, 3), "notches up for a rating on watch positive", 0)
+    unrated: str | float = key(
+        _counts_as("left_out"), "what a loan without a rating counts as: a symbol, a factor, or left_out", "Caa3"
+    )
+    unrated_is_ccc: bool = key(Flag(), "whether a loan without a rating of any agency is in the CCC bucket", True)
+    masked: str | float = key(
+        _counts_as("other_agency", "left_out", "bounds"),
+        "what a masked rating counts as: a symbol, a factor, other_agency (notched), left_out or bounds",
+        "other_agency",
+    )
+    masked_is_ccc: bool = key(Flag(), "whether a masked rating is in the CCC bucket", False)
+    masked_best: str = key(_SYMBOL, "the best that a masked rating may be, for bounds", "BB-")
+    masked_worst: str = key(_SYMBOL, "the worst that a masked rating may be, for bounds", "CCC-")
+    masked_value: str | None = key(_SYMBOL, "what the value takes a masked rating for, for bounds", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Ratings by agency, and whose recovery rates count."""
+
+    a: AgencyRatings = key(Table(AgencyRatings), "Moody's", AgencyRatings())
+    b: AgencyRatings = key(Table(AgencyRatings), "S&P", AgencyRatings())
+    c: AgencyRatings = key(Table(AgencyRatings), "Fitch", AgencyRatings())
+    recovery: tuple[str, ...] = key(
+        Listed(_AGENCY, 3, is_set=True),
+        "agencies whose recovery rates carry defaulted and deferring loans, the lowest counts; none: the file's one",
+        (),
+    )
+    bonds_secured: bool = key(Flag(), "whether a bond is senior secured unless the file says otherwise", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Obligors that count as one."""
+
+    name: str = key(Text(), "name of the family")
+    obligors: tuple[str, ...] = key(
+        Listed(Text(), FAMILY_MAX, 1), "obligors as the file names them, or their issuer ids"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Classifications:
+    """Industries and obligors."""
+
+    industry: str = key(_CLASSIFICATION, "industry column of the suites' tests: any, or that of an agency", "any")
+    families: tuple[Family, ...] = key(Listed(Table(Family), FAMILIES_MAX), "names that are one obligor", ())
+
+
+@dataclass(frozen=True, slots=True)
+class ParValue:
+    """The numerator of the OC ratios."""
+
+    ccc_limit: float = key(_PERCENT, "percent of the collateral principal amount up to which CCC counts at par", 7.5)
+    ccc_agencies: tuple[str, ...] = key(
+        Listed(_AGENCY, 3, 1, is_set=True),
+        "agencies whose buckets count; the excess is that of the greatest",
+        AGENCIES,
+    )
+    ccc_excess: bool = key(Flag(), "whether CCC above the limit is carried at market value", True)
+    ccc_unpriced: float = key(_PERCENT, "price of a CCC loan without one", 70.0)
+    discount: bool = key(Flag(), "whether discount obligations are carried at their purchase price", True)
+    discount_below: float = key(_RATIO, "purchase price below which a floating loan is a discount obligation", 80.0)
+    discount_below_fixed: float = key(_RATIO, "the same for a fixed one", 75.0)
+    discount_release: float = key(_RATIO, "price from which a floating loan is none any more", 90.0)
+    discount_release_fixed: float = key(_RATIO, "the same for a fixed one", 85.0)
+    defaulted: Literal["lower", "market_value", "recovery", "none"] = key(
+        Choice(("lower", "market_value", "recovery", "none")),
+        "what a defaulted loan is carried at; lower is the lower of market value and recovery",
+        "lower",
+    )
+    defaulted_zero_after_years: float = key(Number(0, 100), "years after which a defaulted loan counts nothing", 3.0)
+    deferring: bool = key(Flag(), "whether deferring loans are carried like defaulted ones", True)
+    long_dated: Literal["par", "excess_at_zero", "zero"] = key(
+        Choice(("par", "excess_at_zero", "zero")),
+        "what long-dated loans are carried at: par, zero, or zero above their limit",
+        "par",
+    )
+    long_dated_limit: float = key(_PERCENT, "percent of the collateral principal amount, for excess_at_zero", 5.0)
+    current_pay: Literal["par", "excess_at_market", "market_value"] = key(
+        Choice(("par", "excess_at_market", "market_value")),
+        "what current pay loans are carried at: par, market value, or market value above their limit",
+        "par",
+    )
+    current_pay_limit: float = key(_PERCENT, "percent of the collateral principal amount, for excess_at_market", 2.5)
+    purchased_accrued_interest: bool = key(Flag(), "whether purchased accrued interest is added", False)
+
+
+@dataclass(frozen=True, slots=True)
+class InterestCoverage:
+    """The numerator of the IC ratios."""
+
+    interest: Literal["collected_and_receivable", "collected_and_period", "period"] = key(
+        Choice(("collected_and_receivable", "collected_and_period", "period")),
+        "collected and still to be received; collected and the period's; the period's",
+        "collected_and_receivable",
+    )
+    senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
+    senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
+    senior_fee_cap: float | None = key(_AMOUNT, "the most that counts as senior fees and expenses in a period", None)
+    hedge_receipts: float = key(_AMOUNT, "hedge receipts of the period", 0.0)
+    hedge_payments: float = key(_AMOUNT, "hedge payments of the period", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteClass:
+    """A tested class of notes, with everything senior to it."""
+
+    name: str = key(Text(64), "name such as A/B or C; its last letter is the class at which the test stands")
+    oc_trigger: float | None = key(_RATIO, "percent", None)
+    ic_trigger: float | None = key(_RATIO, "percent", None)
+    oc_decimals: int | None = key(Integer(0, 12), "decimals of the OC ratio before it is compared", None)
+    ic_decimals: int | None = key(Integer(0, 12), "decimals of the IC ratio before it is compared", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTrigger:
+    """A trigger at a class."""
+
+    class_: str = key(Text(64), "name of the class")
+    trigger: float = key(_RATIO, "percent")
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A limit that depends on two other figures."""
+
+    id: str = key(_ID, "identifier that tests name")
+    rows: tuple[float, ...] = key(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the rows, ascending")
+    columns: tuple[float, ...] = key(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the columns, ascending")
+    values: tuple[tuple[float, ...], ...] = key(
+        Listed(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), MATRIX_SIDE_MAX, 1), "limits, a list for each row"
+    )
+    row: str = key(_FORMULA, "formula of the row's figure, such as =weighted_average_spread")
+    column: str = key(_FORMULA, "formula of the column's figure")
+    interpolation: Literal["linear", "none"] = key(
+        Choice(("linear", "none")), "between rows and columns; none takes the next lower ones", "linear"
+    )
+    modifier: str | None = key(
+        _FORMULA, "formula of what is added to the limit, such as =MAX(0,MIN(warr,60)-43)*70", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CdoMonitor:
+    """S&P CDO Monitor, non-model version: the break-even default rate's coefficients."""
+
+    c0: float = key(Number(-10, 10), "constant of the break-even default rate (fraction)")
+    c1: float = key(Number(-1_000, 1_000), "coefficient of the weighted average spread (fraction)")
+    c2: float = key(Number(-1_000, 1_000), "coefficient of the weighted average recovery rate (fraction)")
+    spread: float | None = key(_PERCENT, "weighted average spread that was chosen; else the portfolio's", None)
+    recovery: float | None = key(_PERCENT, "weighted average recovery rate that was chosen; else the portfolio's", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Collateral quality: matrices and the CDO Monitor."""
+
+    matrices: tuple[Matrix, ...] = key(Listed(Table(Matrix), MATRICES_MAX), "matrices", ())
+    cdo_monitor: CdoMonitor | None = key(Table(CdoMonitor), "S&P CDO Monitor", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A limit from a day on."""
+
+    from_: date | Literal["reinvestment_end"] = key(
+        Checked("a date (YYYY-MM-DD) or reinvestment_end", lambda given: _step_day(given)),
+        "the first day, or reinvestment_end",
+    )
+    limit: float = key(_LIMIT, "the limit from that day on")
+    warning: float | None = key(_LIMIT, "its warning level", None)
+
+
+def _step_day(given: Any) -> date | str:
+    if given == "reinvestment_end":
+        return "reinvestment_end"
+    faults: list[tuple[str, str]] = []
+    found = Day().read(given, "", faults)
+    if faults:
+        raise ValueError("must be a date (YYYY-MM-DD) or reinvestment_end")
+    assert isinstance(found, date)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DealTest:
+    """A test of the indenture: one of `measure`, `share` and `value`, and its limit.
+
+    A test whose id is one of the suites' gives that test its limit and rounding there, too.
+    """
+
+    id: str = key(_ID, "identifier")
+    name: str = key(Text(), "name")
+    category: Literal["concentration", "rating", "coverage", "portfolio", "liquidity"] | None = key(
+        Choice(CATEGORIES), "category; else that of its measure, or concentration", None
+    )
+    measure: str | None = key(Choice(tuple(MEASURES)), "a figure of the catalogue", None)
+    share: str | None = key(_FORMULA, "formula over the fields of a loan, TRUE where it counts", None)
+    value: str | None = key(_FORMULA, "formula over totals and other tests", None)
+    agency: Literal["a", "b", "c"] | None = key(_AGENCY, "whose ratings: a Moody's, b S&P, c Fitch", None)
+    classification: str | None = key(_CLASSIFICATION, "which industry column", None)
+    class_: str | None = key(Text(64), "which class of notes", None)
+    nth: int | None = key(Integer(1, 100), "which one by size, 1 the largest; how many, for top_obligors", None)
+    line: float | None = key(_RATIO, "price below which a loan counts", None)
+    of: str | None = key(Choice(DENOMINATORS), "what a share is a share of", None)
+    unit: Literal["percent", "factor", "score", "years", "amount", "number"] | None = key(
+        Choice(UNITS), "unit of the figure; else that of its measure, or percent", None
+    )
+    max: float | None = key(_LIMIT, "what the figure may not be above", None)
+    min: float | None = key(_LIMIT, "what it may not be below", None)
+    matrix: str | None = key(_ID, "matrix that gives the limit", None)
+    matrix_limit: Literal["max", "min"] | None = key(Choice(("max", "min")), "whether that is a max or a min", None)
+    warning: float | None = key(_LIMIT, "level from which a warning is given", None)
+    decimals: int | None = key(Integer(0, 12), "decimals to which it is rounded before it is compared", None)
+    steps: tuple[Step, ...] = key(Listed(Table(Step), STEPS_MAX), "limits from a day on, in the order of days", ())
+    enabled: bool = key(Flag(), "whether it is run", True)
+    aliases: tuple[str, ...] = key(Listed(Text(), ALIASES_MAX), "names that trustees give to it", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An indenture. Made by `parse`."""
+
+    name: str | None = key(Text(), "name of the deal or the standard", None)
+    standard: bool = key(
+        Flag(), "whether its limits are a market's, which a sheet's triggers and a tenant's thresholds precede", False
+    )
+    conventions: Conventions = key(Table(Conventions), "what holds for every test", Conventions())
+    ratings: Ratings = key(Table(Ratings), "ratings and recoveries", Ratings())
+    classifications: Classifications = key(Table(Classifications), "industries and obligors", Classifications())
+    par_value: ParValue = key(Table(ParValue), "the OC numerator", ParValue())
+    interest_coverage: InterestCoverage = key(Table(InterestCoverage), "the IC numerator", InterestCoverage())
+    classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
+    reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
+    event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
+    quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
+    tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())

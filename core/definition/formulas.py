@@ -1,0 +1,224 @@
+"""The formulas of a definition: what they may say, and a share's formula in the parts that run down the columns.
+
+A share's formula is taken apart at AND, OR and NOT into atoms. An atom that reads one field of few values (a text, a
+rating, a flag) is worked out once for each value; any other runs down the columns of numbers. A loan of which an atom
+needs a field that is blank is neither in nor out, unless the rest of the formula decides it or the formula asks for the
+blank (ISBLANK, ISNUMBER, ISTEXT).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
+from core.formula.columns import Plan, plan
+from core.formula.language import (
+    ArrayLiteral,
+    Binary,
+    Call,
+    Empty,
+    FormulaError,
+    Name,
+    Node,
+    Unary,
+    parse,
+)
+from core.formula.language import (
+    Literal as Constant,
+)
+from core.formula.machine import CompiledTree, compile  # noqa: A004 - it compiles
+
+FORMULA_MAX: Final = 2_000
+"""Characters of a formula."""
+
+ATOMS_MAX: Final = 200
+"""Parts of one formula."""
+
+FUNCTIONS: Final = frozenset(
+    (
+        "ABS", "AND", "AVERAGE", "CHOOSE", "COUNT", "DATE", "DAY", "EDATE", "EXACT", "EXP", "FALSE", "FIND", "IF",
+        "IFERROR", "IFS", "INT", "ISBLANK", "ISERROR", "ISNUMBER", "ISTEXT", "LEFT", "LEN", "LN", "LOG", "LOWER", "MAX",
+        "MEDIAN", "MID", "MIN", "MOD", "MONTH", "NOT", "OR", "POWER", "RIGHT", "ROUND", "ROUNDDOWN", "ROUNDUP",
+        "SEARCH", "SIGN", "SQRT", "SUM", "SUMPRODUCT", "SWITCH", "TRIM", "TRUE", "UPPER", "XOR", "YEAR", "YEARFRAC",
+    )
+)  # fmt: skip
+"""Functions that a definition may call: each makes little work, and the same of the same values on any day."""
+
+_ASKING: Final = frozenset(("ISBLANK", "ISNUMBER", "ISTEXT"))
+"""Functions that see a blank as what it is."""
+
+_MADE_NUMBERS: Final = frozenset(("years_to_maturity", "obligor_par"))
+CATEGORIES: Final = frozenset((*LOAN_TEXTS, *LOAN_FLAGS, *(set(LOAN_MADE) - _MADE_NUMBERS)))
+"""Fields of few distinct values."""
+NUMBERS: Final = frozenset((*LOAN_NUMBERS, *_MADE_NUMBERS))
+
+
+class FormulaFault(ValueError):
+    """A formula that a definition cannot have; the text says why."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A part of a share's formula without AND, OR and NOT around it."""
+
+    text: str
+    category: str | None
+    """The one field of few values that it reads; None for an atom over numbers."""
+    needs_value: bool
+    """Of a category: whether a blank leaves it open."""
+    fields: tuple[str, ...]
+    """Fields that it reads, each a column of the atom in this order."""
+    blank_matters: tuple[str, ...]
+    """The fields whose blanks leave it open."""
+    plan: Plan | None
+    program: CompiledTree
+
+
+@dataclass(frozen=True)
+class Logic:
+    """AND, OR or NOT over parts."""
+
+    operator: Literal["AND", "OR", "NOT"]
+    parts: tuple[Logic | Atom, ...]
+
+
+def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
+    """The names that a formula over single values reads.
+
+    Raises:
+        FormulaFault: it is no formula, names something unknown, reads cells, or calls what a definition may not.
+    """
+    tree = _parsed(text)
+    names = frozenset(node.name.lower() for node in _walk(tree) if isinstance(node, Name))
+    _refuse_strangers(names, known)
+    return names
+
+
+@lru_cache(maxsize=1_024)
+def share_of(text: str) -> Logic | Atom:
+    """A share's formula in parts.
+
+    Raises:
+        FormulaFault: as `names_of`; or a part compares a number with a list, which cannot run down the columns.
+    """
+    tree = _parsed(text)
+    _refuse_strangers({node.name.lower() for node in _walk(tree) if isinstance(node, Name)}, LOAN_FIELDS)
+    atoms = 0
+
+    def taken_apart(node: Node) -> Logic | Atom:
+        nonlocal atoms
+        if isinstance(node, Call) and node.name in ("AND", "OR", "NOT") and node.arguments:
+            if any(isinstance(one, Empty) for one in node.arguments):
+                raise FormulaFault(f"{node.name} has an empty argument")
+            if not any(_is_list(one) for one in node.arguments):
+                return Logic(node.name, tuple(taken_apart(one) for one in node.arguments))  # type: ignore[arg-type]
+        atoms += 1
+        if atoms > ATOMS_MAX:
+            raise FormulaFault(f"has more than {ATOMS_MAX} parts")
+        return _atom(node, text)
+
+    return taken_apart(tree)
+
+
+def _is_list(node: Node) -> bool:
+    """Whether the value is a list, which AND and OR take as so many values: a list outside another AND or OR."""
+    if isinstance(node, Call) and node.name in ("AND", "OR", "NOT"):
+        return False
+    return isinstance(node, ArrayLiteral) or any(_is_list(one) for one in _children(node))
+
+
+def _atom(node: Node, text: str) -> Atom:
+    names: dict[str, None] = {}
+    matters: dict[str, None] = {}
+    places: list[tuple[int, int, str]] = []
+    for one, is_asked in _walk_asked(node, is_asked=False):
+        if isinstance(one, Name):
+            field = one.name.lower()
+            names[field] = None
+            places.append((one.start, one.end, field))
+            if not is_asked:
+                matters[field] = None
+    fields = tuple(names)
+    category = fields[0] if len(fields) == 1 and fields[0] in CATEGORIES else None
+    written, at = "=", node.start
+    for start, end, field in sorted(places):
+        written += text[at:start] + f"${column_of(fields.index(field))}1"
+        at = end
+    written += text[at : node.end]
+    tree = parse(written)
+    running = plan(tree, text=written) if fields else None
+    if fields and category is None and running is None:
+        raise FormulaFault(
+            f"{text[node.start : node.end]} cannot run down the columns: "
+            "compare a list with one text or rating field only"
+        )
+    return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))
+
+
+def column_of(index: int) -> str:
+    """The letters of a column: A, B, ... Z, AA."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def _parsed(text: str) -> Node:
+    if len(text) > FORMULA_MAX:
+        raise FormulaFault(f"has more than {FORMULA_MAX} characters")
+    if not text.startswith("="):
+        raise FormulaFault("must begin with =")
+    try:
+        tree = parse(text)
+    except FormulaError as error:
+        where = "" if error.position is None else f" at character {error.position + 1}"
+        raise FormulaFault(f"is no formula: {error.message}{where}") from None
+    for node in _walk(tree):
+        if isinstance(node, Call):
+            if node.name not in FUNCTIONS:
+                raise FormulaFault(f"calls {node.name[:60]}, which a definition may not")
+        elif isinstance(node, Name):
+            if node.sheet is not None:
+                raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
+        elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
+            raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
+    return tree
+
+
+def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
+    allowed = frozenset(known)
+    strangers = sorted(set(names) - allowed)
+    if strangers:
+        raise FormulaFault(f"names {', '.join(name[:60] for name in strangers[:5])}, which is not known here")
+
+
+def _children(node: Any) -> tuple[Node, ...]:
+    if isinstance(node, Binary):
+        return node.left, node.right
+    if isinstance(node, Unary):
+        return (node.operand,)
+    if isinstance(node, Call):
+        return node.arguments
+    return ()
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(_children(one))
+
+
+def _walk_asked(node: Node, *, is_asked: bool) -> Iterator[tuple[Node, bool]]:
+    waiting = [(node, is_asked)]
+    while waiting:
+        one, asked = waiting.pop()
+        yield one, asked
+        asked = asked or (isinstance(one, Call) and one.name in _ASKING)
+        waiting.extend((child, asked) for child in _children(one))

@@ -1,0 +1,299 @@
+"""The rows of the schema: what a key of a definition may hold, and how it is read, refused and written again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import date, datetime
+from difflib import get_close_matches
+from typing import Any, ClassVar, Final, Protocol, TypeVar
+
+TEXT_MAX: Final = 200
+"""Characters of a name."""
+
+LIST_MAX: Final = 500
+"""Elements of a list, where its row says nothing else."""
+
+SHOWN_MAX: Final = 60
+"""Characters of what was given that a fault repeats."""
+
+FAULTS_MAX: Final = 100
+"""Faults that are told at once."""
+
+Faults = list[tuple[str, str]]
+"""(place, message), such as ("tests[3].share", "...")."""
+
+T = TypeVar("T")
+
+
+class Kind(Protocol):
+    """What a key may hold."""
+
+    @property
+    def told(self) -> str:
+        """In words, such as "a number from 0 to 100"."""
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        """The value; what is wrong with it goes into the faults."""
+
+    def write(self, value: Any) -> Any:
+        """What `read` makes the value of."""
+
+
+def shown(given: Any) -> str:
+    """What was given, short enough to be repeated."""
+    text = repr(given) if isinstance(given, str | int | float | bool) else type(given).__name__
+    return text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + "..."
+
+
+class _Plain:
+    """A kind whose values are written as they are read."""
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Number(_Plain):
+    """A finite number within its range."""
+
+    low: float = -1e15
+    high: float = 1e15
+
+    @property
+    def told(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        # The range is asked first: float() of an integer of 400 digits fails.
+        if isinstance(given, int | float) and not isinstance(given, bool) and self.low <= given <= self.high:
+            return float(given)
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+
+@dataclass(frozen=True)
+class Integer(_Plain):
+    """A whole number within its range."""
+
+    low: int
+    high: int
+
+    @property
+    def told(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if isinstance(given, int) and not isinstance(given, bool) and self.low <= given <= self.high:
+            return given
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+
+@dataclass(frozen=True)
+class Flag(_Plain):
+    """True or false."""
+
+    told: ClassVar[str] = "true or false"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if isinstance(given, bool):
+            return given
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Text(_Plain):
+    """A text that is not blank."""
+
+    most: int = TEXT_MAX
+    pattern: str | None = None
+    example: str = ""
+
+    @property
+    def told(self) -> str:
+        return f"a text of 1 to {self.most} characters" + (f" such as {self.example}" if self.example else "")
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        fits = isinstance(given, str) and 0 < len(given.strip()) <= len(given) <= self.most
+        if fits and not _CONTROL.search(given) and (self.pattern is None or re.fullmatch(self.pattern, given)):
+            return given
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+
+@dataclass(frozen=True)
+class Choice(_Plain):
+    """One of some words."""
+
+    options: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        return f"one of {', '.join(self.options)}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if isinstance(given, str) and given in self.options:
+            return given
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+
+class Day:
+    """A date: a date of TOML, or a text YYYY-MM-DD."""
+
+    told: ClassVar[str] = "a date (YYYY-MM-DD)"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if isinstance(given, date) and not isinstance(given, datetime):
+            return given
+        if isinstance(given, str) and len(given) == 10:
+            try:
+                return date.fromisoformat(given)
+            except ValueError:
+                pass
+        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        return None
+
+    def write(self, value: date) -> str:
+        return value.isoformat()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A value that a function makes of the given one, or refuses with a ValueError that says what it must be."""
+
+    told: str
+    made: Callable[[Any], Any]
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        try:
+            return self.made(given)
+        except ValueError as error:
+            faults.append((place, str(error)))
+            return None
+
+    def write(self, value: Any) -> Any:
+        return value.isoformat() if isinstance(value, date) else value
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of one kind."""
+
+    kind: Kind
+    most: int = LIST_MAX
+    least: int = 0
+    is_set: bool = False
+    """Whether no element may come twice."""
+
+    @property
+    def told(self) -> str:
+        return f"a list of at most {self.most} elements, each {self.kind.told}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(given, list | tuple):
+            faults.append((place, f"must be a list, not {shown(given)}"))
+            return None
+        if not self.least <= len(given) <= self.most:
+            faults.append((place, f"has {len(given)} elements; it takes {self.least} to {self.most}"))
+            return None
+        values = tuple(self.kind.read(one, f"{place}[{at}]", faults) for at, one in enumerate(given))
+        if self.is_set and len(set(values)) < len(values):
+            faults.append((place, "names one thing twice"))
+        return values
+
+    def write(self, value: Sequence[Any]) -> Any:
+        return [self.kind.write(one) for one in value]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with the keys of a class."""
+
+    of: type[Any]
+
+    @property
+    def told(self) -> str:
+        return f"a table of {', '.join(row.name for row in fields(self.of))}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        return read_table(self.of, given, place, faults)
+
+    def write(self, value: Any) -> Any:
+        return write_table(value)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table whose keys are some words, each with a value of one kind."""
+
+    keys: tuple[str, ...]
+    kind: Kind
+
+    @property
+    def told(self) -> str:
+        return f"a table of {', '.join(self.keys)}, each {self.kind.told}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(given, Mapping):
+            faults.append((place, f"must be a table, not {shown(given)}"))
+            return None
+        _refuse_unknown(given, self.keys, place, faults)
+        return tuple((key, self.kind.read(given[key], f"{place}.{key}", faults)) for key in self.keys if key in given)
+
+    def write(self, value: Sequence[tuple[str, Any]]) -> Any:
+        return {key: self.kind.write(one) for key, one in value}
+
+
+def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
+    """A row of the schema, as a field of a dataclass; without a default the key is required."""
+    return field(default=default, metadata={"kind": kind, "meaning": meaning})
+
+
+def read_table(of: type[T], given: Any, place: str, faults: Faults) -> T | None:
+    """A table as its class; None where something is wrong with it."""
+    if not isinstance(given, Mapping):
+        faults.append((place, f"must be a table, not {shown(given)}"))
+        return None
+    rows = {row.name: row for row in fields(of)}  # type: ignore[arg-type]
+    before = len(faults)
+    # A word of Python is written with an underscore behind it here, and without one in the document.
+    names = {name.rstrip("_"): name for name in rows}
+    _refuse_unknown(given, tuple(names), place, faults)
+    values = {}
+    for told, name in names.items():
+        where = f"{place}.{told}" if place else told
+        if told in given:
+            values[name] = rows[name].metadata["kind"].read(given[told], where, faults)
+        elif rows[name].default is MISSING:
+            faults.append((where, f"is missing: {rows[name].metadata['meaning']}"))
+    return of(**values) if len(faults) == before else None
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], place: str, faults: Faults) -> None:
+    for name in given:
+        if len(faults) > FAULTS_MAX:
+            return
+        if name not in known:
+            near = get_close_matches(str(name)[:SHOWN_MAX], known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            faults.append((f"{place}.{str(name)[:SHOWN_MAX]}".lstrip("."), f"is no key here: {hint}"))
+
+
+def write_table(value: Any) -> dict[str, Any]:
+    """The table of a class, without what has its default."""
+    written: dict[str, Any] = {}
+    for row in fields(value):
+        one = getattr(value, row.name)
+        if one == row.default or one is None:
+            continue
+        told = row.metadata["kind"].write(one)
+        if told != {}:
+            written[row.name.rstrip("_")] = told
+    return written

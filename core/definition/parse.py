@@ -1,0 +1,306 @@
+"""A document to a definition and back: one walk that tells every fault with its place."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Final
+
+from core.definition.definition import DealTest, Definition, Matrix
+from core.definition.formulas import FormulaFault, names_of, share_of
+from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
+from core.definition.terms import MEASURES, TOTALS
+
+TEXT_MAX: Final = 1_000_000
+"""Characters of a definition in TOML."""
+
+READY_NAMES: Final = ("us_bsl", "euro")
+
+_BASE: Final = Choice(READY_NAMES)
+_CELL: Final = re.compile(r"[a-z]{1,3}[0-9]+")
+
+
+class DefinitionError(ValueError):
+    """A document that is no definition."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults[:FAULTS_MAX]
+        """(place, message), in the document's order."""
+        super().__init__("; ".join(f"{place}: {message}" if place else message for place, message in self.faults))
+
+
+def parse(document: Mapping[str, Any]) -> Definition:
+    """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
+    suites' defaults.
+
+    Tables of the base and the document are put together; lists and plain values are replaced.
+
+    Raises:
+        DefinitionError: with every fault and its place.
+    """
+    faults: Faults = []
+    if not isinstance(document, Mapping):
+        raise DefinitionError([("", "must be a table")])
+    given = {str(name): value for name, value in document.items() if name != "base"}
+    if "base" in document and (base := _BASE.read(document["base"], "base", faults)):
+        given = _over({**_ready_document(base), "standard": False}, given)
+    definition = read_table(Definition, given, "", faults)
+    if definition is not None:
+        faults.extend(_cross_faults(definition))
+    if faults or definition is None:
+        raise DefinitionError(faults)
+    return definition
+
+
+def parse_toml(text: str) -> Definition:
+    """The definition of a TOML text.
+
+    Raises:
+        DefinitionError: it is no TOML, or no definition.
+    """
+    return parse(_document(text))
+
+
+def to_document(definition: Definition) -> dict[str, Any]:
+    """The document of a definition, without what has its default: `parse` makes the same definition of it."""
+    return write_table(definition)
+
+
+def ready(name: str) -> Definition:
+    """A ready-made definition.
+
+    Raises:
+        KeyError: there is none of this name.
+    """
+    if name not in READY_NAMES:
+        raise KeyError(name)
+    return _ready(name)
+
+
+@lru_cache(maxsize=len(READY_NAMES))
+def _ready(name: str) -> Definition:
+    return parse(_ready_document(name))
+
+
+class _Ready(Mapping[str, Definition]):
+    """The ready-made definitions by name, read when they are asked for."""
+
+    def __getitem__(self, name: str) -> Definition:
+        return ready(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(READY_NAMES)
+
+    def __len__(self) -> int:
+        return len(READY_NAMES)
+
+
+READY: Final[Mapping[str, Definition]] = _Ready()
+"""The ready-made definitions: `us_bsl` for US broadly syndicated loans, `euro` for European deals."""
+
+
+def ready_for(currency: str | None) -> str:
+    """The name of the ready-made definition for deals of a currency: euro for the currencies of European deals, else
+    us_bsl."""
+    return "euro" if currency in ("EUR", "GBP") else "us_bsl"
+
+
+def _ready_document(name: str) -> dict[str, Any]:
+    text = (files("core.definition") / "ready" / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _document(text: str) -> dict[str, Any]:
+    if len(text) > TEXT_MAX:
+        raise DefinitionError([("", f"has {len(text)} characters, more than {TEXT_MAX}")])
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DefinitionError([("", f"is no TOML: {error}")]) from None
+    except RecursionError:
+        raise DefinitionError([("", "is nested too deeply")]) from None
+    except ValueError as error:  # a date that is none, a number of too many digits
+        raise DefinitionError([("", f"is no TOML: {error}")]) from None
+
+
+def _over(base: Any, given: Any) -> Any:
+    """The given values over those of the base."""
+    if not isinstance(base, Mapping) or not isinstance(given, Mapping):
+        return given
+    return {name: _over(base[name], given[name]) if name in base and name in given else
+            given.get(name, base.get(name)) for name in {**base, **given}}  # fmt: skip
+
+
+def _cross_faults(definition: Definition) -> Faults:
+    """What only shows where sections are seen together."""
+    faults: Faults = []
+    _check_agencies(definition, faults)
+    _check_classes(definition, faults)
+    _check_families(definition, faults)
+    _check_tests(definition, faults)
+    return faults
+
+
+def _check_agencies(definition: Definition, faults: Faults) -> None:
+    for agency in ("a", "b", "c"):
+        ratings = getattr(definition.ratings, agency)
+        if agency in ratings.notched_from:
+            faults.append((f"ratings.{agency}.notched_from", "names the agency itself"))
+        if ratings.masked_value is not None and ratings.masked != "bounds":
+            faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
+
+
+def _check_classes(definition: Definition, faults: Faults) -> None:
+    names = [one.name for one in definition.classes]
+    faults.extend((f"classes[{at}].name", "is there already") for at, name in enumerate(names) if name in names[:at])
+    for place in ("reinvestment_oc", "event_of_default"):
+        if (trigger := getattr(definition, place)) is not None and names and not _class_is(trigger.class_, names):
+            faults.append((f"{place}.class", f"is none of the classes: {', '.join(names)}"))
+
+
+def _class_is(name: str, names: list[str]) -> bool:
+    return name in names or any(name in one.split("/") for one in names)
+
+
+def _check_families(definition: Definition, faults: Faults) -> None:
+    seen: dict[str, str] = {}
+    for at, family in enumerate(definition.classifications.families):
+        for obligor in family.obligors:
+            if seen.setdefault(obligor.casefold(), family.name) != family.name:
+                faults.append((f"classifications.families[{at}].obligors", f"{obligor} is in another family, too"))
+
+
+def _check_tests(definition: Definition, faults: Faults) -> None:
+    matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
+    ids = [test.id for test in definition.tests]
+    known = frozenset((*ids, *TOTALS))
+    needs: dict[str, set[str]] = {}
+    matrix_names: dict[str, set[str]] = {}
+    if len(matrices) < len(definition.quality.matrices):
+        faults.append(("quality.matrices", "have one id twice"))
+    for at, matrix in enumerate(definition.quality.matrices):
+        matrix_names[matrix.id] = set(_check_matrix(matrix, f"quality.matrices[{at}]", known, faults))
+    seen: set[str] = set()
+    for at, test in enumerate(definition.tests):
+        place = f"tests[{at}]"
+        if test.id in seen:
+            faults.append((f"{place}.id", f"{test.id} is there already"))
+        seen.add(test.id)
+        if _CELL.fullmatch(test.id) or test.id in TOTALS:
+            faults.append((f"{place}.id", f"{test.id} would be read as a cell or a total in a formula"))
+        _check_figure(test, place, definition, faults)
+        _check_limit(test, place, matrices, definition, faults)
+        names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
+        needs[test.id] = ((names | matrix_names.get(test.matrix or "", set())) - {test.id}) & set(ids)
+        if test.id in names:
+            faults.append((f"{place}.value", "names the test itself"))
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        faults.append(("tests", f"need each other in a circle: {' -> '.join(error.args[1])}"))
+
+
+def _formula_names(text: str, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
+    try:
+        return names_of(text, known)
+    except FormulaFault as fault:
+        faults.append((place, str(fault)))
+        return frozenset()
+
+
+def _check_figure(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    """One of measure, share and value, with the parameters that it takes."""
+    given = [name for name in ("measure", "share", "value") if getattr(test, name) is not None]
+    if len(given) != 1:
+        faults.append((place, f"must have one of measure, share and value, not {' and '.join(given) or 'none'}"))
+        return
+    takes: tuple[str, ...] = ("of",) if test.share is not None else ()
+    if test.measure is not None:
+        takes = MEASURES[test.measure].takes
+        for name in MEASURES[test.measure].needs:
+            if getattr(test, "class_" if name == "class" else name) is None:
+                faults.append((f"{place}.{name}", f"is missing: {test.measure} needs it"))
+        if test.measure in ("bdr", "cdo_monitor") and definition.quality.cdo_monitor is None:
+            faults.append((f"{place}.measure", "needs quality.cdo_monitor"))
+        for name in ("reinvestment_oc", "event_of_default"):
+            if test.measure == name and getattr(definition, name) is None:
+                faults.append((f"{place}.measure", f"needs {name}"))
+    for name in ("agency", "classification", "class", "nth", "line", "of"):
+        if name not in takes and getattr(test, "class_" if name == "class" else name) is not None:
+            faults.append((f"{place}.{name}", f"is nothing that {test.measure or given[0]} takes"))
+    if test.measure in ("oc", "ic") and definition.classes:
+        names = [one.name for one in definition.classes]
+        if test.class_ is not None and not _class_is(test.class_, names):
+            faults.append((f"{place}.class", f"is none of the classes: {', '.join(names)}"))
+    if test.share is not None:
+        try:
+            share_of(test.share)
+        except FormulaFault as fault:
+            faults.append((f"{place}.share", str(fault)))
+
+
+def _check_limit(
+    test: DealTest, place: str, matrices: Mapping[str, Matrix], definition: Definition, faults: Faults
+) -> None:
+    """At most one limit, on the right side of its warning; steps in the order of days."""
+    given = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
+    if len(given) > 1:
+        faults.append((place, f"has more than one limit: {' and '.join(given)}"))
+        return
+    if test.matrix is not None:
+        if test.matrix not in matrices:
+            faults.append((f"{place}.matrix", f"is no matrix: there are {', '.join(matrices) or 'none'}"))
+        if test.matrix_limit is None:
+            faults.append((f"{place}.matrix_limit", "is missing: max or min"))
+        if test.steps:
+            faults.append((f"{place}.steps", "and a matrix are two limits"))
+    elif test.matrix_limit is not None:
+        faults.append((f"{place}.matrix_limit", "is for a test with a matrix"))
+    if not given and (test.steps or test.warning is not None):
+        faults.append((place, "has steps or a warning, and no max or min"))
+    is_max = test.max is not None or test.matrix_limit == "max"
+    levels = [("warning", test.max if test.max is not None else test.min, test.warning)]
+    levels += [(f"steps[{at}].warning", step.limit, step.warning) for at, step in enumerate(test.steps)]
+    for name, limit, warning in levels:
+        if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
+            faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
+    days = [
+        definition.conventions.reinvestment_end if step.from_ == "reinvestment_end" else step.from_
+        for step in test.steps
+    ]
+    if None in days and definition.conventions.reinvestment_end is None and len(days) > 1:
+        faults.append((f"{place}.steps", "have reinvestment_end among dates: give conventions.reinvestment_end"))
+    known = [day for day in days if day is not None]
+    if any(later <= earlier for earlier, later in pairwise(known)):
+        faults.append((f"{place}.steps", "must stand in the order of their days"))
+
+
+def _check_matrix(matrix: Matrix, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
+    """Its sides ascend, its values fill it, its formulas name what there is; the names that they read."""
+    for name in ("rows", "columns"):
+        side = getattr(matrix, name)
+        if any(later <= earlier for earlier, later in pairwise(side)):
+            faults.append((f"{place}.{name}", "must ascend"))
+    if len(matrix.values) != len(matrix.rows):
+        faults.append((f"{place}.values", f"has {len(matrix.values)} lists for {len(matrix.rows)} rows"))
+    faults.extend(
+        (f"{place}.values[{at}]", f"has {len(row)} limits for {len(matrix.columns)} columns")
+        for at, row in enumerate(matrix.values)
+        if len(row) != len(matrix.columns)
+    )
+    names: frozenset[str] = frozenset()
+    for name in ("row", "column", "modifier"):
+        if (formula := getattr(matrix, name)) is not None:
+            names |= _formula_names(formula, f"{place}.{name}", known, faults)
+    return names
+
+
+def keys_of(of: type[Any] = Definition) -> list[tuple[str, str, str]]:
+    """(key, kind in words, meaning) of a section: the schema, for its documentation."""
+    return [(row.name.rstrip("_"), row.metadata["kind"].told, row.metadata["meaning"]) for row in fields(of)]

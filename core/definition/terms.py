@@ -1,0 +1,125 @@
+"""The words of a definition's formulas and measures: fields of a loan, totals, figures with parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Unit = Literal["percent", "factor", "score", "years", "amount", "number"]
+Category = Literal["concentration", "rating", "coverage", "portfolio", "liquidity"]
+
+UNITS: Final = ("percent", "factor", "score", "years", "amount", "number")
+CATEGORIES: Final = ("concentration", "rating", "coverage", "portfolio", "liquidity")
+AGENCIES: Final = ("a", "b", "c")
+"""Moody's, S&P and Fitch."""
+
+LOAN_NUMBERS: Final = (
+    "par_value", "price", "purchase_price", "spread", "floor", "all_in_rate", "base_rate_level", "recovery_rate",
+    "recovery_rate_a", "recovery_rate_b", "recovery_rate_c", "facility_size", "unfunded", "days_past_due",
+    "quote_depth", "average_life", "maturity_date", "default_date", "purchased_accrued_interest",
+)  # fmt: skip
+"""Numbers of a loan under the names and in the units of a portfolio; blank where unknown. Dates compare with DATE()."""
+
+LOAN_TEXTS: Final = (
+    "obligor", "borrower_name", "facility_name", "industry", "industry_a", "industry_b", "industry_c", "country",
+    "currency", "base_rate", "payment_frequency", "cusip", "loanx_id", "isin", "issuer_id",
+)  # fmt: skip
+
+LOAN_FLAGS: Final = (
+    "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_deferring", "is_long_dated",
+    "participation", "is_fixed", "is_bond", "is_revolving", "is_delayed_draw", "is_bridge",
+)  # fmt: skip
+"""TRUE or FALSE; FALSE in every row where the file has no such column."""
+
+LOAN_MADE: Final = {
+    "lien": "first_lien, second_lien, unsecured, bond, other, or blank",
+    "rank_a": "Moody's rating by the definition's rules as a rank: 1 (Aaa) to 22 (defaulted), blank without one",
+    "rank_b": "S&P's",
+    "rank_c": "Fitch's",
+    "rank": "the deal's own rating",
+    "is_home": "whether the country is one of the home countries; a blank country counts as home",
+    "is_discount": "whether the loan is a discount obligation",
+    "years_to_maturity": "from the as-of day, in years of 365.25 days",
+    "obligor_par": "performing par of the loan's obligor, all its facilities",
+}
+"""What is worked out for formulas beside the columns."""
+
+LOAN_FIELDS: Final = frozenset((*LOAN_NUMBERS, *LOAN_TEXTS, *LOAN_FLAGS, *LOAN_MADE))
+
+TOTALS: Final = {
+    "par": "funded par of the performing loans",
+    "cash": "principal cash that counts",
+    "cpa": "collateral principal amount: par and cash",
+    "denominator": "the collateral principal amount with defaulted loans as the conventions carry them",
+    "adjusted": "the numerator of the OC ratios",
+    "defaulted_par": "par of the defaulted loans",
+    "floating_par": "par of the performing floating-rate loans",
+    "fixed_par": "par of the performing fixed-rate loans",
+    "interest": "the numerator of the IC ratios",
+    "loans": "number of performing loans",
+    "obligors": "number of obligors with par",
+    "target_par": "the target par amount of the conventions",
+    "as_of": "the day, as a spreadsheet's number of a date",
+}
+"""What `value` formulas may name beside other tests; money in the deal's currency."""
+
+DENOMINATORS: Final = ("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+"""What a share may be a share of."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure that a test may name."""
+
+    unit: Unit
+    category: Category
+    meaning: str
+    takes: tuple[str, ...] = ()
+    """Parameters, of agency, classification, class, nth, line, of."""
+    needs: tuple[str, ...] = ()
+    """The ones of them that must be given."""
+
+
+_OF: Final = ("of",)
+
+MEASURES: Final[dict[str, Measure]] = {
+    "obligor": Measure("percent", "concentration", "par of the nth largest obligor", ("nth", "of")),
+    "top_obligors": Measure("percent", "concentration", "par of the n largest obligors together", ("nth", "of")),
+    "industry": Measure(
+        "percent", "concentration", "par of the nth largest industry of a classification",
+        ("nth", "classification", "of"),
+    ),
+    "country": Measure("percent", "concentration", "par of the nth largest country that is not home", ("nth", "of")),
+    "non_senior_secured": Measure("percent", "concentration", "par of what is not senior secured", _OF),
+    "cov_lite": Measure("percent", "concentration", "covenant-lite par", _OF),
+    "fixed_rate": Measure("percent", "concentration", "fixed-rate par", _OF),
+    "foreign_country": Measure("percent", "concentration", "par of obligors outside the home countries", _OF),
+    "small_facilities": Measure("percent", "liquidity", "par of facilities below the conventions' size", _OF),
+    "ccc": Measure(
+        "percent", "rating", "par rated Caa1/CCC+ or lower: by one agency, else by the one that sees the most",
+        ("agency", "of"),
+    ),
+    "warf": Measure("factor", "rating", "weighted average rating factor, by the agency's own factors", ("agency",)),
+    "warr": Measure("percent", "rating", "weighted average recovery rate", ("agency",)),
+    "oc": Measure("percent", "coverage", "overcollateralisation of a class", ("class",), ("class",)),
+    "ic": Measure("percent", "coverage", "interest coverage of a class", ("class",), ("class",)),
+    "reinvestment_oc": Measure("percent", "coverage", "the reinvestment overcollateralisation ratio"),
+    "event_of_default": Measure("percent", "coverage", "the event of default par value ratio"),
+    "wal": Measure("years", "portfolio", "weighted average life"),
+    "was": Measure("percent", "portfolio", "weighted average spread, with floor credit and excess coupon"),
+    "wac": Measure("percent", "portfolio", "weighted average coupon of the fixed-rate loans"),
+    "diversity": Measure("score", "portfolio", "Moody's diversity score", ("classification",)),
+    "delinquency": Measure("percent", "portfolio", "defaulted and past-due par over all par"),
+    "price_below": Measure("percent", "liquidity", "priced par below a price", ("line",), ("line",)),
+    "average_price": Measure("percent", "liquidity", "weighted average price"),
+    "quoted_depth": Measure("percent", "liquidity", "par with two or more quotes over par"),
+    "spwarf": Measure("factor", "rating", "S&P weighted average rating factor"),
+    "default_rate_dispersion": Measure("factor", "rating", "average distance of the S&P factors from SPWARF"),
+    "obligor_diversity": Measure("number", "portfolio", "effective number of obligors"),
+    "industry_diversity": Measure("number", "portfolio", "effective number of S&P industries", ("classification",)),
+    "regional_diversity": Measure("number", "portfolio", "effective number of S&P regions"),
+    "cdo_monitor_wal": Measure("years", "portfolio", "weighted average life of the CDO Monitor: CCC- or better"),
+    "sdr": Measure("percent", "rating", "S&P scenario default rate", ("classification",)),
+    "bdr": Measure("percent", "rating", "S&P break-even default rate"),
+    "cdo_monitor": Measure("percent", "rating", "break-even less scenario default rate", ("classification",)),
+}  # fmt: skip

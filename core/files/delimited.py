@@ -1,0 +1,132 @@
+"""Delimited text (.csv, .tsv and their like) to a sheet: encoding, delimiter and decimal sign are found."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from typing import Final
+
+from core.files._cells import delimited
+from core.files.errors import InvalidFormat, ParseFailed
+from core.files.limits import SLOTS_MAX, TEXT_BYTES_MAX
+from core.grid.column import Text, column_of, frozen
+from core.grid.sheet import Sheet, no_formulas
+
+FORMATS: Final = ("General", "0.00%")
+"""The number formats of such a sheet; a percentage that is read as a number has the second."""
+
+_DELIMITERS: Final = ("\t", ";", "|", ",")
+"""The comma last: it also stands in names and figures, and gives way to another that parts the lines as evenly."""
+
+_SAMPLE_BYTES: Final = 64 * 1024
+_SAMPLE_LINES: Final = 200
+_EVEN_SHARE: Final = 0.9
+"""Of the lines that the comma parts evenly, how many another delimiter must part so to be preferred."""
+
+_COMMA_SEEN, _POINT_SEEN = 1, 2
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_HINT: Final = re.compile(rb"\A\"?sep=(.)\"?\r?\n", re.I)
+"""A first line that tells Excel the delimiter."""
+
+
+def read_delimited(data: bytes, name: str, index: int = 0) -> Sheet:
+    """A sheet of this name: its numbers as numbers, everything that could be an identifier or a date as text.
+
+    The decimal sign is a comma where some figure of the file can only have one, and none only a point.
+
+    Raises:
+        InvalidFormat: no table: one line, one column, or no text at all.
+        ParseFailed: a quote that is never closed, or more than a limit.
+    """
+    label = f"{name!r}"
+    text = utf8_text(data, label)
+    if hint := _HINT.match(text):
+        delimiter, text = hint[1].decode(), text[hint.end() :]
+    else:
+        delimiter = _delimiter(text, label)
+    found = delimited(label, text, delimiter, False, slots_max=SLOTS_MAX, slots_used=0)
+    if found[4] == _COMMA_SEEN:
+        found = delimited(label, text, delimiter, True, slots_max=SLOTS_MAX, slots_used=0)
+    (row_count, _), columns, (offsets, strings), *_ = found
+    return Sheet(
+        name=name,
+        index=index,
+        state="visible",
+        columns=tuple(None if cells is None else column_of(*cells) for cells in columns),
+        row_count=row_count,
+        text=Text(frozen(offsets), frozen(strings)),
+        formulas=no_formulas(),
+    )
+
+
+def utf8_text(data: bytes, label: str) -> bytes:
+    """Text in UTF-8, whatever of UTF-8, UTF-16 and Windows' western encoding it came in.
+
+    Raises:
+        InvalidFormat: no text.
+        ParseFailed: more than the limit.
+    """
+    if len(data) > TEXT_BYTES_MAX:
+        raise ParseFailed(f"{label} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.")
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _unmarked(data)))
+    data = data[len(mark) :].rstrip(b"\x1a") if encoding == "utf-8" else data[len(mark) :]
+    if encoding == "utf-8":
+        if data.isascii():
+            return data
+        try:
+            codecs.utf_8_decode(data, "strict", True)
+            return data
+        except UnicodeDecodeError:
+            encoding = "cp1252"
+    try:
+        return data.decode(encoding).encode()
+    except UnicodeError as error:
+        raise InvalidFormat(
+            f"{label} is no text in an encoding that is known: UTF-8, UTF-16 or Windows-1252."
+        ) from error
+
+
+def _unmarked(data: bytes) -> str:
+    """The encoding of text without a mark: in UTF-16 nearly every second byte of a western text is zero."""
+    head = data[:1024]
+    for name, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+        if len(head) >= 4 and zeros.count(0) > 0.8 * len(zeros):
+            return name
+    return "utf-8"
+
+
+def _delimiter(text: bytes, label: str) -> str:
+    """The delimiter that parts the most lines into the same number of fields.
+
+    Raises:
+        InvalidFormat: none does, or there is one line only.
+    """
+    sample = text[:_SAMPLE_BYTES].decode(errors="ignore")
+    if len(text) > _SAMPLE_BYTES and sample.count("\n") > 1:
+        sample = sample[: sample.rfind("\n") + 1]  # the last line is cut
+    even = {delimiter: _even_lines(sample, delimiter) for delimiter in _DELIMITERS}
+    best = max(even.values())
+    if best < 2:
+        if len(sample.splitlines()) == 1:
+            raise InvalidFormat(f"{label} is plain text of a single line; a table has a header and rows.")
+        raise InvalidFormat(f"{label} is plain text without columns: no delimiter parts its lines.")
+    return next(one for one in _DELIMITERS if even[one] >= _EVEN_SHARE * best)
+
+
+def _even_lines(sample: str, delimiter: str) -> int:
+    """How many lines have the number of fields, two or more, that most of such have."""
+    counts: Counter[int] = Counter()
+    try:
+        for number, fields in enumerate(csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)):
+            if number == _SAMPLE_LINES:
+                break
+            counts[len(fields)] += len(fields) > 1
+    except csv.Error:  # a field without end; what was counted stands
+        pass
+    return max(counts.values(), default=0)

@@ -1,0 +1,79 @@
+"""The sheets of several files as one workbook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.files.errors import ParseFailed, TooManySheets
+from core.files.limits import FORMATS_MAX, SHEETS_MAX, SLOTS_MAX
+from core.grid.column import Column, GappedColumn
+from core.grid.sheet import Sheet, Workbook, no_formulas
+from core.values import DAYS_BETWEEN_SYSTEMS, Kind
+
+
+class Joined:
+    """A workbook under construction. It holds values: a formula means something in its own file only."""
+
+    def __init__(self) -> None:
+        self._sheets: list[Sheet] = []
+        self._formats: dict[str, int] = {"General": 0}
+        self._names: set[str] = set()
+        self._slots = 0
+        self.left_out: list[str] = []
+
+    def add(self, book: Workbook, file: str) -> None:
+        """Append the sheets of a file.
+
+        Raises:
+            TooManySheets: more than the limit, all files together.
+            ParseFailed: more cells or number formats than the limits.
+        """
+        if len(self._sheets) + len(book.sheets) > SHEETS_MAX:
+            raise TooManySheets(f"With {file!r} the files have more sheets than the limit of {SHEETS_MAX}.")
+        formats = np.array([self._formats.setdefault(code, len(self._formats)) for code in book.number_formats])
+        if len(self._formats) > FORMATS_MAX:
+            raise ParseFailed(f"The files have more number formats than the limit of {FORMATS_MAX:,}.")
+        is_same = bool((formats == np.arange(len(formats))).all()) and not book.date_1904
+        for sheet in book.sheets:
+            held = [column for column in sheet.columns if column is not None]
+            self._slots += sum(column.stop - column.start for column in held)
+            if self._slots > SLOTS_MAX:
+                raise ParseFailed(
+                    f"The files' sheets span more cells than the limit of {SLOTS_MAX:,}, blanks between the first and "
+                    f"the last of each column counted; {file!r} passes it."
+                )
+            columns = sheet.columns
+            if not is_same:
+                shift = DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0
+                columns = tuple(None if one is None else _moved(one, formats, shift) for one in columns)
+            self._sheets.append(
+                replace(
+                    sheet,
+                    name=self._unique(sheet.name),
+                    index=len(self._sheets),
+                    columns=columns,
+                    formulas=no_formulas(),
+                )
+            )
+
+    def _unique(self, name: str) -> str:
+        found, number = name, 1
+        while found.casefold() in self._names:
+            number += 1
+            found = f"{name} ({number})"
+        self._names.add(found.casefold())
+        return found
+
+    def workbook(self) -> Workbook:
+        """What was added."""
+        return Workbook(tuple(self._sheets), number_formats=tuple(self._formats), left_out=tuple(self.left_out))
+
+
+def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
+    """A column with other format numbers, and dates later by some days."""
+    held = column.held
+    numbers = np.where(held.kinds == Kind.DATE, held.numbers + shift, held.numbers) if shift else held.numbers
+    changed = Column(held.start, held.kinds, numbers, held.codes, formats[held.formats].astype(np.uint16))
+    return changed if held is column else GappedColumn(changed, *column.runs)

@@ -1,0 +1,38 @@
+"""What a reader is given: the bytes of a file, on disk or in memory, and the names that files may have."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from core.files.errors import FileTooLarge, InvalidFormat
+from core.files.limits import FILE_BYTES_MAX
+
+Content = Path | bytes
+"""A file by its path, or all of its bytes."""
+
+
+def opened(content: Content) -> BinaryIO:
+    """The content for reading; whoever asks closes it.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    return BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
+
+def checked_size(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> int:
+    """Its bytes.
+
+    Raises:
+        InvalidFormat: none.
+        FileTooLarge: more than the limit.
+        OSError: the file cannot be opened.
+    """
+    size = len(content) if isinstance(content, bytes) else content.stat().st_size
+    if size == 0:
+        raise InvalidFormat("The file is empty.")
+    if size > bytes_max:
+        raise FileTooLarge(f"The file has {size:,} bytes; the limit is {bytes_max:,}.")
+    return size

@@ -1,0 +1,82 @@
+"""One identifier in two prints: cut off, or a LoanX id with and without its check characters."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+START_LEAST: Final = 6
+"""Characters of an identifier that is taken for the start of a longer one."""
+
+LENGTH_MAX: Final = 200
+"""Characters of an identifier that are looked at."""
+
+_LOANX: Final = re.compile(r"(LX\d{5})(T?)(\d?)")
+
+
+class Prints:
+    """The identifiers of some loans, to be asked which of them another print may mean.
+
+    Reports print LX28443T7 also as LX284437, and cut what a column is too narrow for. Both say less than the
+    identifier, so whoever asks takes an answer only where it is a single one, and looks whether the names agree.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Args:
+        strings: distinct, in upper case.
+        """
+        self.strings = strings
+        self._order = sorted(range(len(strings)), key=strings.__getitem__)
+        self._ranked = [strings[at] for at in self._order]
+        self._place = {text: at for at, text in enumerate(strings)}
+        self._stems: dict[str, list[int]] = {}
+        for at, text in enumerate(strings):
+            if found := _LOANX.fullmatch(text):
+                self._stems.setdefault(found[1], []).append(at)
+
+    def of(self, written: str) -> set[int]:
+        """Places of the strings that may be the same identifier; of many that begin alike only two are told.
+
+        LoanX ids that share their five digits count, whatever follows; any other identifier that is the start of the
+        written one, or begins with it.
+        """
+        if loanx := _LOANX.fullmatch(written):
+            return set(self._stems.get(loanx[1], ())[:3])
+        places: set[int] = set()
+        if not START_LEAST <= len(written) <= LENGTH_MAX:
+            return places
+        at = bisect_left(self._ranked, written)
+        for place in range(at, min(at + 2, len(self._ranked))):
+            if self._ranked[place].startswith(written):
+                places.add(self._order[place])
+        for length in range(START_LEAST, len(written)):
+            if (found := self._place.get(written[:length])) is not None:
+                places.add(found)
+        return places
+
+
+def pairs(one: Prints, other: Prints) -> Iterator[tuple[int, int]]:
+    """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
+    for at, written in enumerate(one.strings):
+        places = other.of(written)
+        if len(places) == 1:
+            (place,) = places
+            found = other.strings[place]
+            if found != written and may_be_one(written, found) and one.of(found) == {at}:
+                yield at, place
+
+
+def may_be_one(one: str, other: str) -> bool:
+    """Whether two different strings can be prints of one identifier: two LoanX ids of six digits are two loans."""
+    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+    if mine is None or its is None:
+        return one.startswith(other) or other.startswith(one)
+    return mine[1] == its[1] and (mine[2] != its[2] or not mine[3] or not its[3])
+
+
+def is_told(one: str, other: str) -> bool:
+    """Whether two prints of one identifier contradict each other nowhere: no LoanX id ends in another digit."""
+    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+    return mine is None or its is None or mine[3] == its[3] or not mine[3] or not its[3]

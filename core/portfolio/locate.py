@@ -1,0 +1,248 @@
+"""Which sheets of a workbook hold loans, and which of them is the one that the others add to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import key
+from core.portfolio.deal import is_named, is_note_table
+from core.portfolio.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
+from core.portfolio.layout import header
+
+_AMOUNTS: Final = ("par_value", "principal_balance")
+"""Targets for what a loan amounts to."""
+ANCHORS_TOLD: Final = 8
+"""Targets that a message names; a mapping of one's own may have hundreds."""
+
+PAGES_MAX: Final = 40
+"""Sheets that are joined to the one with the loans."""
+
+TITLE_ROWS_MAX: Final = 10
+"""Rows above a header that are looked at for the page's title."""
+
+TITLE_COLUMNS_MAX: Final = 4
+"""Columns of them."""
+
+TITLE_LENGTH_MAX: Final = 100
+"""Characters of a title; a longer text is prose."""
+
+_TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
+"""Targets that tell which loan a row is about."""
+
+_NOT_NOW: Final = (
+    (
+        re.compile(
+            r"\b(purchases?(?! (?:price|date))|sales?|sold|trades?(?! date)|trading|pay ?downs?|prepayments?"
+            r"|repayments?|transactions?|activity)\b"
+        ),
+        "its title is that of a list of trades or payments",
+    ),
+    (
+        re.compile(
+            r"^[^|]*\b(prior|previous|last month|old|archived?|historical|history|backup|template|superseded)\b"
+        ),
+        "its name is that of a page of another day",
+    ),
+)
+_LISTS: Final = (
+    (re.compile(r"\bdefault(ed|s)?\b"), "is_defaulted"),
+    (re.compile(r"\bdeferring\b"), "is_deferring"),
+    (re.compile(r"\bcurrent pay\b"), "is_current_pay"),
+    (re.compile(r"\bcov(enant)? lite\b"), "cov_lite"),
+    (re.compile(r"\bdip\b"), "is_dip"),
+    (re.compile(r"\blong dated\b"), "is_long_dated"),
+)
+"""Titles of pages that list the loans with one flag."""
+
+_EXCEPT: Final = re.compile(r"\b(non|not|no|excluding|ex|summary|probability|rating|ratings)\b")
+_NO_TITLE: Final = re.compile(r"[:\d]")
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """The sheet with the loans and its header."""
+
+    sheet: Sheet
+    found: header.Found
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Another sheet that says something of loans."""
+
+    sheet: Sheet
+    found: header.Found
+    lists: str
+    """The flag that is true of all its loans by its title: is_defaulted on a page of defaulted obligations; else ""."""
+    left_out: str
+    """Why nothing is taken from it; "" where something may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What makes a sheet the one with the loans, or not."""
+
+    sheet: Sheet
+    found: header.Found | None
+    """Its best header; None without one."""
+    has_rows: bool
+    """Whether a column that makes the header one of loans has a cell below it."""
+    has_figures: bool
+    """Whether the column of its par has a figure; True where the header names none."""
+    refused: str
+    """Why it cannot be the one in spite of its header; "" where it can."""
+
+    only_adds: str = ""
+    """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, bool, bool]:
+        """Rows below the header, then par and no list's title, then fields, then figures, then whether it is shown."""
+        score = 0 if self.found is None else self.found.score
+        return self.has_rows, not self.only_adds, score, self.has_figures, self.sheet.state == "visible"
+
+    @property
+    def has_loans(self) -> bool:
+        """Whether it lists loans, so that no other table is looked for among them."""
+        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        return self.has_rows and not self.refused and not named.isdisjoint(_TELLING)
+
+
+def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
+    """Every sheet of a book, with its best header for a mapping."""
+    rated = []
+    for sheet in book.sheets:
+        found = header.find(sheet, mapping)
+        if found is None:
+            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
+            continue
+        has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
+        refused, adds = _refused(sheet, found), _only_adds(sheet, found)
+        rated.append(Candidate(sheet, found, has_rows, has_figures, refused, adds))
+    return rated
+
+
+def _only_adds(sheet: Sheet, found: header.Found) -> str:
+    """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
+    columns = found.columns.keys()
+    if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
+        return "its header names no par, or nothing that tells loans apart"
+    title = _title(sheet, found)
+    return _left_out(title) or ("its title is that of a list of some loans" if _listed(title) else "")
+
+
+def _left_out(title: str) -> str:
+    """Why nothing is taken from a page of this title; "" where something may be."""
+    return next((text for words, text in _NOT_NOW if words.search(title)), "")
+
+
+def _listed(title: str) -> str:
+    """The flag that is true of all loans below a title; "" where there is none, or several."""
+    flags = {target for words, target in _LISTS if words.search(title)}
+    return flags.pop() if len(flags) == 1 and not _EXCEPT.search(title) else ""
+
+
+def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> Iterator[Page]:
+    """The other sheets that may say something of the loans, those that name most fields first; none for a source
+    that is no list of a deal's loans.
+    """
+    if mapping.source_type != "clo_holdings":
+        return
+    able = []
+    for one in rated:
+        if one.sheet is holdings.sheet or one.refused:
+            continue
+        found = one.found or header.find_page(one.sheet, mapping, frozenset(_TELLING))
+        if found is None or not found.columns.keys() & set(_TELLING) or not found.columns.keys() - set(_TELLING):
+            continue
+        if refused := _refused(one.sheet, found):
+            able.append((0, Page(one.sheet, found, "", refused)))
+            continue
+        title = _title(one.sheet, found)
+        left_out = _left_out(title) if one.sheet.state == "visible" else "it is hidden"
+        able.append((-len(found.columns), Page(one.sheet, found, _listed(title), left_out)))
+    able.sort(key=lambda one: one[0])
+    for at, (_, page) in enumerate(able):
+        yield page if at < PAGES_MAX else Page(page.sheet, page.found, "", f"more than {PAGES_MAX} pages")
+
+
+def _title(sheet: Sheet, found: header.Found) -> str:
+    """The sheet's name and the words above its header, for comparison; lines with a figure or a colon tell no title."""
+    lines = [sheet.name]
+    for row in range(min(found.top, TITLE_ROWS_MAX)):
+        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
+            value = sheet.value(row, column)
+            if isinstance(value, str) and len(value) <= TITLE_LENGTH_MAX and not _NO_TITLE.search(value):
+                lines.append(value)
+    return " | ".join(key(line) for line in lines)
+
+
+def _refused(sheet: Sheet, found: header.Found) -> str:
+    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
+        return "its name is that of a sheet for notes or accounts, and no header names borrowers"
+    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
+        return "its name is that of a sheet for scheduled payments, and no header names par"
+    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
+
+
+def chosen(rated: Iterable[Candidate]) -> Holdings | None:
+    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
+
+    A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
+    columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
+    one of loans only when it names borrowers.
+    """
+    able = (one for one in rated if one.found is not None and not one.refused)
+    best = max(able, key=lambda one: one.rank, default=None)
+    return None if best is None or best.found is None else Holdings(best.sheet, best.found)
+
+
+def header_words(mapping: Mapping) -> str:
+    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
+    least = min(header.SCORE_MIN, len(mapping.fields))
+    anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
+    return f"names {least} fields of {mapping.name}, one of them {anchors}"
+
+
+def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
+    """Whether a column that makes the header one of loans has a cell below it."""
+    for target in found.columns.keys() & set(mapping.anchors):
+        stored = sheet.columns[found.columns[target][0]]
+        if stored is not None and stored.held.kinds[stored.begin(found.row + 1) :].any():
+            return True
+    return False
+
+
+def _has_figures(sheet: Sheet, found: header.Found) -> bool:
+    """Whether the first rows of the par column have a number, or a text with a digit."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    if place is None:
+        return True
+    stored = sheet.columns[place]
+    if stored is None:
+        return False
+    low = max(0, found.row + 1 - stored.start)
+    high = low + header.SAMPLE_ROWS
+    if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
+        return True
+    codes = np.unique(stored.codes[low:high])
+    texts = parsing.decoded(sheet.text, codes[codes >= 0])
+    return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
+
+
+def passed_over(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> list[str]:
+    """The other sheets with loans: figures below a header that names all that a loan must have."""
+    needed = {one.target for one in mapping.fields if one.required} or set(mapping.anchors)
+    return [
+        one.sheet.name
+        for one in rated
+        if one.sheet is not holdings.sheet and one.found is not None and not one.refused
+        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
+    ]

@@ -1,0 +1,204 @@
+"""Pages of loans joined to the first: which rows speak of which loans, which are loans of their own, what to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio import join, ratings
+from core.portfolio.assemble import Loans, identified, positions, take
+from core.portfolio.cells.parsing import key
+from core.portfolio.notes import DataWarning, Notes, PageNote
+
+OTHER_PAR_SHARE: Final = 0.2
+"""Share of the joined rows with another par from which a page is one of another day or another deal."""
+
+OTHER_PAR_ROWS: Final = 2
+"""Rows with another par that it takes for that."""
+
+PAR_DIGITS: Final = 0.005
+"""Currency units by which par may differ from page to page: they round to cents."""
+
+ADDED_SHARE: Final = 0.5
+"""Share of a page's loans that stand on no other page, from which they are loans of a second list."""
+
+FIELDS_TOLD: Final = 6
+"""Fields that a warning names."""
+
+_CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
+"""Fields of which a second list of loans has one at least."""
+
+
+@dataclass(slots=True)
+class PageLoans:
+    """A page as read."""
+
+    loans: Loans
+    lists: str
+    """The flag that is true of all its loans by its title; else ""."""
+    left_out: str
+    """Why nothing is taken from it; else ""."""
+
+
+def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
+    """Give the loans what the pages say of them, and put those of second lists below them.
+
+    What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
+    noted in `loans.notes`, with a warning where it can change a figure.
+    """
+    identified(loans)
+    able: list[tuple[PageLoans, PageNote]] = []
+    for page in pages:
+        note = PageNote(sheet=page.loans.sheet_name, part="left out", reason=page.left_out, rows=page.loans.row_count)
+        loans.notes.pages.append(note)
+        if page.left_out or not page.loans.row_count:
+            note.reason = page.left_out or "it has no rows of loans"
+            continue
+        positions(page.loans)
+        note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
+        able.append((page, note))
+    for page, note in able:
+        if not page.lists:
+            _add(loans, page.loans, note)
+    flagged: set[str] = set()
+    for page, note in able:
+        _join(loans, page, note, flagged)
+    for page, note in zip(pages, loans.notes.pages, strict=True):
+        if note.part == "left out":
+            has = page.loans.numbers.keys() | page.loans.texts.keys()
+            if note.rows and has >= {"par_value", "borrower_name"}:
+                message = f"Sheet {note.sheet!r} was left out: {note.reason}."
+                loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
+            continue
+        loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+
+
+def _add(loans: Loans, page: Loans, note: PageNote) -> None:
+    """Put the loans of a second list below the others: most of its rows stand nowhere else, with what a loan has."""
+    par = page.numbers.get("par_value")
+    has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
+    if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
+        return
+    rows = join.strangers(loans, page, join.match(loans, page))
+    if len(rows) < ADDED_SHARE * page.row_count:
+        return
+    more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
+    more.ranks, more.lien, more.coupon_fixed = dict(page.ranks), page.lien, page.coupon_fixed
+    take(more, rows)
+    note.part, note.rows_without_loan, note.par_without_loan = "added", len(rows), _sum(par[rows])
+    join.append(loans, more)
+
+
+def _sum(par: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.nansum(par))
+
+
+def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> None:
+    """Give the loans the columns of a page.
+
+    Args:
+        flagged: flags that titles of lists have raised so far.
+    """
+    other = page.loans
+    found = join.match(loans, other)
+    if not found.rows.any():
+        note.reason = "none of its rows names a loan of the first page"
+        return
+    sums, own = join.par_by_row(loans, other, found)
+    differing = int(np.count_nonzero(np.abs(sums - own) > PAR_DIGITS))
+    if differing >= OTHER_PAR_ROWS and differing > OTHER_PAR_SHARE * len(own) and note.part != "added":
+        note.reason = f"the par of {differing:,} of {len(own):,} loans is another: of another day, deal or currency"
+        return
+    rest = join.unused(found, other)
+    if note.part != "added":
+        note.part = "list" if page.lists else "joined"
+        par = other.numbers.get("par_value")
+        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
+    if page.lists and page.lists not in other.flags:
+        raised = found.rows.astype(np.uint8)
+        before = loans.flags.get(page.lists)
+        if before is not None and page.lists not in flagged:
+            note.conflicts[page.lists] = int(np.count_nonzero(raised & (before == 0)))
+        loans.flags[page.lists] = raised if before is None else before | raised
+        flagged.add(page.lists)
+        note.fields.append(page.lists)
+    widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))
+    note.by, note.contradictions = found.by, found.contradictions
+    note.loans_without_row = int(np.count_nonzero(~found.rows))
+    note.fields += sorted(widened.taken)
+    note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
+    if differing:
+        note.conflicts["par_value"] = differing
+    _take_notes(loans, other, note.fields)
+
+
+def _unlike(own: Notes, other: Notes) -> set[str]:
+    """Fields that both have under headers of different meaning."""
+    by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
+    return {
+        target
+        for target in by_header & own.matched_columns.keys() & other.matched_columns.keys()
+        if key(own.matched_columns[target]) != key(other.matched_columns[target])
+    }
+
+
+def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
+    """What the reader of a page noted of the fields that come from there."""
+    for target in fields:
+        if (header := page.notes.matched_columns.get(target)) is not None:
+            loans.notes.matched_columns[target] = header
+        if (place := page.source_cells.get(target)) is not None:
+            loans.source_cells[target] = place
+        if (count := page.notes.unreadable_cells.get(target)) is not None:
+            loans.notes.unreadable_cells[target] = count
+        if target in page.notes.rule_failures:
+            loans.notes.rule_failures[target] = page.notes.rule_failures[target]
+        if target in loans.notes.missing_required:
+            loans.notes.missing_required.remove(target)
+    if "lien_type" in fields:
+        loans.notes.lien_blank_rows = page.notes.lien_blank_rows
+        loans.notes.lien_unrecognised_rows = page.notes.lien_unrecognised_rows
+
+
+def _warnings(note: PageNote, first: str) -> list[DataWarning]:
+    """What a page did that a reader of the figures must know."""
+    said: list[DataWarning] = []
+
+    def warn(code: str, message: str, rows: int) -> None:
+        said.append(DataWarning(code, message, rows))
+
+    rows, par = note.rows_without_loan, note.par_without_loan
+    if note.part == "added":
+        message = f"{rows:,} loans of sheet {note.sheet!r} with a par of {par:,.2f} were added to those of {first!r}."
+        warn("second_loan_sheet", message, rows)
+    elif rows:
+        of_par = f" with a par of {par:,.2f}" if par else ""
+        message = f"{rows:,} rows of sheet {note.sheet!r}{of_par} found no loan on {first!r}, and are left out."
+        warn("page_rows_without_loan", message, rows)
+    guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
+    if guessed:
+        by = ", ".join(f"{count:,} by {how}" for how, count in guessed.items())
+        warn("page_joined_by_name", f"Rows of sheet {note.sheet!r} were joined {by}.", sum(guessed.values()))
+    if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
+        fields = _listed(note.fields)
+        message = f"Sheet {note.sheet!r} gives {fields} and says nothing of {note.loans_without_row:,} loans."
+        warn("page_loans_without_row", message, note.loans_without_row)
+    if note.conflicts:
+        fields = _listed([f"{target} ({count:,})" for target, count in note.conflicts.items()])
+        stays = "its title counts for the flag, " if note.part == "list" else ""
+        message = f"Sheet {note.sheet!r} says something else of {fields}: {stays}what the first page says stays."
+        warn("page_conflict", message, max(note.conflicts.values()))
+    if note.contradictions:
+        message = f"The identifiers of {note.contradictions:,} loans stand on different rows of sheet {note.sheet!r}."
+        warn("page_conflict", message, note.contradictions)
+    return said
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - FIELDS_TOLD} more" if len(names) > FIELDS_TOLD else ""
+    return ", ".join(names[:FIELDS_TOLD]) + more

@@ -1,0 +1,164 @@
+"""Movements: parts that add up, each beside a book to which only the changes so far were made, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.compliance.run import run_suite
+from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
+from core.generate import generate
+from core.portfolio.portfolio import Deal, Portfolio, Tranches
+
+Columns = dict[str, Any]
+RUN = partial(run_suite, suite="enhanced", details=False)
+LOANS = 200
+GONE, FIRST_KEPT = 12, 12
+
+
+def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
+    return {
+        target: (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
+        for target, values in columns.items()
+    }
+
+
+def joined(first: Columns, second: Columns) -> Columns:
+    """The rows of both; coded columns of both books have the same values but for the names of companies."""
+    both = {}
+    for target, values in first.items():
+        other = second[target]
+        if not isinstance(values, tuple):
+            both[target] = np.concatenate((values, other))
+        else:
+            shift = len(values[1])
+            codes = np.where(other[0] >= 0, other[0] + shift, -1)
+            texts = [*values[1], *other[1]]
+            place = {text: texts.index(text) for text in set(texts)}
+            table = np.array([*(place[text] for text in texts), -1])
+            both[target] = (table[np.concatenate((values[0], codes))], texts)
+    return both
+
+
+def paid_down(columns: Columns) -> None:
+    columns["par_value"] = np.where(np.arange(len(columns["par_value"])) % 5 == 0, 0.8, 1.0) * columns["par_value"]
+
+
+def downgraded(columns: Columns) -> None:
+    codes, scale = columns["rating_agency_a"]
+    columns["rating_agency_a"] = (np.where(np.arange(len(codes)) % 7 == 0, np.minimum(codes + 1, 18), codes), scale)
+
+
+def marked(columns: Columns) -> None:
+    columns["price"] = columns["price"] * 0.97
+
+
+def repriced(columns: Columns) -> None:
+    columns["spread"] = columns["spread"] - 12.5
+
+
+def extended(columns: Columns) -> None:
+    columns["maturity_date"] = columns["maturity_date"] + 90
+
+
+EDITS: dict[str, Callable[[Columns], None]] = {
+    "par": paid_down, "ratings": downgraded, "prices": marked, "rates": repriced, "other_fields": extended
+}  # fmt: skip
+
+
+class Story:
+    """A book, and what became of it a month later, step by step."""
+
+    def __init__(self) -> None:
+        earlier, newer = generate(LOANS, seed=3), generate(LOANS, seed=4)
+        first = rows_of(earlier.portfolio_columns(), np.arange(LOANS - 8))
+        incoming = rows_of(newer.portfolio_columns(), np.arange(LOANS - 8, LOANS))
+        self.tranches = earlier.tranches
+        self.deal = replace(earlier.deal, as_of=earlier.deal.as_of)
+        later_deal = replace(self.deal, as_of=self.deal.as_of + 31)
+        self.books = [self.book(first, self.deal)]
+        kept = first
+        self.books.append(self.book(joined(kept, incoming), self.deal))
+        kept = rows_of(kept, np.arange(GONE, LOANS - 8))
+        self.books.append(self.book(joined(kept, incoming), self.deal))
+        for part, edit in EDITS.items():
+            kept = dict(kept)
+            edit(kept)
+            deal = later_deal if part == "other_fields" else self.deal
+            self.books.append(self.book(joined(kept, incoming), deal))
+        final = joined(kept, incoming)
+        shuffled = rows_of(final, np.random.default_rng(1).permutation(len(final["par_value"])))
+        paid = replace(self.tranches, current_balance=self.tranches.current_balance * 0.99)
+        self.books.append(self.book(shuffled, replace(later_deal, principal_cash=1_234_567.0), paid))
+
+    def book(self, columns: Columns, deal: Deal, tranches: Tranches | None = None) -> Portfolio:
+        return Portfolio.from_columns(columns, tranches=tranches or self.tranches, deal=deal)
+
+
+@pytest.fixture(scope="module")
+def story() -> Story:
+    return Story()
+
+
+@pytest.fixture(scope="module")
+def moved(story: Story) -> dict[str, Movement]:
+    return {one.test_id: one for one in movements(story.books[0], story.books[-1], RUN)}
+
+
+def test_each_part_is_what_its_changes_do_on_top_of_those_before(story: Story, moved: dict[str, Movement]) -> None:
+    runs = [{result.test_id: result.current_value for result in RUN(book)} for book in story.books]
+    assert set(moved) == set(runs[0])
+    for test_id, movement in moved.items():
+        expected = [later[test_id] - earlier[test_id] for earlier, later in pairwise(runs)]
+        assert [part.part for part in movement.parts] == list(PARTS)
+        assert [part.change for part in movement.parts] == pytest.approx(expected, abs=2e-6), test_id
+        assert movement.change == pytest.approx(sum(part.change for part in movement.parts), abs=1e-9)
+        assert (movement.before, movement.after) == (runs[0][test_id], runs[-1][test_id])
+    assert sum(abs(part.change) > 1e-3 for one in moved.values() for part in one.parts) > 60, "the edits move the tests"
+
+
+def test_the_loans_that_weigh_most_are_named_with_what_each_does_alone(
+    story: Story, moved: dict[str, Movement]
+) -> None:
+    added = moved["weighted_average_price"].parts[0]
+    assert 0 < len(added.loans) <= LOANS_SHOWN
+    effects = [abs(loan.effect) for loan in added.loans]
+    assert effects == sorted(effects, reverse=True)
+    before, with_all = story.books[0], story.books[1]
+    base = RUN(before, test_ids=["weighted_average_price"])[0].current_value
+    cusips = {
+        name.values[code] for name in [with_all.names["loanx_id"]] for code in name.codes[LOANS - 8 :] if code >= 0
+    }
+    assert {loan.identifier for loan in added.loans} & (cusips | set(with_all.names["cusip"].values))
+    heaviest = max(
+        range(LOANS - 8, with_all.row_count),
+        key=lambda row: abs(_alone(with_all, row) - base),
+    )
+    assert added.loans[0].effect == pytest.approx(_alone(with_all, heaviest) - base, abs=2e-6)
+
+
+def _alone(book: Portfolio, row: int) -> float:
+    """The weighted average price of the loans before with one new loan."""
+    rows = [*range(LOANS - 8), row]
+    par, price = book.numbers["par_value"][rows], book.numbers["price"][rows]
+    counted = ~book.defaulted()[rows] & ~np.isnan(price)
+    return float(np.sum((par * price)[counted]) / np.sum(par[counted]))
+
+
+def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) -> None:
+    same = movements(story.books[0], story.books[0], RUN)
+    assert all(one.change == 0 and not any(part.change or part.loans for part in one.parts) for one in same)
+
+
+def test_a_test_that_one_day_cannot_measure_has_no_parts(story: Story) -> None:
+    blind = replace(story.books[0], numbers={k: v for k, v in story.books[0].numbers.items() if k != "price"})
+    by_id = {one.test_id: one for one in movements(blind, story.books[-1], RUN)}
+    assert by_id["weighted_average_price"].before is None
+    assert (by_id["weighted_average_price"].change, by_id["weighted_average_price"].parts) == (None, [])
+    assert by_id["single_obligor_concentration"].change is not None

@@ -1,0 +1,219 @@
+"""A definition is read as a whole: every fault with its place, a round trip, limits on what a stranger sends."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from core.definition import READY, DefinitionError, parse, parse_toml, ready_for, to_document
+from core.definition.definition import TESTS_MAX, AgencyRatings, Definition
+from core.definition.parse import TEXT_MAX
+from tests.rows import every
+
+LEAST: dict[str, Any] = {"id": "one_test", "name": "One", "share": "=is_dip", "max": 5}
+
+
+def test_what_is_absent_has_the_suites_default() -> None:
+    assert parse({}) == Definition()
+    assert parse_toml("") == Definition()
+    assert to_document(Definition()) == {}
+
+
+FULL = """
+name = "A deal"
+[conventions]
+currency = "EUR"
+home_countries = ["Germany", "FRA", "GB"]
+reinvestment_end = 2028-04-18
+decimals = {percent = 2, factor = 0}
+[ratings.a]
+columns = ["derived", "any"]
+masked = "bounds"
+masked_value = "B3"
+[ratings.b]
+unrated = 6500
+[classifications]
+families = [{name = "One group", obligors = ["Alpha Holding", "Beta BV"]}]
+[[classes]]
+name = "A/B"
+oc_trigger = 130.08
+[reinvestment_oc]
+class = "A/B"
+trigger = 104.4
+[[quality.matrices]]
+id = "moodys"
+rows = [3.0, 4.0]
+columns = [50, 60]
+values = [[2500, 2600], [2700, 2800]]
+row = "=was"
+column = "=score"
+[[tests]]
+id = "was"
+name = "Spread"
+measure = "was"
+min = 4.03
+[[tests]]
+id = "score"
+name = "Diversity"
+measure = "diversity"
+[[tests]]
+id = "factor"
+name = "Rating factor"
+measure = "warf"
+agency = "a"
+matrix = "moodys"
+matrix_limit = "max"
+[[tests]]
+id = "life"
+name = "Life"
+measure = "wal"
+max = 7.5
+warning = 7
+steps = [{from = 2025-01-01, limit = 7}, {from = "reinvestment_end", limit = 4, warning = 3.5}]
+"""
+
+
+def test_a_definition_comes_back_from_its_document() -> None:
+    """Through JSON, since that is how it is sent and stored."""
+    for definition in (parse_toml(FULL), *READY.values()):
+        assert parse(json.loads(json.dumps(to_document(definition)))) == definition
+
+
+def test_values_are_read_by_their_kind() -> None:
+    definition = parse_toml(FULL)
+    assert definition.conventions.home_countries == ("DE", "FR", "GB")
+    assert definition.conventions.reinvestment_end == date(2028, 4, 18)
+    assert dict(definition.conventions.decimals) == {"percent": 2, "factor": 0}
+    assert definition.ratings.b.unrated == 6500.0
+    assert definition.tests[3].steps[0].from_ == date(2025, 1, 1)
+
+
+def test_a_base_lies_below_the_documents_own_keys() -> None:
+    definition = parse({"base": "euro", "conventions": {"currency": "GBP"}, "tests": [LEAST]})
+    euro = READY["euro"]
+    assert (definition.conventions.currency, definition.conventions.home_countries) == (
+        "GBP",
+        euro.conventions.home_countries,
+    )
+    assert [test.id for test in definition.tests] == ["one_test"]
+    assert (euro.standard, definition.standard) == (True, False)
+    assert (ready_for("EUR"), ready_for("USD"), ready_for(None)) == ("euro", "us_bsl", "us_bsl")
+
+
+def test_both_spell_out_what_the_suites_do_not() -> None:
+    """Masked and unrated loans are no CCC by either market's standard."""
+    assert list(READY) == ["us_bsl", "euro"]
+    for definition in READY.values():
+        for agency in ("a", "b", "c"):
+            ratings: AgencyRatings = getattr(definition.ratings, agency)
+            assert not ratings.unrated_is_ccc
+            assert not ratings.masked_is_ccc
+
+
+def a_test(**changed: Any) -> dict[str, Any]:
+    return {"tests": [{**LEAST, **changed}]}
+
+
+def matrix(**changed: Any) -> dict[str, Any]:
+    return {
+        "quality": {
+            "matrices": [
+                {"id": "m_m", "rows": [1, 2], "columns": [1], "values": [[1], [2]], "row": "=cpa", "column": "=par"}
+                | changed
+            ]
+        }
+    }
+
+
+@every(
+    "document, place, words",
+    [
+        ([], "", "a table"),
+        ({"conventions": {"home_contries": ["US"]}}, "conventions.home_contries", "did you mean home_countries"),
+        ({"conventions": {"currency": "euro"}}, "conventions.currency", "such as EUR"),
+        ({"conventions": {"home_countries": []}}, "conventions.home_countries", "takes 1 to"),
+        ({"conventions": {"decimals": {"percent": 99}}}, "conventions.decimals.percent", "from 0 to 12"),
+        ({"conventions": {"closing_date": "2024-02-30"}}, "conventions.closing_date", "a date"),
+        ({"ratings": {"a": {"unrated": "Q7"}}}, "ratings.a.unrated", "rating symbol"),
+        ({"ratings": {"a": {"notched_from": ["a"]}}}, "ratings.a.notched_from", "itself"),
+        ({"ratings": {"a": {"masked_value": "B3"}}}, "ratings.a.masked_value", "bounds"),
+        ({"par_value": {"ccc_limit": 101}}, "par_value.ccc_limit", "from 0 to 100"),
+        ({"par_value": {"ccc_limit": float("nan")}}, "par_value.ccc_limit", "a number"),
+        ({"par_value": {"ccc_limit": True}}, "par_value.ccc_limit", "a number"),
+        ({"par_value": {"ccc_limit": 10**400}}, "par_value.ccc_limit", "a number"),
+        ({"base": "mars"}, "base", "us_bsl, euro"),
+        ({"classes": [{"name": "A"}, {"name": "A"}]}, "classes[1].name", "already"),
+        (
+            {"classes": [{"name": "A/B"}], "reinvestment_oc": {"class": "F", "trigger": 1}},
+            "reinvestment_oc.class", "A/B",
+        ),
+        ({"classes": [{}]}, "classes[0].name", "missing"),
+        (
+            {"classifications": {"families": [{"name": n, "obligors": ["X"]} for n in "ab"]}},
+            "classifications.families[1].obligors", "another family",
+        ),
+        (a_test(share="=price<"), "tests[0].share", "at character"),
+        (a_test(share="price<80"), "tests[0].share", "begin with ="),
+        (a_test(share="=A1>3"), "tests[0].share", "no cells"),
+        (a_test(share="=Sheet1!price>3"), "tests[0].share", "no "),
+        (a_test(share="=prize<80"), "tests[0].share", "prize"),
+        (a_test(share="=RAND()>0.5"), "tests[0].share", "RAND"),
+        (a_test(share='=REPT("x",9)="x"'), "tests[0].share", "REPT"),
+        (a_test(share="=OR(price={80,90})"), "tests[0].share", "down the columns"),
+        (a_test(share="=" + "1+" * 2_000 + "1"), "tests[0].share", "a text of 1 to 2000"),
+        (a_test(share="=" + "(" * 900 + "1" + ")" * 900), "tests[0].share", "no formula"),
+        (a_test(value="=cpa"), "tests[0]", "one of measure, share and value"),
+        (a_test(share=None), "tests[0].share", "a text"),
+        (a_test(agency="a"), "tests[0].agency", "nothing that share takes"),
+        (a_test(min=3), "tests[0]", "more than one limit"),
+        (a_test(warning=6), "tests[0].warning", "above its limit"),
+        (a_test(id="oc1"), "tests[0].id", "cell"),
+        (a_test(id="cpa"), "tests[0].id", "total"),
+        (a_test(id="Two words"), "tests[0].id", "such as"),
+        (a_test(name="line\x00"), "tests[0].name", "a text"),
+        (a_test(name="   "), "tests[0].name", "a text"),
+        ({"tests": [LEAST, LEAST]}, "tests[1].id", "already"),
+        ({"tests": [LEAST] * (TESTS_MAX + 1)}, "tests", "it takes 0 to 500"),
+        ({"tests": [{"id": "x_x", "name": "X", "measure": "oc"}]}, "tests[0].class", "missing"),
+        ({"tests": [{"id": "x_x", "name": "X", "measure": "bdr"}]}, "tests[0].measure", "cdo_monitor"),
+        ({"tests": [{"id": "x_x", "name": "X", "value": "=x_x+1"}]}, "tests[0].value", "itself"),
+        ({"tests": [{"id": "x_x", "name": "X", "value": "=y_y+1"}]}, "tests[0].value", "y_y"),
+        (
+            {"tests": [{"id": a, "name": "X", "value": f"={b}+1"} for a, b in ("ab", "bc", "ca")]},
+            "tests", "in a circle",
+        ),
+        (a_test(matrix="m_m"), "tests[0]", "more than one limit"),
+        (a_test(matrix="m_m", max=None), "tests[0].max", "a number"),
+        (matrix(rows=[2, 1]), "quality.matrices[0].rows", "ascend"),
+        (matrix(values=[[1]]), "quality.matrices[0].values", "1 lists for 2 rows"),
+        (matrix(values=[[1], [1, 2]]), "quality.matrices[0].values[1]", "2 limits"),
+        (matrix(row="=nothing"), "quality.matrices[0].row", "nothing"),
+        (
+            a_test(steps=[{"from": "2025-01-02", "limit": 1}, {"from": "2025-01-01", "limit": 1}]),
+            "tests[0].steps", "order",
+        ),
+        (a_test(steps=[{"from": "soon", "limit": 1}]), "tests[0].steps[0].from", "reinvestment_end"),
+    ],
+)  # fmt: skip
+def test_a_fault_has_its_place(document: Any, place: str, words: str) -> None:
+    with pytest.raises(DefinitionError) as refused:
+        parse(document)
+    assert any(where == place and words in told for where, told in refused.value.faults), refused.value.faults
+
+
+def test_all_faults_are_told_at_once() -> None:
+    with pytest.raises(DefinitionError) as refused:
+        parse({"name": 3, "conventions": {"x": 1}, "tests": [{"id": "a_a"}]})
+    assert [place for place, _ in refused.value.faults] == ["name", "conventions.x", "tests[0].name"]
+    with pytest.raises(DefinitionError) as refused:
+        parse({f"key{at}": 1 for at in range(5_000)})
+    assert len(refused.value.faults) == 100
+
+
+@every("text", ["a = ", "a = " + "[" * 50_000, "#" * (TEXT_MAX + 1), "a = 2024-13-45", "a = " + "9" * 5_000])
+def test_a_text_that_is_no_toml_is_refused(text: str) -> None:
+    with pytest.raises(DefinitionError):
+        parse_toml(text)

@@ -1,0 +1,55 @@
+"""The kind that a user's file name promises, and the kind that the content is."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.files.errors import InvalidFormat
+from core.files.kinds import EXTENSIONS, check_file_name, file_kind
+from tests.rows import every
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../a.xlsx",
+        "a/b.xlsx",
+        "a\\b.xlsx",
+        "a\0.xlsx",
+        "a\n.xlsx",
+        "",
+        "x" * 300 + ".xlsx",
+        "a.csv",
+        "a",
+        "a.xlsx.exe",
+        ".xlsx",
+    ],
+)
+def test_names_that_are_refused(name: str) -> None:
+    with pytest.raises(InvalidFormat):
+        check_file_name(name)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.xlsx", "xlsx"), ("A b.XLSM", "xlsx"), ("ü.x.xls", "xls")])
+def test_names_that_pass(name: str, kind: str) -> None:
+    assert check_file_name(name) == kind
+
+
+def test_names_of_other_files_pass_where_they_are_read() -> None:
+    for name, kind in (("a.CSV", "csv"), ("a.xlsb", "xlsb"), ("a.ods", "ods"), ("a.zip", "zip"), ("a.xlsx", "xlsx")):
+        assert check_file_name(name, EXTENSIONS) == kind
+    with pytest.raises(InvalidFormat, match=r"\.txt or \.zip\.$"):
+        check_file_name("a.exe", EXTENSIONS)
+
+
+@every(
+    "content, kind",
+    [
+        (b"a,b\n1,2\n", "csv"),
+        ("a;b\n1;2\n".encode("utf-16"), "csv"),
+        ("a;b\n1;2\n".encode("utf-16-be"), "csv"),
+        ("ä;b\n".encode("cp1252"), "csv"),
+    ],
+)
+def test_text_is_told_by_its_content(content: bytes, kind: str) -> None:
+    assert file_kind(content) == kind

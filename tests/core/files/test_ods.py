@@ -1,0 +1,143 @@
+"""OpenDocument spreadsheets: every kind of value, what is repeated, and files made to exhaust their reader."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from core.files.errors import ParseFailed, TooManySheets
+from core.files.ods import read_ods
+from core.values import Kind, from_serial
+from tests.rows import every
+
+SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text", "draw")
+)
+
+
+def content(*tables: str) -> str:
+    body = "".join(f'<table:table table:name="S{at}">{table}</table:table>' for at, table in enumerate(tables))
+    return (
+        f'<office:document-content {SPACES} xmlns:calcext="urn:org:documentfoundation:names:calc"><office:body>'
+        f"<office:spreadsheet>{body}</office:spreadsheet></office:body></office:document-content>"
+    )
+
+
+def cell(kind: str = "", value: str = "", shown: str = "", **more: str) -> str:
+    named = {"date": "date-value", "time": "time-value", "boolean": "boolean-value"}.get(kind, "value")
+    told = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
+    others = "".join(f' table:{name.replace("_", "-")}="{text}"' for name, text in more.items())
+    return f"<table:table-cell {told}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
+
+
+def row(*cells: str, repeated: int = 1) -> str:
+    return f'<table:table-row table:number-rows-repeated="{repeated}">{"".join(cells)}</table:table-row>'
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., Path]:
+    def make(text: str, **parts: str) -> Path:
+        path = tmp_path / "a.ods"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("content.xml", text)
+            for name, part in parts.items():
+                archive.writestr(name.replace("__", "/") + ".xml", part)
+        return path
+
+    return make
+
+
+def test_values_keep_their_kinds_and_percentages(made: Callable[..., Path]) -> None:
+    text = (
+        "A<text:s text:c='2'/>b<text:tab/><text:span>c</text:span></text:p>"
+        "<office:annotation><text:p>no text</text:p></office:annotation><text:p>d"
+    )
+    book = read_ods(
+        made(
+            content(
+                row(
+                    cell("string", "", text),
+                    cell("float", "1234.5", "1,234.50"),
+                    cell("percentage", "0.0572", "5.72%"),
+                    cell("date", "2031-06-30", "30.06.31"),
+                    cell("date", "2031-06-30T12:00:00", "x"),
+                    cell("time", "PT01H30M00S", "01:30"),
+                    cell("boolean", "true", "TRUE"),
+                    cell("currency", "7", "7 EUR"),
+                    cell("string", "", "#N/A", formula="of:=NA()"),
+                    cell("float", "nan", "kept as shown"),
+                    cell("date", "no day", "as shown"),
+                )
+            )
+        )
+    )
+    (sheet,) = book.sheets
+    assert [sheet.kind(0, at) for at in range(11)] == [
+        Kind.TEXT, Kind.NUMBER, Kind.NUMBER, Kind.DATE, Kind.DATE, Kind.DATE, Kind.BOOLEAN, Kind.NUMBER, Kind.ERROR,
+        Kind.TEXT, Kind.TEXT,
+    ]  # fmt: skip
+    assert sheet.value(0, 0) == "A  b\tc\nd"
+    assert [sheet.value(0, at) for at in (1, 2, 5, 6, 7, 8)] == [1234.5, 0.0572, 0.0625, True, 7.0, "#N/A"]
+    assert from_serial(float(sheet.value(0, 3) or 0)) == datetime(2031, 6, 30)  # noqa: DTZ001
+    assert from_serial(float(sheet.value(0, 4) or 0)) == datetime(2031, 6, 30, 12)  # noqa: DTZ001
+    shown = [book.number_formats[int(column.formats[0])] for column in sheet.columns if column is not None]
+    assert shown[:6] == ["General", "General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss"]
+
+
+def test_what_is_repeated_stands_as_often_and_blanks_cost_nothing(made: Callable[..., Path]) -> None:
+    """The blank cells and rows with which every such file fills its sheets up."""
+    (sheet,) = read_ods(
+        made(
+            content(
+                row(cell(number_columns_repeated="3"), cell("float", "2", number_columns_repeated="2"), repeated=2)
+                + row(cell(number_columns_repeated="16384"), repeated=1_000)
+                + row(cell("string", "", "end"), cell(number_columns_repeated="16383"))
+                + row(cell(number_columns_repeated="16384"), repeated=1_048_000)
+            )
+        )
+    ).sheets
+    assert (sheet.row_count, sheet.column_count) == (1_003, 5)
+    assert [sheet.value(at, 4) for at in (0, 1, 2)] == [2.0, 2.0, None]
+    assert sheet.value(1_002, 0) == "end"
+    assert sheet.columns[1] is None
+
+
+FULL = 'table:number-columns-repeated="16384"'
+
+
+@every(
+    "text, hint",
+    [
+        (content(row(cell("float", "1", number_columns_repeated="16384"), repeated=1_048_576)), "limit of 50,000,000"),
+        (
+            content(*[
+                row(cell("float", "1", number_columns_repeated="60"))
+                + row(cell(number_columns_repeated="1"), repeated=1_000_000)
+                + row(cell("float", "1", number_columns_repeated="60"))
+            ]),
+            "limit of 50,000,000",
+        ),
+        (content(row(cell(number_columns_repeated="16384"), cell("float", "1"))), "past column 16,384"),
+        (content(row(repeated=1_048_576) + row(cell("float", "1"))), "below row 1,048,576"),
+        ('<!DOCTYPE x [<!ENTITY a "aaaa">]>' + content(row()), "document type"),
+        (content(row())[:-9], "well-formed"),
+        ("<x/>", "no sheet"),
+        ("<x>" * 300 + "</x>" * 300, "nested deeper"),
+    ],
+    ids=lambda one: str(one[1]),
+)  # fmt: skip
+def test_hostile_and_broken_files_are_refused(made: Callable[..., Path], text: str, hint: str) -> None:
+    with pytest.raises(ParseFailed, match=hint):
+        read_ods(made(text))
+
+
+def test_a_password_and_too_many_sheets_are_told(made: Callable[..., Path]) -> None:
+    locked = '<manifest:manifest xmlns:manifest="m"><manifest:encryption-data/></manifest:manifest>'
+    with pytest.raises(ParseFailed, match="password-protected"):
+        read_ods(made("scrambled", **{"META-INF__manifest": locked}))
+    with pytest.raises(TooManySheets, match="limit of 50"):
+        read_ods(made(content(*[row()] * 51)))
