@@ -139,9 +139,12 @@ class Stack:
         os.chown(path, owner.st_uid, owner.st_gid)
 
     @contextmanager
-    def another_api(self, **settings: str) -> Iterator[str]:
-        """A second API process on the same database and Redis, with settings of its own; its URL."""
-        with _api({**self.environment, **settings}) as url:
+    def another_api(self, *, fresh: bool = False, **settings: str) -> Iterator[str]:
+        """A second API process on the same database and Redis, with settings of its own; its URL.
+
+        A `fresh` one starts as the service's own does: for tests that look at processes and their memory.
+        """
+        with _api({**self.environment, **settings}, fresh=fresh) as url:
             yield url
 
     @contextmanager

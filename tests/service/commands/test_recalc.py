@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,4 +124,6 @@ def test_a_target_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path:
     assert answer.returncode == 2
     assert "No such file or directory" in answer.stderr
     assert [found.name for found in tmp_path.iterdir()] == ["book.xlsx"]
-    assert json.loads(cushion("recalc", path, "--json", "/dev/stdout").stdout.rpartition("]")[0] + "]")
+    command = [sys.executable, "-m", "service.commands.cli", "recalc", path, "--json", "/dev/stdout"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120).stdout
+    assert json.loads(told.rpartition("]")[0] + "]")
