@@ -49,7 +49,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
-    "scenarios reports alerts ai",
+    "deals scenarios reports alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 

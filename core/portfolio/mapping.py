@@ -23,6 +23,7 @@ from core.portfolio.layout.below import Below
 from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
+from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
 from core.portfolio.report.read import read_report
@@ -64,7 +65,9 @@ def portfolio_from_workbook(
     loans.published = report.published
     settle(loans, loans.deal.currency, reader.par_in_deal_currency(loans.deal.currency), exchange_rates(book))
     loans.source_cells = report.cells | loans.source_cells
-    return assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio.notes.warnings += doubts(portfolio)
+    return portfolio
 
 
 def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:

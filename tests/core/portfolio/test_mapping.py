@@ -738,9 +738,9 @@ def test_transforms_are_about_the_columns_that_the_mapping_names(make_book: Make
         mappings={"Par (k)": {"target": "par_value", "type": "number", "required": True}},
         transforms=[change("par_value", "multiply", factor=1000), change("borrower_name", "uppercase")],
     )
-    header = ["LoanX ID", "Issuer", "Price"]
+    header = ["LoanX ID", "Issuer", "Price", "Maturity Date"]
     for column, figure in (("Par (k)", 1_000.0), ("Par Amount", 1_000_000.0)):
-        rows = [[*header, column], ["LX100001", "Alpha", 99.0, figure]]
+        rows = [[*header, column], ["LX100001", "Alpha", 99.0, "2031-06-30", figure]]
         portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
         assert portfolio.numbers["par_value"].tolist() == [1_000_000.0]
         assert named(portfolio, "borrower_name") == ["ALPHA"], (
