@@ -13,12 +13,12 @@ from core.portfolio.portfolio import Portfolio
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
-HEADER = ["LoanX ID", "Issuer", "Par", "Currency", "Price"]
+HEADER = ["LoanX ID", "Issuer", "Par", "Currency", "Price", "Maturity"]
 LOANS: list[list[Any]] = [
-    ["LX100001", "Alpha", 900.0, "Euro", 99.0],
-    ["LX100002", "Beta", 100.0, "USD", 98.0],
-    ["LX100003", "Gamma", 50.0, "GBP", 97.0],
-    ["LX100004", "Delta", 10.0, None, 96.0],
+    ["LX100001", "Alpha", 900.0, "Euro", 99.0, "2030-01-31"],
+    ["LX100002", "Beta", 100.0, "USD", 98.0, "2030-01-31"],
+    ["LX100003", "Gamma", 50.0, "GBP", 97.0, "2030-01-31"],
+    ["LX100004", "Delta", 10.0, None, 96.0, "2030-01-31"],
 ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_par_in_the_deal_s_currency(make_book: MakeBook) -> None:
     beside = of(make_book, {"Par Amount (Deal Currency)": [900.0, 85.0, 60.0, 10.0]})
     assert beside.numbers["par_value"].tolist() == [900.0, 85.0, 60.0, 10.0]
     # A file in one currency needs no rate, whatever the deal is in.
-    rows = [HEADER, *([*row[:3], "USD", row[4]] for row in LOANS)]
+    rows = [HEADER, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
     deal = [["Deal Currency", "EUR"], ["Principal Cash", 1.0]]
     one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal}))
     assert one.numbers["par_value"].tolist() == as_it_is
