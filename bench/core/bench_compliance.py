@@ -171,7 +171,7 @@ def polars_figures(book: Portfolio, table: pl.DataFrame) -> Figures:
     discount = pl.when(fixed).then(
         (c("purchase_price") < 75) & ((c("price") < 85) | c("price").is_null())
     ).otherwise((c("purchase_price") < 80) & ((c("price") < 90) | c("price").is_null()))  # fmt: skip
-    carried = pl.coalesce(pl.min_horizontal("price", "recovery_rate"), kind).clip(0, 100)
+    carried = pl.min_horizontal("price", pl.coalesce(c("recovery_rate"), kind)).clip(0, 100)
     value = pl.min_horizontal(
         pl.when(discount).then(c("purchase_price")).otherwise(100.0), pl.when(deferring).then(carried).otherwise(100.0)
     )
@@ -240,8 +240,8 @@ def numpy_figures(book: Portfolio) -> Figures:
     low = np.flatnonzero((bought < 80) | (f["is_deferring"] == 1) | bad)
 
     def carried(rows: NDArray[Any]) -> NDArray[np.float64]:
-        least = np.fmin(price[rows], recovery[rows])
-        percent: NDArray[np.float64] = np.where(np.isnan(least), kind[rows], least).clip(0, 100)
+        assumed = np.where(np.isnan(recovery[rows]), kind[rows], recovery[rows])
+        percent: NDArray[np.float64] = np.fmin(price[rows], assumed).clip(0, 100)
         return percent
 
     line, release = np.where(fixed[low], 75, 80), np.where(fixed[low], 85, 90)

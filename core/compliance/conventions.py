@@ -7,7 +7,7 @@ definition leaves it out, else what it says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from typing import Final, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.definition import READY
-from core.definition.definition import AgencyRatings, Definition, ParValue
+from core.definition.definition import AgencyRatings, Definition, Family, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells.parsing import TextColumn, pool_of
@@ -73,6 +73,8 @@ class View:
     """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
+    affiliates: list[tuple[str, str]] = field(default_factory=list)
+    """Obligors that were joined to another by their names: (its name, the other's)."""
 
 
 def standard_of(portfolio: Portfolio) -> Definition | None:
@@ -131,14 +133,14 @@ def _plain(portfolio: Portfolio) -> View:
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
     """Loans that no agency rates openly and one or more rate behind a mask; None where there are none."""
     found: NDArray[np.bool_] | None = None
-    for field in _AGENCY_FIELDS:
-        if field in portfolio.ranks and (masked := masked_rows(portfolio, field)) is not None:
+    for column in _AGENCY_FIELDS:
+        if column in portfolio.ranks and (masked := masked_rows(portfolio, column)) is not None:
             found = masked if found is None else found | masked
     if found is None:
         return None
-    for field in _AGENCY_FIELDS:
-        if field in portfolio.ranks:
-            found = found & (portfolio.ranks[field] == 0)
+    for column in _AGENCY_FIELDS:
+        if column in portfolio.ranks:
+            found = found & (portfolio.ranks[column] == 0)
     return found if found.any() else None
 
 
@@ -218,9 +220,9 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
             view.has_bounds |= ratings.masked == "bounds"
             counts, _ = counted_as(_policy(ratings, assumed), FACTORS)
             ranks[open_rows] = counts or MASKED
-        field = f"rating_agency_{agency}"
-        view.ranks[f"{field}_ladder"] = ranks
-        view.ranks[field] = np.where(ranks == MASKED, np.uint8(0), ranks)
+        column = f"rating_agency_{agency}"
+        view.ranks[f"{column}_ladder"] = ranks
+        view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
         nobody &= ranks == 0
         masked_anywhere |= ranks == MASKED
     given = view.ranks.get("rating")
@@ -310,10 +312,42 @@ def _take_industry(view: View, definition: Definition) -> None:
 
 
 def _join_families(view: View, definition: Definition) -> None:
-    """One obligor for all names of a family, by the obligor's key or the borrower's name."""
+    """One obligor for all names of a family, by the obligor's key or the borrower's name; then affiliates by name."""
     families, obligor = definition.classifications.families, view.names.get("obligor")
-    if not families or obligor is None:
+    if obligor is None:
         return
+    if families:
+        obligor = view.names["obligor"] = _with_families(view, obligor, families)
+    if definition.classifications.affiliates_by_name and len(obligor.values) <= AFFILIATES_MAX:
+        _join_affiliates(view, obligor)
+
+
+AFFILIATES_MAX: Final = 20_000
+"""Obligors up to which affiliates are looked for."""
+
+NAME_LETTERS_MIN: Final = 4
+"""Letters of a name that another one may begin with: a shorter one is shared by chance."""
+
+
+def _join_affiliates(view: View, obligor: Names) -> None:
+    """An obligor whose name begins with the whole name of another is joined to that one."""
+    root, joined = None, {}
+    used = np.flatnonzero(np.bincount(obligor.codes + 1, minlength=len(obligor.values) + 1)[1:])
+    for at in sorted(used.tolist(), key=obligor.values.__getitem__):
+        name = obligor.values[at]
+        if root is not None and name.startswith(obligor.values[root] + " "):
+            joined[at] = root
+        else:
+            root = at if len(name) >= NAME_LETTERS_MIN and not name.isdigit() else None
+    if joined:
+        table = np.arange(-1, len(obligor.values), dtype=np.int32)
+        table = np.append(table[1:], np.int32(-1))
+        table[list(joined)] = list(joined.values())
+        view.names["obligor"] = Names(table[obligor.codes], obligor.values)
+        view.affiliates = [(obligor.values[at], obligor.values[to]) for at, to in joined.items()]
+
+
+def _with_families(view: View, obligor: Names, families: tuple[Family, ...]) -> Names:
     family_of = {key: at for at, family in enumerate(families) for key in _keys(family.obligors)}
     first = len(obligor.values)
     table = np.array([*(family_of.get(key, -1) for key in _keys(obligor.values)), -1], np.int32)
@@ -323,7 +357,7 @@ def _join_families(view: View, definition: Definition) -> None:
         by_name = np.array([*(family_of.get(key, -1) for key in _keys(borrower.values)), -1], np.int32)
         member = np.where(member < 0, by_name[borrower.codes], member)
     codes = np.where(member >= 0, member + np.int32(first), obligor.codes).astype(np.int32)
-    view.names["obligor"] = Names(codes, (*obligor.values, *(family.name for family in families)))
+    return Names(codes, (*obligor.values, *(family.name for family in families)))
 
 
 def _keys(texts: Sequence[str]) -> list[str]:

@@ -238,6 +238,8 @@ def income(
     """
     rules = rules or _PLAIN
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
+    if receivable is None:
+        receivable = rules.receivable
     if rules.interest == "period":
         collected = None
     elif rules.interest == "collected_and_period":

@@ -8,23 +8,62 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.conventions import masked_rows
+from core.compliance.conventions import DEFAULT, masked_rows
 from core.compliance.measures import Pool
 from core.definition.terms import AGENCIES
+from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
 
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
-LIKE_OBLIGORS_MAX: Final = 20_000
-"""Obligors up to which names are compared."""
+LIKE_OBLIGORS_MAX: Final = 30
+"""Obligors, the largest first, whose names are compared."""
 
 LEADING_LETTERS_MIN: Final = 4
 """Letters of a first word that tells groups apart; a shorter one is shared by chance."""
 
 
 def findings(pool: Pool) -> list[DataWarning]:
-    """Warnings that follow from the loans and the definition, in a fixed order."""
-    return [*_masked(pool), *_alike(pool), *_coupons(pool)]
+    """Warnings that follow from the loans and the definition, in a fixed order; without a definition, of what is masked
+    alone."""
+    if pool.definition is DEFAULT:
+        return _masked(pool)
+    return [*_masked(pool), *_joined(pool), *_alike(pool), *_bonds(pool), *_coupons(pool), *_lives(pool)]
+
+
+def _bonds(pool: Pool) -> list[DataWarning]:
+    """A warning where bonds count as senior secured because nothing says otherwise."""
+    bonds = pool.tally.par_by_lien[Lien.BOND]
+    if not bonds or not pool.definition.ratings.bonds_secured:
+        return []
+    return [
+        DataWarning(
+            "bonds_secured",
+            f"bonds of {pool.share(bonds):.2f} % count as senior secured: the file does not say whether one is not",
+        )
+    ]
+
+
+def _joined(pool: Pool) -> list[DataWarning]:
+    """A warning where obligors count as one by their names."""
+    joined = pool.view.affiliates
+    if not joined:
+        return []
+    shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
+    more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
+    return [DataWarning("affiliates_by_name", f"obligors count as one by their names: {shown}{more}", len(joined))]
+
+
+def _lives(pool: Pool) -> list[DataWarning]:
+    """A warning where lives are taken to maturity."""
+    if "average_life" in pool.portfolio.numbers or pool.portfolio.amortization is not None or not pool.tally.life_par:
+        return []
+    return [
+        DataWarning(
+            "lives_by_maturity",
+            "the file has no average lives and no scheduled payments: each loan is taken to its maturity",
+        )
+    ]
 
 
 def _masked(pool: Pool) -> list[DataWarning]:
@@ -59,21 +98,25 @@ def _told(way: str | float) -> str:
 def _alike(pool: Pool) -> list[DataWarning]:
     """A warning where obligors of like names together would be the largest obligor."""
     names = pool.view.names.get("obligor")
-    if names is None or not 1 < len(names.values) <= LIKE_OBLIGORS_MAX or "issuer_id" in pool.portfolio.names:
+    if names is None or len(names.values) < 2 or "issuer_id" in pool.portfolio.names:
         return []
     par: NDArray[Any] = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)[1:]
-    if not (par > 0).any():
-        return []
-    largest = float(par.max())
-    groups: dict[str, list[int]] = defaultdict(list)
-    for at in np.flatnonzero(par > 0).tolist():
-        word = names.values[at].split(" ", 1)[0].upper()
+    most = (
+        np.argpartition(par, -LIKE_OBLIGORS_MAX)[-LIKE_OBLIGORS_MAX:]
+        if len(par) > LIKE_OBLIGORS_MAX
+        else range(len(par))
+    )
+    groups: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for at in most:
+        name = names.values[at]
+        word = name.split(" ", 1)[0].upper()
         if len(word) >= LEADING_LETTERS_MIN and word.isalpha():
-            groups[word].append(at)
+            groups[word].append((float(par[at]), name))
+    largest = float(par.max())
     like = [
-        (float(par[members].sum()), [names.values[at] for at in members])
+        (total, [name for _, name in sorted(members, reverse=True)])
         for members in groups.values()
-        if len(members) > 1 and float(par[members].sum()) > largest
+        if len(members) > 1 and (total := sum(amount for amount, _ in members)) > largest > 0
     ]
     if not like:
         return []

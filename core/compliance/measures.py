@@ -172,6 +172,17 @@ class Pool:
         return sum(par > 0 for par in named), order[:4], [max(0.0, named[code]) for code in order[:4]]
 
     @cached_property
+    def by_classification(self) -> dict[str, list[dict[str, Any]]]:
+        """The largest industries of each agency's own classification, under a definition."""
+        found = {}
+        for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
+            if (names := self.view.names.get(field)) is not None:
+                par = np.bincount(names.codes + 1, self.weights, len(names.values) + 1)[1:]
+                order = np.argsort(-par, kind="stable")[:4].tolist()
+                found[field] = [self._shown(names.values[at], float(par[at])) for at in order]
+        return found
+
+    @cached_property
     def industry_coverage_pct(self) -> float:
         return self.covered(self.par - float(self.tally.industry_par[-1]))
 
@@ -332,9 +343,10 @@ def top_five_obligors(pool: Pool) -> Measured:
 def _industry(pool: Pool, place: int) -> Measured:
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
-    return Measured(
-        pool.share(par), par, pool.denominator, pool.industry_coverage_pct, {"industries": pool.largest_industries}
-    )
+    extra: dict[str, Any] = {"industries": pool.largest_industries}
+    if pool.by_classification:
+        extra["classifications"] = pool.by_classification
+    return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, extra)
 
 
 def largest_industry(pool: Pool) -> Measured:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.compliance.kernels import rounded
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import AsOfSource
 
@@ -107,8 +108,12 @@ class Results(list[TestResult]):
         self.as_of = as_of
         self.as_of_source = as_of_source
         self.warnings = bounded(warnings)
-        self.figures = dict(figures or {})
-        """Every figure that was worked out, by test id: those of tests without a limit too."""
+        self._figures = figures or {}
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Every figure that was worked out, by test id, those of tests without a limit too; to six decimals."""
+        return {test_id: rounded(value) for test_id, value in self._figures.items()}
 
     @property
     def summary(self) -> Summary:

@@ -47,22 +47,17 @@ class InvalidThreshold(ValueError):
 
 
 class Limits(NamedTuple):
-    """Who set limits, by test id: the caller, the workbook, the deal, the tenant; and the deal's definition."""
+    """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
 
-    request: Mapping[str, Threshold] = _NO_THRESHOLDS
-    workbook: Mapping[str, Threshold] = _NO_THRESHOLDS
-    deal: Mapping[str, Threshold] = _NO_THRESHOLDS
+    first: tuple[tuple[Source, Mapping[str, Threshold]], ...] = ()
+    """Request, workbook, deal; those that set any."""
     tenant: Mapping[str, Threshold] = _NO_THRESHOLDS
     definition: Definition | None = None
+    tests: Mapping[str, DealTest] = {}
+    """The definition's tests by id."""
     day: date | None = None
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
-
-    def test(self, test_id: str) -> DealTest | None:
-        """The definition's own test of this id."""
-        if self.definition is None:
-            return None
-        return next((test for test in self.definition.tests if test.id == test_id), None)
 
 
 class ResolvedThreshold(NamedTuple):
@@ -116,11 +111,18 @@ def run_suite(
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    known_end = definition.conventions.reinvestment_end if definition is not None else None
-    limits = Limits(
-        request_thresholds, workbook_thresholds, deal_thresholds, tenant_thresholds, definition, day,
-        known_end or day_of(deal.reinvestment_end),
+    known_end = None if definition is None else definition.conventions.reinvestment_end
+    given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
+        ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
+    limits = Limits(
+        tuple(one for one in given if one[1]),
+        tenant_thresholds,
+        definition,
+        {} if definition is None else {test.id: test for test in definition.tests},
+        day,
+        known_end or day_of(deal.reinvestment_end),
+    )
     present = _present(portfolio)
     pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
     ends = _ends(portfolio, definition, pool)
@@ -133,14 +135,14 @@ def run_suite(
                 raise Unmeasurable(STOPPED)
             limit = resolve(test, pool, limits) if suite != "deal" or _has_limit(test, limits) else None
             measured = _measure(test, pool, portfolio, present)
-            low, high = _span(test, measured, ends, portfolio, present)
+            low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
         except Unmeasurable as reason:
             if is_wanted:
                 skipped.append(Skipped(test.test_id, test.name, str(reason)))
             continue
         if limit is None or not is_wanted:
             continue
-        rounding = _decimals(test, limits)
+        rounding = None if definition is None else _decimals(test, limits)
         if low is not None and high is not None:
             statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
             if len({status == "fail" for status in statuses}) > 1:
@@ -160,10 +162,26 @@ def run_suite(
         as_of_source=deal.as_of_source,
         warnings=[
             *warnings,
-            *(() if pool is None else [*findings(pool), *stand_ins(pool, {result.test_id for result in results})]),
+            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
         ],
-        figures={} if pool is None else {name: rounded(value) for name, value in pool.figures.items()},
+        figures=None if pool is None else pool.figures,
     )
+
+
+_LIKE: Final = {
+    "ic": "ic_ratio",
+    "oc": "oc_ratio",
+    "reinvestment_oc": "oc_ratio",
+    "warr": "weighted_average_recovery_rate",
+}
+"""The test of the suites that a measure of a definition is like."""
+
+
+def _ran(results: list[TestResult], limits: Limits) -> set[str]:
+    """The tests that ran, those of a definition under the suites' names, too."""
+    ran = {result.test_id for result in results}
+    measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
+    return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
 
 def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:
@@ -189,8 +207,8 @@ def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: fl
 
 def _has_limit(test: Test, limits: Limits) -> bool:
     """Whether anybody limits a test of a definition; one without a limit is a figure for others."""
-    own = limits.test(test.test_id)
-    given = (limits.request, limits.workbook, limits.deal, limits.tenant)
+    own = limits.tests.get(test.test_id)
+    given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
     return any(test.test_id in one for one in given) or (
         own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
     )
@@ -200,7 +218,7 @@ def _decimals(test: Test, limits: Limits) -> int | None:
     """The decimals to which a figure is rounded before it is compared; None for all that it has."""
     if limits.definition is None:
         return None
-    own = limits.test(test.test_id)
+    own = limits.tests.get(test.test_id)
     if own is not None and own.decimals is not None:
         return own.decimals
     if own is not None and own.measure in ("oc", "ic"):
@@ -280,14 +298,11 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     Raises:
         Unmeasurable: the threshold that applies has taken the test out of runs, or its matrix needs what is not known.
     """
-    given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
-        ("request", limits.request), ("workbook", limits.workbook), ("deal", limits.deal),
-    )  # fmt: skip
-    for source, thresholds in given:
+    for source, thresholds in limits.first:
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
     is_standard = limits.definition is not None and limits.definition.standard
-    if not is_standard and (found := _defined(test, pool, limits)) is not None:
+    if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
         return found
     if test.sheet_trigger is not None and pool is not None and pool.structure is not None:
         trigger = pool.structure.sheet_trigger(test.sheet_trigger)
@@ -306,7 +321,7 @@ def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold
     definition = limits.definition
     if definition is None:
         return None
-    own = limits.test(test.test_id)
+    own = limits.tests.get(test.test_id)
     if own is not None and own.matrix is not None:
         if pool is None:
             return None

@@ -39,6 +39,8 @@ class Fields:
         self._atoms: dict[str, tuple[Bools, Bools | None]] = {}
         self._categories: dict[str, tuple[NDArray[Any], Sequence[Any]] | None] = {}
         self._numbers: dict[str, NDArray[np.float64] | None] = {}
+        self._filled: dict[str, tuple[NDArray[np.float64], Bools | None]] = {}
+        self._par_by_value: dict[str, NDArray[np.float64]] = {}
 
     def has(self, field: str) -> bool:
         """Whether the file has the field."""
@@ -113,6 +115,29 @@ class Fields:
             Unmeasurable: the file lacks what the formula reads.
         """
         part = share_of(text)
+        self._ask_for(part)
+        if isinstance(part, Atom) and part.category is not None:
+            true, unknown = self._of_values(part)
+            par = self._par_by(part.category)
+            return float(par @ true), float(par @ unknown)
+        rows, open_rows = self._truth(part)
+        return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
+
+    def _par_of(self, rows: Bools) -> float:
+        return float(np.sum(self.pool.weights, where=rows))
+
+    def _par_by(self, field: str) -> NDArray[np.float64]:
+        """Performing par by the value of a field, the last for blank."""
+        if field not in self._par_by_value:
+            found = self.category(field)
+            assert found is not None
+            codes, values = found
+            sums = np.bincount(codes.astype(np.intp) + 1, self.pool.weights, len(values) + 1)
+            self._par_by_value[field] = np.append(sums[1:], sums[0])
+        return self._par_by_value[field]
+
+    def _ask_for(self, part: Logic | Atom) -> None:
+        """Refuse a formula whose fields the file lacks; one flag of several is enough, the others are FALSE then."""
         fields = sorted(_fields(part))
         flags = [field for field in fields if field in LOAN_FLAGS]
         missing = [field for field in fields if field not in flags and not self.has(field)]
@@ -120,9 +145,6 @@ class Fields:
             missing += flags
         if missing:
             raise Unmeasurable(_missing(missing, self.pool))
-        true, unknown = self._truth(part)
-        weights = self.pool.weights
-        return float(weights @ true), 0.0 if unknown is None else float(weights @ unknown)
 
     def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
         """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
@@ -161,44 +183,62 @@ class Fields:
         columns: dict[str, Any] = {}
         unknown: Bools | None = None
         for at, field in enumerate(atom.fields):
-            column = self._column(field)
+            column, blank = self._column(field, fill=field in atom.blank_matters)
             columns[column_of(at)] = column
-            if field in atom.blank_matters:
-                blank = np.array([one is None for one in column]) if column.dtype == object else np.isnan(column)
-                if blank.any():
-                    unknown = blank if unknown is None else unknown | blank
+            if blank is not None:
+                unknown = blank if unknown is None else unknown | blank
         true, faulty = _truths(map_columns(atom.plan, columns, atom.program))
         if faulty is not None:
             unknown = faulty if unknown is None else unknown | faulty
         return (true, None) if unknown is None else (true & ~unknown, unknown)
 
-    def _column(self, field: str) -> NDArray[Any]:
-        """A field as a column of a formula over several."""
-        if field in NUMBERS:
-            numbers = self.number(field)
-            assert numbers is not None
-            return numbers
-        found = self.category(field)
-        assert found is not None
-        codes, values = found
-        if field in LOAN_FLAGS or field.startswith("is_"):
-            return np.asarray(codes != 0)
-        listed = np.array([*values, np.nan]) if field in _RANKS else np.array([*values, None], object)
-        return np.asarray(listed[codes])
+    def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
+        """A field as a column of a formula over several, and which rows are blank; `fill`: these are told apart by that
+        alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
+        numbers = self.number(field) if field in NUMBERS else None
+        if numbers is None:
+            found = self.category(field)
+            assert found is not None
+            codes, values = found
+            if field in LOAN_FLAGS or field.startswith("is_"):
+                return np.asarray(codes != 0), None
+            if field not in _RANKS:
+                texts = np.array([*values, None], object)[codes]
+                return texts, codes < 0 if fill else None
+            numbers = np.array([*values, np.nan])[codes]
+        if not fill:
+            return numbers, None
+        if field not in self._filled:
+            blank = np.isnan(numbers)
+            has_blanks = bool(blank.any())
+            self._filled[field] = (
+                np.where(blank, 0.0, numbers) if has_blanks else numbers,
+                blank if has_blanks else None,
+            )
+        return self._filled[field]
 
-    def _category_atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
+    def _of_values(self, atom: Atom) -> tuple[Bools, Bools]:
+        """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
         assert atom.category is not None
         found = self.category(atom.category)
         assert found is not None
-        codes, values = found
-        listed = np.empty(len(values) + 1, object)
-        listed[:-1] = list(values)
+        listed = np.empty(len(found[1]) + 1, object)
+        listed[:-1] = list(found[1])
         true, faulty = _truths(map_columns(atom.plan, {"A": listed}, atom.program))
-        open_values = np.zeros(len(listed), np.bool_) if faulty is None else faulty
-        open_values[-1] |= atom.needs_value
-        rows = codes.astype(np.intp) if codes.dtype == np.bool_ else codes
-        unknown = open_values[rows] if open_values.any() else None
-        return (true & ~open_values)[rows], unknown if unknown is not None and unknown.any() else None
+        unknown = np.zeros(len(listed), np.bool_) if faulty is None else faulty
+        unknown[-1] |= atom.needs_value
+        return true & ~unknown, unknown
+
+    def _category_atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
+        true, unknown = self._of_values(atom)
+        assert atom.category is not None
+        found = self.category(atom.category)
+        assert found is not None
+        codes = found[0]
+        rows = codes.view(np.uint8) if codes.dtype == np.bool_ else codes
+        if not unknown[:-1].any() and not (unknown[-1] and self._par_by(atom.category)[-1]):
+            return true[rows], None
+        return true[rows], unknown[rows]
 
 
 def _either(true: Bools, unknown: Bools | None) -> Bools:

@@ -26,7 +26,7 @@ def stand_ins(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
                 "interest_estimated",
                 f"interest coverage is an estimate: the period's interest is {income['interest_basis']}",
             )
-        if deal.senior_fees is None:
+        if "estimated" in income["senior_fees_basis"]:
             yield DataWarning("fees_estimated", f"senior fees are {income['senior_fees_basis']}")
         if "spread" in portfolio.numbers and "all_in_rate" not in portfolio.numbers and not _has_base(pool):
             yield DataWarning(

@@ -172,6 +172,11 @@ class Classifications:
     """Industries and obligors."""
 
     industry: str = key(_CLASSIFICATION, "industry column of the suites' tests: any, or that of an agency", "any")
+    affiliates_by_name: bool = key(
+        Flag(),
+        "whether an obligor whose name begins with another's whole name is that one, which a warning says",
+        False,
+    )
     families: tuple[Family, ...] = key(Listed(Table(Family), FAMILIES_MAX), "names that are one obligor", ())
 
 
@@ -222,6 +227,9 @@ class InterestCoverage:
         Choice(("collected_and_receivable", "collected_and_period", "period")),
         "collected and still to be received; collected and the period's; the period's",
         "collected_and_receivable",
+    )
+    receivable: float | None = key(
+        _AMOUNT, "interest of the period that is still to be received, where the file has none", None
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
     senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)

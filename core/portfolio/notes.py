@@ -51,6 +51,9 @@ WARNING_CODES: Final = {
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
+    "affiliates_by_name": "obligors that count as one by their names",
+    "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "lives_by_maturity": "average lives that leave scheduled payments out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 

@@ -242,26 +242,61 @@ def test_tests_of_a_definition_come_after_what_they_need() -> None:
     assert isinstance(definition.tests[0], DealTest)
 
 
-CAIRN = SHARED / "cairn-xvii/joined-by-hand.xlsx"
+CAIRN = SHARED / "cairn-xvii"
 PRINTED = {
     "oc_ab": 139.20, "oc_c_class": 128.85, "oc_d_class": 118.72, "oc_e_class": 112.96, "oc_f_class": 108.49,
     "reinvestment_oc": 108.49, "ic_ab": 180.24, "ic_c_class": 162.99, "ic_d_class": 143.33,
-    "single_obligor_concentration": 1.75, "cov_lite_concentration": 0.58, "fixed_rate_concentration": 7.43,
-    "unsecured_and_junior": 0.25, "sp_ccc_concentration": 2.75, "was": 4.07, "sp_obligor_diversity": 141.22,
-    "sp_industry_diversity": 17.16, "sp_regional_diversity": 1.21,
+    "single_obligor_concentration": 1.75, "sp_industry_largest": 10.23, "sp_industry_second": 10.06,
+    "sp_industry_third": 9.09, "fitch_industry_largest": 10.06, "fitch_industry_second": 9.84,
+    "cov_lite_concentration": 0.58, "fixed_rate_concentration": 7.43, "unsecured_and_junior": 0.25,
+    "sp_ccc_concentration": 2.75, "fitch_ccc_concentration": 4.62, "was": 4.07, "wal": 4.32,
 }  # fmt: skip
+"""What the report of 16 December 2024 prints, by the tests of its definition."""
+BEYOND_THE_PAGES = {"fitch_ccc_concentration", "wal"}
+"""Loans behind masked ratings; a life that no page gives."""
+MONITOR = {"sp_obligor_diversity": 141.2186, "sp_industry_diversity": 17.16394, "sp_regional_diversity": 1.21400}
 
 
-@pytest.mark.parametrize("file", [CAIRN] if CAIRN.exists() else [])
+def printed(figure: float | None, published: float) -> bool:
+    return figure is not None and rounded_half_away(figure, 2) == published
+
+
+@pytest.mark.parametrize("file", [CAIRN / "report-2024-12-16.xlsx"] if CAIRN.exists() else [])
 def test_the_rules_of_a_real_report(file: Path) -> None:
-    """Joined by hand; the report's own figures within their two decimals. Classes and limits are the definition's."""
+    """As delivered, with its definition: 20 of 22 figures to the digit; the two that no page gives are warned of."""
     definition = parse_toml((EXAMPLES / "cairn_xvii.toml").read_text(encoding="utf-8"))
     ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
-    wrong = {
-        name: ran.figures.get(name)
-        for name, printed in PRINTED.items()
-        if abs(ran.figures.get(name, 0) - printed) > 0.005
-    }
-    assert wrong == {}
-    assert {one.code for one in ran.warnings} >= {"masked_ratings"}
+    assert {name for name in PRINTED if not printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
+    assert {one.code for one in ran.warnings} >= {"masked_ratings", "lives_by_maturity"}
     assert all(one.threshold_source == "definition" for one in ran)
+    assert {name: ran.figures[name] for name in MONITOR} == pytest.approx(MONITOR, abs=6e-5)
+
+
+@pytest.mark.parametrize("file", [CAIRN / "report-2024-12-16.xlsx"] if CAIRN.exists() else [])
+def test_a_real_report_without_a_definition(file: Path) -> None:
+    """As delivered: 15 of 22 figures to the digit by the European standard; what is not has its warning."""
+    ran = run_suite(Portfolio.from_workbook(read(file)), "enhanced")
+    told = {one.test_id: one.details.breakdown for one in ran if one.details is not None}
+    figures = {one.test_id: one.current_value for one in ran}
+    oc = {one["class"]: one["ratio"] for one in told["oc_ratio"]["classes"]}
+    ic = [one["ratio"] for one in told["ic_ratio"]["classes"]]
+    by_name = told["industry_concentration"]["classifications"]
+    found = {
+        **dict(zip(("oc_ab", "oc_c_class", "oc_d_class", "oc_e_class", "oc_f_class"), oc.values(), strict=True)),
+        **dict(zip(("ic_ab", "ic_c_class", "ic_d_class"), ic, strict=True)),
+        "reinvestment_oc": figures["interest_diversion_ratio"],
+        "sp_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_b"],
+        "fitch_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_c"],
+        "unsecured_and_junior": figures["non_senior_secured_concentration"],
+        **{f"sp_industry_{nth}": by_name["industry_b"][at]["share_pct"]
+           for at, nth in enumerate(("largest", "second", "third"))},
+        **{f"fitch_industry_{nth}": by_name["industry_c"][at]["share_pct"]
+           for at, nth in enumerate(("largest", "second"))},
+        **{name: figures[name] for name in
+           ("single_obligor_concentration", "cov_lite_concentration", "fixed_rate_concentration", "was", "wal")},
+    }  # fmt: skip
+    wrong = {name for name in PRINTED if not printed(found[name], PRINTED[name])}
+    assert wrong == BEYOND_THE_PAGES | {"ic_ab", "ic_c_class", "ic_d_class", "was", "unsecured_and_junior"}
+    assert {one.code for one in ran.warnings} >= {
+        "masked_ratings", "lives_by_maturity", "interest_estimated", "reference_coupon_unknown", "bonds_secured",
+    }  # fmt: skip
