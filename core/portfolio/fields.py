@@ -93,7 +93,7 @@ STANDARD_CLO_FIELDS: Final = (
     Field(
         "cusip", "string",
         aliases=(
-            "CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No", "Loan CUSIP", "CUSIP No.",
+            "CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No", "Loan CUSIP",
         ),
     ),
     Field(
@@ -373,6 +373,12 @@ AUXILIARY_FIELDS: Final = (
         aliases=(
             "Currency", "Currency Code", "CCY", "Issue Currency", "Native_Currency", "Asset Currency",
             "Security Currency", "Local Currency",
+        ),
+    ),
+    Field(
+        "fx_rate", "number",
+        aliases=(
+            "FX Rate", "Exchange Rate", "Spot FX Rate", "FX Spot Rate", "Foreign Exchange Rate", "Currency Rate", "FX",
         ),
     ),
     Field("average_life", "number", aliases=("WAL", "Average_Life", "AvgLife", "Weighted Average Life")),
