@@ -301,7 +301,7 @@ def test_a_room_is_taken_in_at_one_look(house: str) -> None:
         assert len(files) <= ROOM_FILES_MAX, f"{room.relative_to(ROOT)} has {len(files)} files"
 
 
-PORTFOLIO_STEPS = ["cells", "layout", "profile", "assemble deal mapping detection"]
+PORTFOLIO_STEPS = ["cells", "layout", "profile", "deal report", "assemble mapping detection"]
 """Cells know no sheets, a sheet's layout no mappings that people write, and none of them who reads a workbook."""
 
 

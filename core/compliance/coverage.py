@@ -66,6 +66,8 @@ class Structure:
     groups: list[Group]
     oc: list[Tested]
     ic: list[Tested]
+    reinvestment_trigger: float | None = None
+    """Percent: the file's own limit for the interest diversion test."""
 
     def balance(self, index: int) -> float:
         """Balance of the group and of everything senior."""
@@ -81,6 +83,8 @@ class Structure:
         """The limit that the tranche sheet sets for a role, percent; None where it sets none."""
         if not self.groups:
             return None
+        if role == "diversion" and self.reinvestment_trigger is not None:
+            return self.reinvestment_trigger
         tests = self.ic if role.endswith("_ic") else self.oc
         tested = tests[0 if role.startswith("senior") else -1]
         if not tested.from_sheet or tested.trigger is None:
@@ -88,7 +92,9 @@ class Structure:
         return tested.trigger + DIVERSION_STEP if role == "diversion" else tested.trigger
 
 
-def structure(tranches: Tranches, base_rate: float, period_years: float) -> Structure:
+def structure(
+    tranches: Tranches, base_rate: float, period_years: float, reinvestment_trigger: float | None = None
+) -> Structure:
     """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
     groups: list[Group] = []
     rank_before = None
@@ -103,7 +109,7 @@ def structure(tranches: Tranches, base_rate: float, period_years: float) -> Stru
         ic = _tested(groups, [group.ic_trigger for group in groups], DEFAULT_IC_TRIGGERS)
     else:
         ic = [test._replace(trigger=DEFAULT_IC_TRIGGERS.get(groups[test.at].letter), from_sheet=False) for test in oc]
-    return Structure(groups, oc, ic)
+    return Structure(groups, oc, ic, reinvestment_trigger)
 
 
 def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, Group]]:

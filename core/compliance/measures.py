@@ -204,7 +204,12 @@ class Pool:
         """The rated notes by seniority and what is tested; None without a tranche sheet."""
         if self.portfolio.tranches is None:
             return None
-        return coverage.structure(self.portfolio.tranches, self.base_rate, self.period_years)
+        return coverage.structure(
+            self.portfolio.tranches,
+            self.base_rate,
+            self.period_years,
+            self.portfolio.deal.reinvestment_oc_trigger,
+        )
 
     @cached_property
     def interest(self) -> dict[str, Any]:

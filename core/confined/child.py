@@ -37,7 +37,7 @@ def main(name: str) -> None:
     orders, answers = _channel()
     limits = msgspec.json.decode(orders.readline(), type=Limits)
     _die_with(limits.parent)
-    work = named(name)  # ahead of the walls, behind which only packages that are loaded can be read
+    work = named(name)  # before it is confined: then only packages that are loaded already can be used
     stays = isinstance(work, type)
     if stays:
         work = work(**limits.settings)
@@ -49,7 +49,7 @@ def main(name: str) -> None:
         answers.write(HEAD.pack(goes_on, len(answer)))
         answers.write(answer)
         answers.flush()
-    os._exit(0)  # taking the interpreter apart takes 15 ms, and there is nothing to put away
+    os._exit(0)  # an orderly end of the interpreter takes 15 ms, and nothing is left to be saved
 
 
 def _channel() -> tuple[BinaryIO, BinaryIO]:
@@ -108,7 +108,7 @@ def _die_with(parent: int) -> None:
     """
     if _ON_LINUX:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-    # A parent that ended before it was heard of sends no signal any more.
+    # Where the parent ended before the request, no signal comes.
     if os.getppid() != parent:
         sys.exit("the process that asked for this work has ended")
 

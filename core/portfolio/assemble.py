@@ -15,7 +15,7 @@ from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn
 from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.notes import Notes
-from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
+from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
 SUMMED: Final = ("par_value", "unfunded")
 """Numbers that lots of one position add up."""
@@ -48,6 +48,7 @@ class Loans:
     coupon_fixed: NDArray[np.int8] | None = None
     """1 fixed, 0 floating, -1 where the coupon type does not say; None without the column."""
     tranches: Tranches | None = None
+    published: tuple[Published, ...] = ()
     deal: Deal = field(default_factory=Deal)
     sheet_name: str = "Holdings"
     notes: Notes = field(default_factory=Notes)
@@ -89,6 +90,7 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         source_cells=loans.source_cells,
         lots=loans.lots,
         conflicting=loans.conflicting,
+        published=loans.published,
     )
 
 

@@ -1,15 +1,15 @@
-"""The sheets beside the holdings: the notes, the deal's figures and accounts, scheduled principal payments."""
+"""The sheets named for the notes and for scheduled principal payments; which table is one of notes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping as Dict
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import cell_name, range_name
+from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Numbers, Pool
@@ -17,8 +17,6 @@ from core.portfolio.classes import are_class_names
 from core.portfolio.fields import (
     AMORTIZATION_LABELS,
     AMORTIZATION_SHEETS,
-    DEAL_LABELS,
-    DEAL_SHEETS,
     IDENTIFIERS,
     TRANCHE_LABELS,
     TRANCHE_SHEETS,
@@ -27,26 +25,16 @@ from core.portfolio.fields import (
 )
 from core.portfolio.layout import header
 from core.portfolio.layout.below import Below
-from core.portfolio.portfolio import Amortization, Deal, Names, Tranches
+from core.portfolio.portfolio import Amortization, Names, Tranches
 
 TRANCHES_MAX: Final = 500
 """Rows below the header that are read as classes of notes."""
-
-DEAL_ROWS_MAX: Final = 1_000
-"""Rows of a deal sheet that are searched for labels."""
-
-DEAL_COLUMNS_MAX: Final = 64
-"""Columns of a deal sheet that are searched for labels."""
 
 INCOME: Final = re.compile(r"sub|income|equity|prefer(?:ence|red)|residual", re.IGNORECASE)
 """Classes of income notes."""
 
 # A letter on its own, or with the marks of a reset, a loan, a fixed or a new note: A-1-R, AL, BF, C-R2.
 _LETTER: Final = re.compile(r"(?:(?:class|tranche|notes?)\s*)?([a-z])(?=[lrfn]{0,2}(?:[^a-z]|$))", re.IGNORECASE)
-_CURRENCY: Final = re.compile(r" (?:usd|us|eur|gbp|chf|cad|aud|jpy)$")
-VALUE_CELLS_MAX: Final = 4
-"""Filled cells right of a label in which its figure is looked for: a currency or an account number may precede it."""
-
 _TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
 
 
@@ -116,6 +104,11 @@ class _Table:
             return Numbers(np.full(self._below.height, np.nan), None)
         return parsing.read_numbers(cells, is_spread=label == "spread")
 
+    def amounts(self, label: str) -> NDArray[np.float64]:
+        """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
+        places = self.found.columns.get(label)
+        return self.numbers(label).values * (self.found.magnitude(places[0]) if places else 1.0)
+
     def texts(self, label: str) -> list[str]:
         cells = self.cells(label)
         assert cells is not None
@@ -148,9 +141,9 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
     if not rows:
         return None, {}
     classes = [names[row] for row in rows]
-    original = sheet.numbers("original_balance").values[rows]
+    original = sheet.amounts("original_balance")[rows]
     if "current_balance" in sheet.found.columns:
-        current = np.nan_to_num(sheet.numbers("current_balance").values[rows])
+        current = np.nan_to_num(sheet.amounts("current_balance")[rows])
     else:
         current = original
     tranches = ordered(
@@ -163,8 +156,8 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
             "oc_trigger": as_percent(sheet.numbers("oc_trigger").values[rows]),
             "ic_trigger": as_percent(sheet.numbers("ic_trigger").values[rows]),
             "rank": sheet.numbers("rank").values[rows],
-            "deferred_interest": np.nan_to_num(sheet.numbers("deferred_interest").values[rows]),
-            "interest_due": sheet.numbers("interest_due").values[rows],
+            "deferred_interest": np.nan_to_num(sheet.amounts("deferred_interest")[rows]),
+            "interest_due": sheet.amounts("interest_due")[rows],
         },
     )
     low, high = sheet.first + rows[0], sheet.first + rows[-1]
@@ -223,91 +216,6 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
         ranks.append(ranks[-1] if ranks and letter and letter == previous else len(set(ranks)) + 1)
         previous = letter
     return np.array(ranks, np.int32)
-
-
-# ---- the deal ------------------------------------------------------------------------------------------------------
-
-_DEAL_LABELS: Final = {
-    parsing.key(alias): (one.target, preference)
-    for one in DEAL_LABELS
-    for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
-}
-
-
-def read_deal(book: Workbook) -> tuple[Deal, dict[str, str]]:
-    """The labelled figures of all sheets named like one for them, and their cells.
-
-    Of several labels for one figure the preferred one counts, of equal ones the first.
-    """
-    best: dict[str, tuple[int, float, str]] = {}
-    for sheet in book.sheets:
-        if not is_named(sheet, DEAL_SHEETS):
-            continue
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        labels = _label_cells(sheet)
-        taken = {(row, column) for _, _, row, column in labels}
-        for target, preference, row, column in labels:
-            if target in best and best[target][0] <= preference:
-                continue
-            for value_column in _value_columns(sheet, row, column, taken):
-                value = _deal_value(target, Cells.of(sheet.columns[value_column], row, row + 1, pool))
-                if not np.isnan(value):
-                    name = sheet.name.replace("'", "''")
-                    best[target] = (preference, value, f"'{name}'!{cell_name(row, value_column)}")
-                    break
-    figures: dict[str, Any] = {target: value for target, (_, value, _) in best.items()}
-    cells = {f"deal.{target}": cell for target, (_, _, cell) in best.items()}
-    return Deal(**figures), cells
-
-
-def _value_columns(sheet: Sheet, row: int, column: int, labels: set[tuple[int, int]]) -> list[int]:
-    """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
-    columns: list[int] = []
-    for at in range(column + 1, min(sheet.column_count, column + 1 + DEAL_COLUMNS_MAX)):
-        value = sheet.value(row, at)
-        if value is None:
-            continue
-        if isinstance(value, str) and value.strip().upper() in parsing.NULL_WORDS:
-            break
-        if columns and (row, at) in labels:
-            break
-        columns.append(at)
-        if len(columns) == VALUE_CELLS_MAX:
-            break
-    return columns
-
-
-def _label_cells(sheet: Sheet) -> list[tuple[str, int, int, int]]:
-    """(target, preference, row, column) of every label, row by row."""
-    places: list[tuple[str, int, int, int]] = []
-    for column, stored in enumerate(sheet.columns[:DEAL_COLUMNS_MAX]):
-        if stored is None or stored.start >= DEAL_ROWS_MAX:
-            continue
-        first = stored.span(stored.start, min(stored.stop, DEAL_ROWS_MAX))
-        for at in np.flatnonzero(first.kinds == parsing.TEXT).tolist():
-            code = int(first.codes[at])
-            if sheet.text.offsets[code + 1] - sheet.text.offsets[code] > header.HEADER_BYTES_MAX:
-                continue
-            words = parsing.key(sheet.text[code])
-            label = (
-                _DEAL_LABELS.get(words)
-                or _DEAL_LABELS.get(header.without_unit(words))
-                or _DEAL_LABELS.get(_CURRENCY.sub("", words))
-            )
-            if label is not None:
-                places.append((*label, stored.start + at, column))
-    return sorted(places, key=lambda place: (place[2], place[3]))
-
-
-def _deal_value(target: str, cells: Cells) -> float:
-    if target == "as_of":
-        return float(parsing.read_dates(cells)[0])
-    numbers = parsing.read_numbers(cells)
-    if target == "base_rate":
-        return float(parsing.small_rate_percent(numbers)[0])
-    if target == "reference_coupon":
-        return float(parsing.rate_percent(numbers)[0])
-    return float(numbers.values[0])
 
 
 # ---- amortization --------------------------------------------------------------------------------------------------

@@ -452,19 +452,57 @@ TRANCHE_SHEETS: Final = frozenset(
 """Names of the sheet with the notes: letters only, lower case."""
 
 TRANCHE_LABELS: Final = (
-    Field("class", "string", required=True, aliases=("Class", "Tranche", "Note Class", "Tranche Name")),
+    Field(
+        "class", "string", required=True,
+        aliases=(
+            "Class", "Tranche", "Note Class", "Tranche Name", "Class of Notes", "Class Name", "Notes Detail", "Notes",
+            "Note", "Debt", "Debt Class", "Liabilities", "Liability", "Note Description", "Class Description",
+            "Tranche Description", "Security Description", "Security", "Description",
+        ),
+    ),
     Field(
         "current_balance", "number",
-        aliases=("Current Balance", "Current Principal", "Outstanding", "Principal Amount", "Notional"),
+        aliases=(
+            "Current Balance", "Current Principal", "Outstanding", "Principal Amount", "Notional", "Principal Balance",
+            "Current Principal Balance", "Outstanding Balance", "Outstanding Principal", "Outstanding Amount",
+            "Outstanding Principal Balance", "Principal Amount Outstanding", "Aggregate Outstanding Amount",
+            "Principal Outstanding", "Current Outstanding", "Current Outstanding Balance", "Current Face",
+            "Current Notional", "Current Amount", "Ending Balance", "Ending Principal Balance", "Closing Balance",
+            "Balance", "Current", "Beginning Balance", "Opening Balance",
+        ),
     ),
-    Field("original_balance", "number", aliases=("Original Balance", "Original Principal", "Original Amount")),
-    Field("coupon", "number", aliases=("Coupon", "Current Rate", "All-In Rate")),
-    Field("spread", "number", aliases=("Spread", "Margin", "DM")),
+    Field(
+        "original_balance", "number",
+        aliases=(
+            "Original Balance", "Original Principal", "Original Amount", "Original Principal Balance", "Original Face",
+            "Original Notional", "Initial Balance", "Initial Principal Amount", "Initial Amount", "Issued Amount",
+            "Issue Amount", "Original",
+        ),
+    ),
+    Field(
+        "coupon", "number",
+        aliases=(
+            "Coupon", "Current Rate", "All-In Rate", "Current Coupon", "Interest Rate", "Coupon Rate", "Note Rate",
+            "Current Interest Rate", "All-In Coupon", "Note Interest Rate",
+        ),
+    ),
+    Field(
+        "spread", "number",
+        aliases=("Spread", "Margin", "DM", "Coupon Spread", "Current Spread", "Note Spread", "Spread over Index"),
+    ),
     Field("oc_trigger", "number", aliases=("OC Trigger", "OC Test", "Par Value Trigger", "Required OC", "Trigger")),
     Field("ic_trigger", "number", aliases=("IC Trigger", "IC Test", "Interest Coverage Trigger", "Required IC")),
     Field("rank", "number", aliases=("Seniority", "Priority", "Rank")),
-    Field("deferred_interest", "number", aliases=("Deferred Interest", "Deferred", "PIK Balance")),
-    Field("interest_due", "number", aliases=("Interest Due", "Interest Amount Due")),
+    Field(
+        "deferred_interest", "number",
+        aliases=("Deferred Interest", "Deferred", "PIK Balance", "Deferred Interest Balance", "Capitalised Interest",
+                 "Capitalized Interest", "Cumulative Deferred Interest"),
+    ),
+    Field(
+        "interest_due", "number",
+        aliases=("Interest Due", "Interest Amount Due", "IC Interest", "Periodic Interest", "Period Interest",
+                 "Interest Payable", "Interest Amount", "Current Interest", "Interest Distribution", "Interest"),
+    ),
 )  # fmt: skip
 
 DEAL_SHEETS: Final = frozenset(
@@ -475,21 +513,114 @@ DEAL_SHEETS: Final = frozenset(
 DEAL_LABELS: Final = (
     Field(
         "principal_cash", "number",
-        aliases=("Principal Cash", "Principal Proceeds", "Principal Account", "Principal Collection Account"),
+        aliases=(
+            "Principal Cash", "Principal Proceeds", "Principal Account", "Principal Collection Account",
+            "Principal Cash Balance", "Principal Collection Subaccount", "Collection Account - Principal",
+        ),
     ),
     Field(
         "interest_collected", "number",
-        aliases=("Interest Cash", "Interest Proceeds", "Interest Account", "Interest Collection Account"),
+        aliases=(
+            "Interest Cash", "Interest Proceeds", "Interest Account", "Interest Collection Account",
+            "Interest Collected", "Interest Received", "Actual Interest Received", "Collected Interest",
+            "Interest Proceeds Received", "Interest Proceeds Collected", "Interest Collections",
+            "Interest Cash Balance", "Interest Collection Subaccount", "Collection Account - Interest",
+        ),
     ),
-    Field("senior_fees", "number", aliases=("Senior Fees", "Senior Expenses", "Senior Fees and Expenses")),
+    Field(
+        "interest_receivable", "number",
+        aliases=(
+            "Interest Receivable", "Interest Still to be Received", "Interest to be Received",
+            "Interest Proceeds to be Received", "Expected Interest", "Expected Interest Proceeds",
+            "Scheduled Interest", "Scheduled Interest to be Received", "Projected Interest",
+            "Interest Expected to be Received", "Scheduled Interest Payments", "Remaining Scheduled Interest",
+        ),
+    ),
+    Field(
+        "senior_fees", "number",
+        aliases=(
+            "Senior Fees", "Senior Expenses", "Senior Fees and Expenses", "Senior Items", "Less Senior Items",
+            "Less Senior Fees and Expenses", "Less Senior Expenses", "Senior Fees & Expenses",
+            "Less Amounts Payable under the Priority of Payments",
+        ),
+    ),
     Field("base_rate", "number", aliases=("Base Rate", "SOFR", "Index Rate", "LIBOR", "EURIBOR")),
-    Field("as_of", "date", aliases=("As Of Date", "Determination Date", "As Of", "Report Date")),
+    Field(
+        "as_of", "date",
+        aliases=(
+            "As Of Date", "Determination Date", "As Of", "Report Date", "Current Determination Date",
+            "Calculation Date", "Reporting Date", "Measurement Date", "Statement Date", "Cut-Off Date", "As At",
+        ),
+    ),
+    Field(
+        "next_payment", "date",
+        aliases=("Next Payment Date", "Next Payment", "Next Distribution Date", "Upcoming Payment Date",
+                 "Current Payment Date", "Payment Date", "Distribution Date"),
+    ),
+    Field("closing_date", "date", aliases=("Closing Date", "Date of Closing", "Issue Date", "Original Closing Date")),
+    Field(
+        "reinvestment_end", "date",
+        aliases=(
+            "Reinvestment End Date", "End of Reinvestment Period", "End of Reinvestment", "End of Reinvest",
+            "Reinvestment Period End", "Reinvestment Period End Date", "Reinvestment Period Ends",
+            "End of the Reinvestment Period", "Last Day of Reinvestment Period", "Reinvestment Period",
+        ),
+    ),
+    Field(
+        "stated_maturity", "date",
+        aliases=("Stated Maturity", "Stated Maturity Date", "Legal Final Maturity", "Legal Final Maturity Date",
+                 "Final Maturity Date", "Legal Maturity", "Legal Maturity Date"),
+    ),
+    Field("currency", "string", aliases=("Deal Currency", "Base Currency", "Reporting Currency", "Currency")),
     Field("payment_days", "number", aliases=("Payment Days", "Days in Period", "Accrual Days")),
     Field(
         "reference_coupon", "number",
         aliases=("Reference Weighted Average Coupon", "Reference Coupon", "Reference WAC"),
     ),
 )  # fmt: skip
+
+TEST_LABELS: Final = (
+    Field(
+        "name", "string",
+        aliases=(
+            "Test Description", "Test Name", "Test", "Tests", "Description", "Coverage Test", "Coverage Tests",
+            "Compliance Test", "Compliance Tests", "Collateral Quality Test", "Collateral Quality Tests",
+            "Portfolio Profile Test", "Portfolio Profile Tests", "Concentration Limitation",
+            "Concentration Limitations", "Concentration Test", "Concentration Tests", "Limitation", "Criteria",
+            "Covenant", "Measure", "Metric", "Overcollateralization Test", "Overcollateralization Tests",
+            "Overcollateralisation Tests", "Interest Coverage Test", "Interest Coverage Tests", "Par Value Test",
+            "Par Value Tests", "Par Value Ratio", "Interest Coverage Ratio", "Ratio", "Class", "Requirement",
+        ),
+    ),
+    Field(
+        "value", "number",
+        aliases=(
+            "Current Result", "Current Value", "Current Ratio", "Current Level", "Current", "Actual", "Actual Value",
+            "Actual Ratio", "Actual Level", "Actual Result", "Calculated Value", "Calculated", "Calculated Ratio",
+            "Test Value", "Value", "Result", "Results", "Test Result", "Outcome", "Ratio", "Current Test", "Score",
+            "Current Month", "Current Period", "This Month", "Par Value Ratio", "OC Ratio", "IC Ratio",
+            "Interest Coverage Ratio", "Overcollateralization Ratio", "Coverage Ratio", "Percentage", "Level",
+        ),
+    ),
+    Field(
+        "trigger", "number",
+        aliases=(
+            "Threshold", "Trigger", "Required", "Required Level", "Required Ratio", "Required Value", "Required Result",
+            "Required Minimum", "Required Percentage", "Trigger Level", "Trigger Ratio", "Test Level", "Test Trigger",
+            "Limit", "Limits", "Minimum", "Maximum", "Min", "Max", "Min/Max", "Minimum/Maximum", "Requirement",
+            "Benchmark", "Covenant", "Covenant Level", "Constraint", "OC Trigger", "IC Trigger", "Threshold Level",
+            "Test Threshold", "Minimum Required", "Standard",
+        ),
+    ),
+    Field(
+        "status", "string",
+        aliases=(
+            "Pass/Fail", "Result", "Results", "Status", "Outcome", "Test Result", "Compliance", "In Compliance", "P/F",
+            "Pass", "Passed", "Passing", "Pass/Fail/NA", "Test Status", "Satisfied", "Compliant",
+        ),
+    ),
+)  # fmt: skip
+"""What the columns of a table of published tests are called; what a word means of several is told by the cells."""
 
 AMORTIZATION_SHEETS: Final = frozenset(
     ("amortization", "amortisation", "amortizationschedule", "amortisationschedule", "amortizationschedules")

@@ -108,6 +108,12 @@ class Candidate:
         score = 0 if self.found is None else self.found.score
         return self.has_rows, not self.only_adds, score, self.has_figures, self.sheet.state == "visible"
 
+    @property
+    def has_loans(self) -> bool:
+        """Whether it lists loans, so that no other table is looked for among them."""
+        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        return self.has_rows and not self.refused and not named.isdisjoint(_TELLING)
+
 
 def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""

@@ -15,15 +15,17 @@ from core.portfolio.assemble import Loans, assemble
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.deal import read_amortization, read_deal, read_tranches
+from core.portfolio.deal import read_amortization
 from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
 from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
+from core.portfolio.report.read import read_report
+from core.values import day_of
 
 _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
@@ -36,22 +38,27 @@ NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
 
-def portfolio_from_workbook(book: Workbook, mapping: Mapping | None, as_of: float | None) -> Portfolio:
+def portfolio_from_workbook(
+    book: Workbook, mapping: Mapping | None, as_of: tuple[float, GivenSource] | None
+) -> Portfolio:
     """See `Portfolio.from_workbook`."""
     mapping = mapping or PROFILES["standard_clo"]
-    tranches, tranche_cells = read_tranches(book)
-    deal, deal_cells = read_deal(book)
     rated = candidates(book, mapping)
     holdings = chosen(rated)
-    cells = tranche_cells | deal_cells
+    report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
     if holdings is None:
-        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}")
-        return Portfolio(0, {}, {}, {}, {}, None, tranches, _dated(deal, None, as_of), None, "Holdings", notes, cells)
+        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
+        return Portfolio(
+            0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
+            report.cells, published=report.published,
+        )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
     join_pages(book, mapping, rated, holdings, loans)
-    loans.tranches, loans.deal = tranches, _dated(deal, reader.as_of, as_of)
-    loans.source_cells = cells | loans.source_cells
+    loans.notes.warnings += report.warnings
+    loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
+    loans.published = report.published
+    loans.source_cells = report.cells | loans.source_cells
     return assemble(loans, lambda ids: read_amortization(book, ids))
 
 
@@ -66,13 +73,23 @@ def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holding
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
 
 
-def _dated(deal: Deal, column: float | None, fallback: float | None) -> Deal:
-    """The deal with its as-of day: its own, else the holdings column's, else the caller's."""
+def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+    """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
+    of the holdings, else the day of the file or of its upload, which is told.
+    """
+    if given is not None and given[1] in ("request", "workbook"):
+        return replace(deal, as_of=given[0], as_of_source=given[1])
     if deal.as_of is not None:
-        return replace(deal, as_of_source="file")
+        return deal
     if column is not None:
         return replace(deal, as_of=column, as_of_source="column")
-    return deal if fallback is None else replace(deal, as_of=fallback, as_of_source="upload")
+    if given is None:
+        return deal
+    words = {"modified": "was last changed", "upload": "was uploaded"}[given[1]]
+    notes.warnings.append(
+        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(given[0])} is when it {words}")
+    )
+    return replace(deal, as_of=given[0], as_of_source=given[1])
 
 
 class Reader:

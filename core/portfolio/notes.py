@@ -8,6 +8,9 @@ from typing import Final, Literal
 import msgspec
 
 WARNING_CODES: Final = {
+    "ambiguous_date": "a date could be read with day and month the other way round",
+    "as_of_conflict": "pages say different days",
+    "as_of_footer": "the day stands in a footer only, and may be that of printing",
     "second_loan_sheet": "loans of another sheet were added to the pool",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
@@ -16,6 +19,9 @@ WARNING_CODES: Final = {
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
+    "cash_differs": "two pages differ in an account's balance",
+    "notes_differ": "two pages differ in the balance of a class",
+    "other_currency": "an amount in another currency is not counted",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 

@@ -94,6 +94,7 @@ class Tranches:
     """Subordinated and income notes, which no coverage test counts."""
 
 
+GivenSource = Literal["request", "workbook", "modified", "upload"]
 AsOfSource = Literal["request", "workbook", "file", "column", "modified", "upload"]
 """Who says which day the figures are of: the caller, the workbook's own record, a line of the file, a column of its
 loans; else the day that the file was changed or uploaded stands in."""
@@ -120,6 +121,8 @@ class Deal:
     next_payment: float | None = None
     currency: str | None = None
     """ISO 4217."""
+    reinvestment_oc_trigger: float | None = None
+    """Percent: what the reinvestment or interest diversion test is held to."""
     payment_days: float | None = None
     """Days in the interest period; 0.25 of a year where None."""
     reference_coupon: float | None = None
@@ -197,13 +200,21 @@ class Portfolio:
     """The tests whose results or triggers the file prints, in its order."""
 
     @classmethod
-    def from_workbook(cls, book: Workbook, mapping: Mapping | None = None, *, as_of: float | None = None) -> Portfolio:
-        """The loans of a workbook's holdings sheet, with its Tranches, Deal and Amortization sheets.
+    def from_workbook(
+        cls,
+        book: Workbook,
+        mapping: Mapping | None = None,
+        *,
+        as_of: float | None = None,
+        as_of_source: GivenSource = "upload",
+    ) -> Portfolio:
+        """The loans of a workbook's holdings sheet, with what its other pages say of notes, deal, accounts and tests.
 
-        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) stands in where neither the Deal
-        sheet nor a column says. A workbook without holdings gives no rows, and notes that say so.
+        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) wins over what the file says where
+        its source is "request" or "workbook", and else stands in where nothing of the file says a day. A workbook
+        without holdings gives no rows, and notes that say so.
         """
-        return _readers.from_workbook(book, mapping, as_of)
+        return _readers.from_workbook(book, mapping, None if as_of is None else (as_of, as_of_source))
 
     @classmethod
     def from_columns(
@@ -228,7 +239,7 @@ class Portfolio:
 class Readers(NamedTuple):
     """What reads portfolios: modules that make this one's classes, and so stand above it."""
 
-    from_workbook: Callable[[Workbook, Mapping | None, float | None], Portfolio]
+    from_workbook: Callable[[Workbook, Mapping | None, tuple[float, GivenSource] | None], Portfolio]
     from_columns: Callable[[Dict[str, Any], Tranches | Dict[str, Any] | None, Deal | Dict[str, Any] | None], Portfolio]
 
 

@@ -57,7 +57,7 @@ Severities = NDArray[np.uint8]
 
 
 @dataclass
-class Found:
+class Discrepancies:
     """Discrepancies as columns: rows of the tape and the portfolio (-1: none), field, severity and type as codes."""
 
     tape_rows: list[Rows] = field(default_factory=list)
@@ -143,7 +143,7 @@ def compare(
     threads: Threads,
     *,
     missing_loans: bool,
-) -> Found:
+) -> Discrepancies:
     """Every discrepancy of two matched sides, in no particular order.
 
     Args:
@@ -151,7 +151,7 @@ def compare(
         fields: what both sides have, as `compared_fields` says.
         missing_loans: tell loans without a partner.
     """
-    found = Found()
+    found = Discrepancies()
     rows = matched.differing
     partners = matched.tape_pair[rows]
 
@@ -275,7 +275,7 @@ def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
     return _match.identifier_keys(column.text.offsets, column.text.data, column.codes[rows], kind)
 
 
-def _forget_embedded(tape: Side, book: Side, found: Found) -> None:
+def _forget_embedded(tape: Side, book: Side, found: Discrepancies) -> None:
     """Drop ISINs that differ only as the CUSIPs in them do, which are told already."""
     of_isin = FIELD_CODE["isin"]
     for at, fields in enumerate(found.fields):
@@ -296,7 +296,7 @@ def _forget_embedded(tape: Side, book: Side, found: Found) -> None:
 # ---- loans on one side, and loans that are several -----------------------------------------------------------------
 
 
-def _add_missing(tape: Side, book: Side, matched: Matched, found: Found) -> None:
+def _add_missing(tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
     rows = np.flatnonzero(matched.tape_pair < 0).astype(np.int32)
     nobody = np.full(len(rows), -1, np.int32)
     found.add("missing_loan", "missing_in_internal", rows, nobody, _missing_severities(tape, rows))
@@ -317,7 +317,7 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
     return severities
 
 
-def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, found: Found) -> None:
+def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
     """Positions whose lots disagree; not where both sides have the same from as many lots: nothing hides there."""
     theirs, ours = tape.portfolio.conflicting, book.portfolio.conflicting
     if theirs is not None and theirs.any():
@@ -342,7 +342,7 @@ def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:
     return np.ones(len(rows), np.int32) if lots is None else lots[rows]
 
 
-def _add_shared_keys(matched: Matched, found: Found) -> None:
+def _add_shared_keys(matched: Matched, found: Discrepancies) -> None:
     """Loans whose key several loans of a side share, each once."""
     tape_rows = np.unique(np.concatenate([rows for rows, *_ in matched.shared.tape] or [np.zeros(0, np.int32)]))
     _add_duplicates("duplicates", tape_rows, matched.tape_pair[tape_rows], found)
@@ -352,6 +352,6 @@ def _add_shared_keys(matched: Matched, found: Found) -> None:
     _add_duplicates("duplicates", partners[rest], book_rows[rest], found)
 
 
-def _add_duplicates(name: str, tape_rows: Rows, book_rows: Rows, found: Found) -> None:
+def _add_duplicates(name: str, tape_rows: Rows, book_rows: Rows, found: Discrepancies) -> None:
     severities = np.full(len(tape_rows), _CODE[ALWAYS["duplicate"].severity], np.uint8)
     found.add(name, "duplicate_position", tape_rows, book_rows, severities)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.ratings import SCALE_A, SCALE_B
-from core.reconciliation.compare import Found
-from core.reconciliation.loans import Loans
+from core.reconciliation.compare import Discrepancies
+from core.reconciliation.loans import ComparedLoans
 from core.reconciliation.match import Matched, Rows
 from core.reconciliation.rules import (
     FIELDS,
@@ -66,14 +66,14 @@ class Issues(Sequence[Issue]):
 
     __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
 
-    def __init__(self, tape: Side, book: Side, matched: Matched, found: Found) -> None:
+    def __init__(self, tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
         self._tape, self._book, self._matched = tape, book, matched
         tape_rows, book_rows = _joined(found.tape_rows, np.int32), _joined(found.book_rows, np.int32)
         field, severity = _joined(found.fields, np.uint8), _joined(found.severities, np.uint8)
         # A loan is numbered by its row of the tape, or past these by its row of the portfolio.
         number = np.where(tape_rows >= 0, tape_rows, book_rows.astype(np.int64) + tape.row_count)
         _, first, loan = np.unique(number, return_index=True, return_inverse=True)
-        self._loans = Loans(tape, book, tape_rows[first], book_rows[first])
+        self._loans = ComparedLoans(tape, book, tape_rows[first], book_rows[first])
         order = np.lexsort((field, self._loans.position[loan], severity))
         self._loan: NDArray[np.int64] = loan[order]
         self._field: NDArray[np.uint8] = field[order]

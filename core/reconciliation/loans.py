@@ -24,7 +24,7 @@ _NAMED: Final = len(IDENTIFIERS)
 """In place of an identifier's number: the loan has none, and goes by its borrower's name."""
 
 
-class Loans:
+class ComparedLoans:
     """Loans of a comparison, each a row of the tape, of the portfolio, or of both.
 
     A loan's identifiers are the tape's, else the portfolio's. Loans stand in the order of their keys: first those whose

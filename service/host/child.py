@@ -3,12 +3,13 @@
 Run as a script with the interpreter's own modules only, so it imports nothing of ours.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -79,6 +80,18 @@ def become(uid: int, gid: int, reads_all: int) -> None:
         ):
             raise OSError(ctypes.get_errno(), "the capability to read past the modes of files is refused")
     library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def processes() -> Iterator[tuple[int, list[bytes]]]:
+    """Every process that runs: its number, and what /proc tells of it from its state on (state, parent, group)."""
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            # It may end while it is looked at.
+            with contextlib.suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
+                # The name in parentheses may hold anything, so the fields are counted from its end.
+                fields = file.read().rpartition(b")")[2].split()
+                if fields[0] != b"Z":
+                    yield int(entry), fields
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -109,7 +109,7 @@ def _system_account() -> Account:
             "--shell",
             "/bin/false",
         ]
-        # It fails when another start makes the user at this moment: look again.
+        # It fails where another start of the service makes the user at the same moment: look again.
         done = subprocess.run([useradd, *options, SERVER_USER], capture_output=True, check=False)  # noqa: S603
         if done.returncode != 0:
             time.sleep(0.1)
@@ -177,7 +177,7 @@ def hand_over_files(data_dir: Path, account: Account) -> None:
         with contextlib.suppress(FileExistsError):
             top.mkdir(mode=0o700)
         status = os.lstat(top)
-        if not stat.S_ISDIR(status.st_mode):  # a link here would give away whatever it points to
+        if not stat.S_ISDIR(status.st_mode):  # a link would give the owner's rights on whatever it points to
             raise EmbeddedError(f"{top} is not a folder")
         if status.st_uid != os.geteuid():
             continue
@@ -382,7 +382,7 @@ def reachable(package: Path, parts: Sequence[str], account: Account, store: Path
             _open_tree(draft)
             os.rename(draft, final)
         except OSError:
-            # Another start has made the same copy meanwhile; anything else is told.
+            # Another start of the service may have made the same copy meanwhile; any other fault is raised.
             shutil.rmtree(draft, ignore_errors=True)
             if not final.is_dir():
                 raise

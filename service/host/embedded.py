@@ -11,13 +11,13 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from service.host.child import Account, bound
+from service.host.child import Account, bound, processes
 from service.host.data_folder import (
     PROGRAM_NAMES,
     EmbeddedError,
@@ -126,7 +126,7 @@ class Embedded:
             argv=postgres_command(programs.postgres, postgres_dir, sockets, hba, ident),
             folder=postgres_dir,
             log=self.data_dir / "log" / "postgres.log",
-            # The folder's lock is held and no server lives in it: a pid file that is left names a stranger.
+            # The folder's lock is held and no server works in it: a pid file left by a crash may name any process.
             stale=(postgres_socket, Path(f"{postgres_socket}.lock"), postgres_dir / "postmaster.pid"),
             account=account,
             ladder=POSTGRES_LADDER,
@@ -357,7 +357,7 @@ def create_cluster(programs: Programs, folder: Path, account: Account) -> None:
 
 def create_database(url: str) -> None:
     """Make the database `cushion` where it is missing."""
-    import psycopg  # here: its 60 ms pass while the servers come up
+    import psycopg  # imported late: its 60 ms pass while the servers start
 
     try:
         with psycopg.connect(url, autocommit=True) as connection:
@@ -394,24 +394,18 @@ def redis_answers(path: Path) -> bool:
 
 def leading_processes(folder: Path) -> list[int]:
     """The servers at work in `folder` (both make it their working folder), without the children of one of them."""
-    parents = dict(_processes_in(str(folder)))
+    parents = {pid: int(fields[1]) for pid, fields in processes() if _is_server_in(str(folder), pid)}
     return [pid for pid, parent in parents.items() if parent not in parents]
 
 
-def _processes_in(folder: str) -> Iterator[tuple[int, int]]:
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        # A process may end while it is looked at; another user's cannot be ours.
-        with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/{entry}/cwd") != folder:
-                continue
-            program = os.path.basename(os.readlink(f"/proc/{entry}/exe")).removesuffix(" (deleted)")
-            if program in PROGRAM_NAMES:
-                # The name in parentheses may hold anything, so the fields are counted from its end: state, parent.
-                fields = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()
-                if fields[0] != b"Z":
-                    yield int(entry), int(fields[1])
+def _is_server_in(folder: str, pid: int) -> bool:
+    try:
+        if os.readlink(f"/proc/{pid}/cwd") != folder:
+            return False
+        program = os.path.basename(os.readlink(f"/proc/{pid}/exe")).removesuffix(" (deleted)")
+    except OSError:  # it has ended, or is another user's and so none of ours
+        return False
+    return program in PROGRAM_NAMES
 
 
 def _spawn(

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import psycopg
 
-from service.host.child import Account, bound
+from service.host.child import Account, bound, processes
 from service.host.data_folder import HOME, EmbeddedError, app_account, hand_over_files, open_data_dir
 from service.host.embedded import Embedded
 from service.platform.config import ConfigError, Settings
@@ -396,14 +396,7 @@ def _end_group(popen: subprocess.Popen[bytes]) -> None:
 
 def _group_works(group: int) -> bool:
     """Whether a process of the group still runs; killpg would count the dead that nobody has collected, too."""
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                # Behind the name in parentheses: state, parent, process group.
-                fields = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()
-                if fields[0] != b"Z" and int(fields[2]) == group:
-                    return True
-    return False
+    return any(int(fields[2]) == group for _, fields in processes())
 
 
 def _with_port(plan: Plan) -> Plan:

@@ -18,6 +18,7 @@ from service.platform.data.database import Transaction
 CALLS = "calls"
 """The name of the amount that every counted request adds one to."""
 HOUSEHOLD_BITS = 64
+"""The first bits of an IPv6 address, which all addresses of one customer share."""
 MAPPED_BITS = 96
 """An IPv4 address as IPv6 is ::ffff:0:0/96 and the four octets."""
 ADDRESS_CHARACTERS_MAX = 45
@@ -144,7 +145,7 @@ class Verdict(NamedTuple):
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
     """An IP address, IPv4 as such however a socket for both kinds spells it; None for what is none."""
-    return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # what is not kept costs no memory
+    return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # a long text is never cached
 
 
 @lru_cache(maxsize=4096)

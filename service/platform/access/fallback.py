@@ -33,7 +33,7 @@ MOST_REMEMBERED = 100_000
 """Windows, and buckets, of a process; past that the longest untouched begins anew."""
 
 SYSTEM = "system"
-"""Whose bucket the deployment's own key draws from."""
+"""The name of the token bucket of the deployment's own key."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -156,7 +156,7 @@ class Fallback:
     def take_owed(self) -> Owed:
         """What was counted here, for Redis to have; from here on it is no longer this process's."""
         owed, self._owed = self._owed, Owed({}, {})
-        self._amounts.clear()  # they will be part of what PostgreSQL has
+        self._amounts.clear()  # PostgreSQL's totals will soon include what was counted here
         return owed
 
     def give_back(self, owed: Owed) -> None:
@@ -200,7 +200,7 @@ class Fallback:
         tokens, retry_after = 0.0, 0
         if figures is not None:
             minute, day = Window(f"minute:{subject}", figures.per_minute, 60), Window(f"day:{subject}", -1, 86_400)
-            bounds.append(minute)  # the last one is told
+            bounds.append(minute)  # the headers of the answer are about the last one
             if figures.per_day >= 0:
                 bounds.insert(0, day._replace(most=figures.per_day))
             tokens = self._filled(subject, figures)

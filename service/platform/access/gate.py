@@ -37,7 +37,7 @@ from service.platform.data.pipeline import Pipeline
 from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Unavailable
 
-# A window's number is the server's to say, as when it was counted.
+# Redis numbers the windows by its own clock, as gate.lua does when it counts.
 _FORGIVE = """
 local name = KEYS[1] .. ':' .. math.floor(tonumber(redis.call('TIME')[1]) / tonumber(ARGV[1]))
 if tonumber(redis.call('GET', name) or '0') > 0 then redis.call('DECR', name) end
@@ -139,7 +139,7 @@ class Gate:
         )
 
     async def _forgive(self, window: Window) -> None:
-        evaluate: Any = self._redis.eval  # its hints know text only
+        evaluate: Any = self._redis.eval  # the library's type hints allow arguments of text only
         await evaluate(_FORGIVE, 1, f"cushion:window:{window.name}", window.seconds)
 
     async def _ask(
@@ -251,7 +251,7 @@ class Gate:
     # Redis back -------------------------------------------------------------------------------------------------------
 
     async def _hand_over(self) -> bool:
-        """Add to Redis's totals what was counted here; where an answer is lost on its way, it is added twice."""
+        """Add to Redis's totals what was counted here. Where Redis's answer is lost on its way it is added twice."""
         owed = self._fallback.take_owed()
         if not any(owed):
             return False

@@ -94,9 +94,8 @@ class Revocations:
         """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
         async with self._database.transaction() as tx:
             rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
-        async with self._redis.pipeline(
-            transaction=True
-        ) as pipe:  # a flush in the midst must not spare the marker alone
+        # In one transaction: a flush half-way would leave a marker that promises revocations which are gone.
+        async with self._redis.pipeline(transaction=True) as pipe:
             for row in rows:
                 _copy(pipe, row.kind, row.subject, row.generation, row.seconds_left)
             pipe.set(MARKER, "loaded", ex=MARKER_SECONDS)

@@ -19,12 +19,13 @@ from service.platform.data.caller_cache import KEY_USAGE_CHANGED, USAGE_CHANGED
 from service.platform.http.problem import Problem
 
 USAGE_SECONDS = 1.0
-"""Between two write-backs: what a Redis that loses everything may take with it."""
+"""Between two write-backs: a Redis that loses everything loses the counts of so long a time."""
 BATCH = 500
 """Tenants, or keys, of one statement."""
 
-# A mark goes once PostgreSQL has the very totals that stand there; what rose in between keeps it. Where PostgreSQL had
-# more than was written, Redis came back with an older file, and what it has counted since is put on top.
+# An entry's mark is removed once PostgreSQL holds its present totals; where one rose meanwhile the mark stays. Where
+# PostgreSQL holds more than was written, Redis came back with an older file: it gets PostgreSQL's figure, and what it
+# counted since the write on top.
 _SETTLE = """
 for _, entry in ipairs(cjson.decode(ARGV[1])) do
   local settled = redis.call('HLEN', entry.name) == entry.fields

@@ -109,27 +109,27 @@ class Route:
     access: Access
     status: int
     errors: tuple[type[Problem], ...]
-    also: dict[int, Any]
+    also: dict[int, Any] = field(default_factory=dict)
     """Answers besides the success that are no refusals: their types by status."""
-    event: str | None
-    streamed: bool
+    event: str | None = None
+    streamed: bool = False
     """The event goes through the stream that a worker drains, not into the request's transaction."""
-    windows: Windows | None
-    metered: Metered | None
-    body_bytes: Callable[[Settings], int] | None
+    windows: Windows | None = None
+    metered: Metered | None = None
+    body_bytes: Callable[[Settings], int] | None = None
     """Most bytes of a request body, from the settings; None: the figure of every other route."""
     tag: str
-    media_type: str
+    media_type: str = "application/json"
     """Of a successful answer."""
-    also_media: tuple[str, ...]
+    also_media: tuple[str, ...] = ()
     """Other media types that a query may ask it in."""
-    limited: bool
+    limited: bool = True
     """False for the views that no limit concerns."""
     essential: bool
     """Answered while memory is short, too."""
-    enrolling: bool
+    enrolling: bool = False
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
-    versioned: bool
+    versioned: bool = False
     """The answer tells the record's version as its ETag, and a change heeds If-Match."""
     parameters: dict[str, type]
     """Path parameters by name."""
@@ -193,18 +193,10 @@ class Area:
         access: Access | None = None,
         status: int | None = None,
         errors: Sequence[type[Problem]] = (),
-        also: dict[int, Any] | None = None,
-        event: str | None = None,
-        streamed: bool = False,
-        windows: Windows | None = None,
-        metered: Metered | None = None,
-        body_bytes: Callable[[Settings], int] | None = None,
-        media_type: str = "application/json",
-        also_media: Sequence[str] = (),
-        limited: bool = True,
-        enrolling: bool = False,
-        versioned: bool = False,
+        **row: Any,
     ) -> Callable[[Handler], Handler]:
+        """A row; what is not named here are columns of `Route` under the same names."""
+
         def declare(handler: Handler) -> Handler:
             where = f"{method} {self.prefix}{path}"
             assert handler.__doc__, f"{where} has no description"
@@ -218,35 +210,25 @@ class Area:
             assert not extra, f"{where}: nothing gives {extra}"
             assert access or self.scope, f"{where} says nothing of its access"
             success = status or (204 if answer in (None, type(None)) else 200)
-            assert success not in (also or {}), f"{where}: {success} is the success"
-            self.routes.append(
-                Route(
-                    method=method,
-                    path=self.prefix + path,
-                    handler=handler,
-                    access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
-                    status=success,
-                    errors=(*errors, metered[1]) if metered else tuple(errors),
-                    also=dict(also or {}),
-                    event=event,
-                    streamed=streamed,
-                    windows=windows,
-                    metered=metered,
-                    body_bytes=body_bytes,
-                    tag=self.tag,
-                    media_type=media_type,
-                    also_media=tuple(also_media),
-                    limited=limited,
-                    essential=self.essential or not limited,
-                    enrolling=enrolling,
-                    versioned=versioned,
-                    parameters=parameters,
-                    query=hints.get("query"),
-                    body=hints.get("body"),
-                    form=hints.get("form"),
-                    answer=_stated(answer),
-                )
+            metered: Metered | None = row.get("metered")
+            route = Route(
+                method=method,
+                path=self.prefix + path,
+                handler=handler,
+                access=access or f"{self.scope}:{'read' if method == 'GET' else 'write'}",
+                status=success,
+                errors=(*errors, metered[1]) if metered else tuple(errors),
+                tag=self.tag,
+                essential=self.essential or not row.get("limited", True),
+                parameters=parameters,
+                query=hints.get("query"),
+                body=hints.get("body"),
+                form=hints.get("form"),
+                answer=_stated(answer),
+                **row,
             )
+            assert success not in route.also, f"{where}: {success} is the success"
+            self.routes.append(route)
             return handler
 
         return declare

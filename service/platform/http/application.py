@@ -79,7 +79,7 @@ def build(routes: list[Route], lifespan: Any, connections: Connections) -> Starl
 
 
 class _Application(Starlette):
-    """Starlette, asked only where a path has parameters or is nobody's: an endpoint answers for its own faults, and
+    """Starlette, asked only where a path has parameters or no route has it: an endpoint answers for its own faults, and
     passing the layers in front of it costs a small request a tenth of its time."""
 
     literal: dict[str, Resource]
@@ -90,7 +90,7 @@ class _Application(Starlette):
             await super().__call__(scope, receive, send)
             return
         if ENCODED_SLASH.search(scope.get("raw_path") or b""):
-            scope = {**scope, "path": "/%2f"}  # nobody's
+            scope = {**scope, "path": "/%2f"}  # a path that no route has
         scope["app"] = self
         address = scope["address"] = address_of(scope, self.connections.trusted_proxies)
         intake = Intake(scope, receive, send)

@@ -101,10 +101,10 @@ class Binding:
             if name in self._query_lists:
                 values.setdefault(name, []).extend(part.strip() for part in value.split(",") if part.strip())
             elif name in values and name in self._query_names:
-                raise problems.ValidationFailed.at(["query", name], "given twice")  # who read the other one?
-            elif (
-                value.lower() == "null" and name in self._query_names - self._query_texts
-            ):  # msgspec would take it for None
+                # Something in front of the service may have read the other one.
+                raise problems.ValidationFailed.at(["query", name], "given twice")
+            elif value.lower() == "null" and name in self._query_names - self._query_texts:
+                # msgspec would take it for None
                 raise problems.ValidationFailed.at(["query", name], "null is no value")
             else:
                 values[name] = value
@@ -124,9 +124,9 @@ class Binding:
         assert self._decode_body is not None
         if NULL_ESCAPE in raw and NULL_ESCAPE in raw.replace(b"\\\\", b"--"):
             raise problems.ValidationFailed.at(["body"], "null character")
-        if raw.count(b"{") > OBJECTS_MAX:  # texts have few of them
+        if raw.count(b"{") > OBJECTS_MAX:  # braces within texts count too, of which there are few
             raise problems.ValidationFailed.at(["body"], f"more than {OBJECTS_MAX:,} objects")
-        gc.disable()  # nothing here has cycles, and looking for some again and again takes most of the time
+        gc.disable()  # decoded JSON has no cycles, and the collector's search for some takes most of the time
         try:
             return self._decode_body(raw or self._empty)
         except msgspec.ValidationError as error:

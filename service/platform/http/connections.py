@@ -91,13 +91,13 @@ class Connections:
             await asyncio.sleep(WATCH_SECONDS)
             try:
                 for request in self._requests:
-                    # Only what it is seen waiting counts: a process that stood still has itself to blame.
+                    # Counted in looks, not by the clock: while this process stood still nobody could bring it anything.
                     request.wait(WATCH_SECONDS, seconds_max=self._body_seconds, least_bytes=self._body_bytes)
                 if len(os.listdir(OWN_FILES)) > self._share:
                     self._part()
                 else:
                     self._idle.clear()
-            except Exception as error:  # the next look may do better, and without any nobody is safe
+            except Exception as error:  # it goes on: without these looks an address may hold every connection
                 log.error("places.watch_failed", exc_info=error)
 
     def _part(self) -> None:
@@ -152,7 +152,7 @@ def _accepted() -> list[Connection]:
 def _end(file: int, peer: Peer) -> None:
     for own in _opened(file):
         with suppress(OSError):
-            if own.getpeername()[:2] == peer:  # the server may have closed it, and opened another of that number
+            if own.getpeername()[:2] == peer:  # else the server has closed it, and another has its number
                 own.shutdown(socket.SHUT_RDWR)
 
 
@@ -163,7 +163,8 @@ def _opened(file: int) -> Iterator[socket.socket]:
     except OSError:
         return
     try:
-        own = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=handle)  # said, lest it asks the kernel
+        # With its kind, so that the kernel is not asked for it.
+        own = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=handle)
     except OSError:
         os.close(handle)
         return

@@ -31,17 +31,18 @@ class Intake:
         length = headers.get(b"content-length", b"0")
         self._declared = int(length) if length.isdigit() else 0
         self._pending = self._declared > 0 or b"transfer-encoding" in headers
-        self._tells = scope["http_version"].startswith("1")  # later versions close a stream, never the connection
+        # HTTP/2 has no header `connection`: it closes a stream, never the connection.
+        self._tells = scope["http_version"].startswith("1")
         self._receive = receive
         self._send = send
         self.peer: tuple[str, int] = tuple(scope.get("client") or ("", 0))
         self._waiting: asyncio.Task[Any] | None = None
-        """Whose body is waited for."""
+        """The task that waits for the next part of the body."""
         self._waited_seconds = 0.0
         self._arrived_bytes = 0
         """Both since the body last kept up."""
         self._late = ""
-        """What the body failed to keep."""
+        """The rate that the body did not keep up with, for the refusal; empty while it does."""
 
     async def receive(self) -> Message:
         """The next part of the request.
@@ -85,19 +86,21 @@ class Intake:
                 await self._drain()
             if self._pending and self._tells:
                 message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
-            self._pending = False  # nobody reads the rest; what is received from now on is that the caller has left
+            # Nobody reads the rest of the body: what comes from now on is only that the caller has left.
+            self._pending = False
         await self._send(message)
 
     def end(self) -> None:
-        """Let go of the connection: the server ends one whose body is unread when nobody can read it any more.
+        """Let go of the connection: the server closes one with an unread body once nobody refers to its ends any more.
 
-        A refusal and the frames that it went through hold each other, and so this, until the collector comes by.
+        A refusal and the frames of its traceback refer to each other, and so to this object, until the garbage
+        collector runs; therefore the ends are deleted here.
         """
         del self._receive, self._send
 
     async def _drain(self) -> None:
         taken = 0
-        with suppress(TimeoutError, BodyTooSlow):  # the answer that is ready stands
+        with suppress(TimeoutError, BodyTooSlow):  # then the rest stays unread, and the answer that is ready is sent
             async with asyncio.timeout(DRAINED_SECONDS):
                 while self._pending and taken <= DRAINED_BYTES:
                     taken += len((await self.receive()).get("body", b""))

@@ -283,7 +283,7 @@ def _applies(problem: type[Problem], route: Route) -> bool:
         case 429:
             return route.limited and (route.access != "public" or route.windows is not None)
         case 404 | 405 | 409:
-            return False  # a route lists its own
+            return False  # each route lists which of these it gives
         case _:
             return True
 

@@ -125,6 +125,12 @@ def test_only_income_notes() -> None:
     assert built.sheet_trigger("senior_ic") is None
 
 
+def test_a_published_reinvestment_trigger_is_the_diversions_own() -> None:
+    notes = tranches_of([("A", 1.0), ("B", 1.0)], oc={"B": 104.2})
+    assert structure(notes, nan, 0.25).sheet_trigger("diversion") == 104.7
+    assert structure(notes, nan, 0.25, 104.4).sheet_trigger("diversion") == 104.4
+
+
 REPORTED = {"interest_collected": 4_569_271.28, "interest_receivable": 2_680_870.87, "senior_fees": 181_584.12}
 """A published numerator: 7,068,558.03."""
 AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0

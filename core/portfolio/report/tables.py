@@ -1,0 +1,118 @@
+"""Tables of a page: a header of up to three rows that names what a kind of table has, and the rows below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from core.portfolio.cells.parsing import key
+from core.portfolio.fields import Field
+from core.portfolio.layout import header
+from core.portfolio.report.page import Cell, Page
+
+STACK_MAX: Final = 3
+"""Rows that may make up a header."""
+
+TITLE_ROWS: Final = 4
+"""Rows above a header in which its title stands."""
+
+TABLES_MAX: Final = 40
+"""Tables of a kind on one page."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header and the rows below it, down to the next header of the kind."""
+
+    page: Page
+    title: str
+    """What stands above the header, and the sheet's name, as `key` gives them."""
+    columns: dict[str, list[int]]
+    """What the header names -> the columns that could be it, the best first."""
+    headers: dict[int, str]
+    """Column -> its header, rows joined."""
+    rows: Sequence[int]
+    """Rows below the header with a cell."""
+    header_row: int
+    """The lowest row of the header."""
+
+    def cell(self, row: int, name: str) -> Cell:
+        """What stands under the best column of that name."""
+        places = self.columns.get(name)
+        return Cell("") if not places else self.page.cell(row, places[0])
+
+    def magnitude(self, name: str) -> float:
+        """What a column's header, else the title, says its amounts are to be multiplied by."""
+        places = self.columns.get(name)
+        said = header.magnitude(self.headers[places[0]]) if places else 1.0
+        return said if said != 1.0 else _MAGNITUDES.get(next((w for w in _MAGNITUDES if w in self.title), ""), 1.0)
+
+
+_MAGNITUDES: Final = {"in thousands": 1_000.0, "in 000": 1_000.0, "in millions": 1_000_000.0}
+
+
+_Head = tuple[int, int, dict[str, list[int]], dict[int, str]]
+"""The rows of a header from the top one to the lowest one, what it names, and its texts."""
+
+
+class Kind:
+    """A kind of table, by what its headers are called."""
+
+    def __init__(self, fields: tuple[Field, ...], is_one: Callable[[AbstractSet[str]], bool]) -> None:
+        """`is_one`: whether a header that names these is one of the kind."""
+        self.matcher = header.Matcher(fields)
+        self.is_one = is_one
+
+    def find(self, page: Page) -> Iterator[Table]:
+        """The tables of the kind on a page, from the top."""
+        heads: list[_Head] = []
+        below = -1
+        for row in page.rows:
+            if row <= below or len(heads) == TABLES_MAX:
+                continue
+            head = self._best(page, row)
+            if head is not None:
+                # A title above is no part of a header that says as much without it.
+                within = (self._best(page, lower) for lower in range(row + 1, head[1] + 1))
+                head = max([head, *(one for one in within if one is not None)], key=lambda one: (len(one[2]), one[0]))
+                heads.append(head)
+                below = head[1]
+        for at, (top, lowest, columns, headers) in enumerate(heads):
+            end = heads[at + 1][0] if at + 1 < len(heads) else page.rows[-1] + 1
+            rows = [row for row in page.rows if lowest < row < end]
+            yield Table(page, _title(page, top), columns, headers, rows, lowest)
+
+    def _best(self, page: Page, top: int) -> _Head | None:
+        """The header that begins in a row: of most names, then of fewest rows."""
+        best: _Head | None = None
+        headers: dict[int, str] = {}
+        for lowest in range(top, top + STACK_MAX):
+            cells = page.row(lowest)
+            if not cells or any(not cell.text or cell.has_number for cell in cells.values()):
+                break
+            headers = {column: f"{headers.get(column, '')} {cells[column].text if column in cells else ''}".strip()
+                       for column in sorted(headers.keys() | cells.keys())}  # fmt: skip
+            columns = self._columns(headers)
+            if self.is_one(columns.keys()) and (best is None or len(columns) > len(best[2])):
+                best = top, lowest, columns, dict(headers)
+        return best
+
+    def _columns(self, headers: dict[int, str]) -> dict[str, list[int]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for column, text in headers.items():
+            for target, preference, _ in self.matcher.options(text):
+                found.setdefault(target, []).append((preference, column))
+        return {target: [column for _, column in sorted(places)] for target, places in found.items()}
+
+
+def _title(page: Page, top: int) -> str:
+    above = [
+        cell.text
+        for row in range(max(0, top - TITLE_ROWS), top)
+        if len(cells := page.row(row)) <= 2
+        for cell in cells.values()
+        if cell.text and not cell.has_number
+    ]
+    return key(" . ".join((page.sheet.name, *above)))

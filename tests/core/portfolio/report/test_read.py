@@ -1,0 +1,313 @@
+"""Pages in the layouts of several trustees, each with the answers that its rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.files.read import read
+from core.grid.sheet import Workbook
+from core.portfolio.portfolio import Portfolio
+from tests.core.portfolio.conftest import Shown, sheet_from_rows
+from tests.rows import every
+
+REPORT = Path(__file__).parents[4] / "../shared/data/cairn-xvii/report-2024-12-16.xlsx"
+
+HOLDINGS = [
+    ["Issuer Name", "Par Amount", "LoanX ID"],
+    ["Acme Corp", 1_000_000.0, "LX100001"],
+    ["Bolt Inc", 2_000_000.0, "LX100002"],
+]
+
+
+def portfolio(name: str, rows: list[list[Any]], **more: list[list[Any]]) -> Portfolio:
+    """What a page says beside two loans."""
+    formats = ["General"]
+    sheets = {name: rows, "Assets": HOLDINGS, **more}
+    made = tuple(
+        sheet_from_rows(cells, title, index=index, formats=formats)
+        for index, (title, cells) in enumerate(sheets.items())
+    )
+    return Portfolio.from_workbook(Workbook(made, number_formats=tuple(formats)), as_of=5.0)
+
+
+# ---- notes ---------------------------------------------------------------------------------------------------------
+
+PLAIN = [
+    ["Notes", "Original Balance", "Current Balance", "Spread", "Coupon", "Interest"],
+    ["Class A -1 Notes", "256,000,000", "250,000,000", "1.5200%", "6.82458%", "8,881,053.44"],
+    ["Class B -1 Notes", "24,000,000", "24,000,000", "2.0000%", "7.30458%", "891,158.76"],
+    ["Subordinated Notes", "40,000,000", "40,000,000", "N/A", "N/A", "N/A"],
+    ["", "320,000,000.00", "314,000,000.00", "", "", "9,772,212.20"],
+]
+STACKED = [
+    ["Some CLO Ltd"],
+    [None, "Original", "Current", "Coupon", "Note", "Interest"],
+    ["Class", "Balance (000s)", "Balance (000s)", "Spread", "Rate", "Payable (000s)"],
+    ["A-1", 256_000.0, 250_000.0, 152.0, 6.82458, 8_881.05344],
+    ["B-1", 24_000.0, 24_000.0, 200.0, 7.30458, 891.15876],
+    ["Sub", 40_000.0, 40_000.0, None, None, None],
+    ["Total", 320_000.0, 314_000.0],
+]
+FLAT = [
+    ["Deal_Name", "Tranche_Name", "Original_Amount", "Current_Principal", "Coupon", "Spread", "IC_Interest"],
+    ["Some CLO", "Class A-1 Senior Secured Floating Rate Notes due 2036", 256e6, 250e6, 6.82458, 1.52, 8_881_053.44],
+    ["Some CLO", "Class B-1 Senior Secured Floating Rate Notes due 2036", 24e6, 24e6, 7.30458, 2.0, 891_158.76],
+    ["Some CLO", "Subordinated Notes due 2036", 40e6, 40e6, None, None, None],
+]
+MILLIONS = [
+    ["Capital structure"],
+    ["Tranche", "Original Balance ($mm)", "Outstanding Balance ($mm)", "Margin", "Current Rate", "Interest Due ($mm)"],
+    ["Class A-1-R", 256.0, 250.0, Shown(0.0152, "0.00%"), Shown(0.0682458, "0.00%"), 8.88105344],
+    ["Class B-1-R", 24.0, 24.0, Shown(0.02, "0.00%"), Shown(0.0730458, "0.00%"), 0.89115876],
+    [],
+    ["Preference Shares", 40.0, 40.0],
+]
+THOUSANDS = [["Liabilities Summary"], ["All amounts in thousands"], *[[*row] for row in STACKED[1:]]]
+THOUSANDS[3] = ["Class", "Balance", "Balance", "Spread", "Rate", "Payable"]
+
+
+@every("name, rows", [("Executive Summary", PLAIN), ("Note Summary", STACKED), ("LiabOuts", FLAT), ("Bonds", MILLIONS),
+                      ("Class Balances", THOUSANDS), ("Notes", STACKED)])  # fmt: skip
+def test_notes(name: str, rows: list[list[Any]]) -> None:
+    """The same notes in every layout, the balances in units of currency; a total is no class."""
+    tranches = portfolio(name, rows).tranches
+    assert tranches is not None
+    assert [key[0] for key in (one.removeprefix("Class ") for one in tranches.classes)][:2] == ["A", "B"]
+    assert tranches.current_balance.tolist() == pytest.approx([250e6, 24e6, 40e6])
+    assert tranches.original_balance.tolist() == pytest.approx([256e6, 24e6, 40e6])
+    assert np.allclose(tranches.coupon, [6.82458, 7.30458, nan], equal_nan=True)
+    assert np.allclose(tranches.spread, [152, 200, nan], equal_nan=True)
+    assert np.allclose(tranches.interest_due, [8_881_053.44, 891_158.76, nan], equal_nan=True)
+    assert tranches.is_income.tolist() == [False, False, True]
+
+
+def test_pages_fill_each_other_and_their_differences_are_told() -> None:
+    detail = [["Class", "Beginning Balance", "Interest Due"], ["Class A-1", 249e6, 5.0], ["Class B-1", 24e6, 6.0]]
+    found = portfolio("Summary page", [row[:5] for row in PLAIN], Payments=detail)
+    assert found.tranches is not None
+    assert found.tranches.current_balance[0] == 250e6
+    assert found.tranches.interest_due.tolist()[:2] == [5.0, 6.0]
+    assert [one.code for one in found.notes.warnings if one.code == "notes_differ"] == ["notes_differ"]
+
+
+# ---- published tests -----------------------------------------------------------------------------------------------
+
+SUMMARY = [
+    ["Test Description", "Threshold", "Current", "Result"],
+    ["Class A/B Par Value Test", "130.08%", "139.20%", "Passed"],
+    ["Class C Par Value Test", "121.74%", "118.85%", "Failed"],
+    ["Reinvestment Overcollateralisation Test", "104.40%", "108.49%", "Passed"],
+    ["Class A/B Interest Coverage Test", "120.00%", "180.24%", "Passed"],
+    ["Weighted Average Life Test", "7.27", "4.32", "Passed"],
+]
+COMPARED = [
+    ["Class A/B Overcollateralization", "139.20%", ">=", "130.08%", None, "PASS"],
+    ["Class C Overcollateralization", "118.85%", ">=", "121.74%", None, "FAIL"],
+    ["Reinvestment Overcollateralization", "108.49%", ">=", "104.40%", None, "PASS"],
+    ["Class A/B Interest Coverage", "180.24%", ">=", "120.00%", None, "PASS"],
+    ["Weighted Average Life", "4.32", "<=", "7.27", None, "PASS", "4.35"],
+]
+RATIOS = [
+    ["Par Value Tests"],
+    ["Test", "Numerator", "Denominator", "Prior", "Actual", "Trigger", "Cushion", "Result"],
+    ["Class A/B", 400e6, 287e6, 1.39, 1.392, 1.3008, 0.09, "Passed"],
+    ["Class C", 400e6, 310e6, 1.19, 1.1885, 1.2174, -0.03, "Failed"],
+    ["Reinvestment OC", 400e6, 368e6, 1.08, 1.0849, 1.044, 0.04, "Passed"],
+    [],
+    ["Interest Coverage Tests"],
+    ["Test", "Numerator", "Denominator", "Prior", "Actual", "Trigger", "Cushion", "Result"],
+    ["Class A/B", 7e6, 3.9e6, 1.8, 1.8024, 1.2, 0.6, "Passed"],
+    [],
+    ["Collateral Quality Tests"],
+    ["Test", "Actual", "Trigger", "Prior", "Result"],
+    ["Weighted Average Life", 4.32, 7.27, 4.35, "Passed"],
+]
+SECTIONS = [
+    ["Coverage Tests", "Actual", "Required", "Pass/Fail"],
+    ["Overcollateralization Ratio Tests"],
+    ["Class A/B", Shown(1.392, "0.00%"), ">= 130.08%", "Pass"],
+    ["Class C", Shown(1.1885, "0.00%"), ">= 121.74%", "Fail"],
+    ["Interest Diversion Test", Shown(1.0849, "0.00%"), "Min 104.40%", "Pass"],
+    ["Interest Coverage Tests"],
+    ["Class A/B", Shown(1.8024, "0.00%"), "120.00% (min)", "Pass"],
+    ["Collateral Quality Tests"],
+    ["WAL", 4.32, "<= 7.27", "Pass"],
+]
+
+
+@every("rows", [SUMMARY, COMPARED, RATIOS, SECTIONS])
+def test_published_tests(rows: list[list[Any]]) -> None:
+    """Value, trigger and status of every test, coverage in percent; the triggers of a class are those of its notes."""
+    found = portfolio("Tests", rows, Liabilities=PLAIN)
+    assert [(one.value, one.trigger, one.status) for one in found.published] == [
+        (139.2, 130.08, "pass"),
+        (118.85, 121.74, "fail"),
+        (108.49, 104.4, "pass"),
+        (180.24, 120.0, "pass"),
+        (4.32, 7.27, "pass"),
+    ]
+    assert [one.unit for one in found.published] == [*["percent"] * 4, "years"]
+    assert found.tranches is not None
+    assert np.array_equal(found.tranches.oc_trigger, [130.08, 130.08, nan], equal_nan=True)
+    assert np.array_equal(found.tranches.ic_trigger, [120.0, 120.0, nan], equal_nan=True)
+    assert found.deal.reinvestment_oc_trigger == 104.4
+
+
+def test_a_page_of_one_ratio_names_its_classes_only() -> None:
+    rows = [["Class", "Par Value Ratio", "Required Ratio", "Cushion"], ["A/B", "139.20%", "130.08%", "9.12%"]]
+    found = portfolio("Par Value Ratio Detail", rows, Liabilities=PLAIN)
+    assert [(one.name, one.value, one.trigger) for one in found.published] == [("A/B", 139.2, 130.08)]
+    assert found.tranches is not None
+    assert found.tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
+
+
+def test_triggers_of_the_notes_own_table_stay() -> None:
+    notes = [["Class", "Current Balance", "OC Trigger"], ["A", 1.0, None], ["B", 1.0, 1.216]]
+    tranches = portfolio("Tests", SUMMARY, Tranches=notes).tranches
+    assert tranches is not None
+    assert np.array_equal(tranches.oc_trigger, [nan, 121.6], equal_nan=True)
+
+
+# ---- accounts ------------------------------------------------------------------------------------------------------
+
+TRADED = [
+    ["Account Name", "Principal Balance (STLD)", "Interest Balance (STLD)", "Principal Balance (TRD)",
+     "Interest Balance (TRD)"],
+    ["EUR INTEREST ACCOUNT", 0.0, 7.0, 0.0, 9.0],
+    ["EUR PRINCIPAL ACCOUNT", 100.0, 0.0, -5.0, 0.0],
+    ["EUR UNFUNDED REVOLVER RESERVE ACCOUNT", 131.0, 0.0, 131.0, 0.0],
+    ["EUR UNUSED PROCEEDS ACCOUNT", 0.0, 0.0, 0.0, 0.0],
+    ["Total", 231.0, 7.0, 126.0, 9.0],
+]  # fmt: skip
+BALANCES = [
+    ["Account", "Account Number", "Opening Balance", "Closing Balance"],
+    ["Principal Collection Account 1", "4501-22", 1.0, -8.0],
+    ["Principal Collection Account 2", "4501-23", 1.0, 3.0],
+    ["Interest Collection Account", "4501-24", 1.0, 9.0],
+    ["Interest Reserve Account", "4501-25", 1.0, 50.0],
+    ["Expense Reserve Account", "4501-26", 1.0, 60.0],
+    ["Payment Account", "4501-27", 1.0, 70.0],
+    ["Grand Total", None, 6.0, 184.0],
+]
+COLLECTION = [
+    ["Cash Summary"],
+    ["Account Description", "Principal", "Interest"],
+    ["Collection Account", "(5.00)", "9.00"],
+    ["Custodial Account", "100.00", "0.00"],
+]
+WRAPPED = [["Accounts", "Balance"], [None, "($000s)"], ["Principal Account", -0.005], ["Interest Account", 0.009]]
+LABELS = [["Principal Collection Account", "(5.00)"], ["Interest Collection Account", "9.00"]]
+
+
+@every("name, rows", [("Proceeds Account Summary", TRADED), ("Account Balances", BALANCES), ("Cash", COLLECTION),
+                      ("Balances", WRAPPED), ("Executive Summary", LABELS), ("Deal", LABELS)])  # fmt: skip
+def test_accounts(name: str, rows: list[list[Any]]) -> None:
+    """Traded before settled, principal accounts added up, reserves and totals left out."""
+    deal = portfolio(name, rows).deal
+    assert deal.principal_cash == pytest.approx(-5.0)
+    assert deal.interest_collected == pytest.approx(9.0)
+
+
+def test_cash_in_another_currency_is_told_and_not_added_up() -> None:
+    rows = [["Account Name", "Balance"], ["EUR Principal Account", 5.0], ["USD Principal Account", 3.0]]
+    found = portfolio("Accounts page", rows)
+    assert (found.deal.principal_cash, found.deal.currency) == (5.0, "EUR")
+    assert [one.code for one in found.notes.warnings] == ["other_currency", "as_of_stands_in"]
+
+
+def test_a_list_of_movements_is_no_balance() -> None:
+    rows = [["Account Name", "Trade Date", "Transaction", "Amount"], ["Principal Account", None, "Purchase", -5.0]]
+    assert portfolio("Cash detail", rows).deal.principal_cash is None
+
+
+def test_pages_that_differ_in_cash_are_told() -> None:
+    found = portfolio("Executive Summary", [["Principal Collection Account", 4.0]], Cash=BALANCES)
+    assert found.deal.principal_cash == -5.0
+    assert [one.code for one in found.notes.warnings][:1] == ["cash_differs"]
+
+
+# ---- dates ---------------------------------------------------------------------------------------------------------
+
+
+@every(
+    "rows, day, source, codes",
+    [
+        ([["As of:  16/12/2024"]], date(2024, 12, 16), "file", []),
+        ([["As of 03/04/2024"], ["Closing Date", "20/09/2023"]], date(2024, 4, 3), "file", []),
+        ([["As of 03/04/2024"], ["Closing Date", "09/20/2023"]], date(2024, 3, 4), "file", []),
+        ([["As of 03/04/2024"]], date(2024, 3, 4), "file", ["ambiguous_date"]),
+        ([["Monthly Report as of December 16, 2024"]], date(2024, 12, 16), "file", []),
+        ([["Determination Date: 16-Dec-24"], ["Report Date", "18-Dec-24"]], date(2024, 12, 16), "file", []),
+        ([["Calculation Date", date(2024, 12, 16)]], date(2024, 12, 16), "file", []),
+        ([["As of 2024-12-16"], ["As of 2024-12-16"], ["As of 2024-11-15"]], date(2024, 12, 16), "file",
+         ["as_of_conflict"]),
+        ([["x"], ["\u00a9 Some Trustee, 16 December 2024"]], date(2024, 12, 16), "file", ["as_of_footer"]),
+        ([["Ratings as of 2020-01-01"], ["Next Payment: 21/01/2025"]], date(1970, 1, 6), "upload", ["as_of_stands_in"]),
+    ],
+)  # fmt: skip
+def test_as_of(rows: list[list[Any]], day: date, source: str, codes: list[str]) -> None:
+    found = portfolio("Some page", rows)
+    assert found.deal.as_of == (day - date(1970, 1, 1)).days
+    assert found.deal.as_of_source == source
+    assert [one.code for one in found.notes.warnings] == codes
+
+
+def test_a_caller_wins_over_the_file_and_the_file_over_its_column(make_book: Callable[..., Workbook]) -> None:
+    loans = [["Issuer Name", "Par Amount", "LoanX ID", "As Of Date"], ["Acme", 1e6, "LX100001", date(2024, 1, 2)]]
+    book = make_book({"Assets": loans, "Deal": [["As Of Date", date(2024, 12, 16)]]})
+    of = Portfolio.from_workbook
+    assert (of(book).deal.as_of, of(book).deal.as_of_source) == (20073.0, "file")
+    assert of(book, as_of=7.0, as_of_source="modified").deal.as_of_source == "file"
+    assert (of(book, as_of=7.0, as_of_source="request").deal.as_of) == 7.0
+    only = make_book({"Assets": loans})
+    assert of(only, as_of=7.0).deal.as_of_source == "column"
+    assert of(only, as_of=7.0, as_of_source="workbook").deal.as_of_source == "workbook"
+
+
+def test_the_deals_dates() -> None:
+    rows = [
+        ["Next Payment: 21/01/2025"],
+        ["Closing Date:", "20/09/2023"],
+        ["End of Reinvest:", "18/04/2028"],
+        ["Stated Maturity:", "20/10/2036"],
+        ["Deal Currency", "Euro"],
+        ["Waterfall"],
+        ["Principal Proceeds", 5.0],
+    ]
+    deal = portfolio("Executive Summary", rows).deal
+    assert (deal.next_payment, deal.closing_date, deal.reinvestment_end, deal.stated_maturity) == (
+        20109.0,
+        19620.0,
+        21292.0,
+        24399.0,
+    )
+    assert (deal.currency, deal.principal_cash) == ("EUR", None)
+
+
+# ---- a real report -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [REPORT] if REPORT.exists() else [])
+def test_a_real_report(file: Path) -> None:
+    """Cairn XVII as delivered: notes, accounts, dates and all fifteen tests of its summary."""
+    found = Portfolio.from_workbook(read(file))
+    deal, tranches = found.deal, found.tranches
+    assert tranches is not None
+    assert tranches.current_balance.tolist() == [248e6, 24.6e6, 15e6, 23.1e6, 26.5e6, 17.2e6, 14.6e6, 35.1e6]
+    assert tranches.oc_trigger.tolist()[:7] == [130.08, 130.08, 130.08, 121.74, 112.62, 107.87, 103.9]
+    assert tranches.ic_trigger.tolist()[:5] == [120, 120, 120, 110, 105]
+    assert tranches.interest_due.tolist()[0] == 3_277_457.78
+    assert (deal.principal_cash, deal.interest_collected) == (-5_747_614.46, 4_569_271.28)
+    assert (deal.as_of, deal.as_of_source, deal.next_payment) == (20073.0, "file", 20109.0)
+    assert (deal.currency, deal.reinvestment_oc_trigger) == ("EUR", 104.4)
+    assert len(found.published) == 15
+    wal = found.published[-1]
+    assert (wal.name, wal.value, wal.trigger, wal.unit) == ("Weighted Average Life Test", 4.32, 7.27, "years")
+    assert {one.code for one in found.notes.warnings} == {"page_total_differs", "page_joined_by_name"}
