@@ -1,8 +1,8 @@
 """A deal's monthly report in the manner of two trustees: a workbook of pages, or an archive of flat files.
 
-The loans' fields stand on many pages, as real reports have them, with the habits that a reader must see through: stacked
-headers, the day above the header or in a footer, one column of mixed identifiers, masked ratings, totals without a word,
-brackets for negatives, units in headers, decimal commas. A seed decides which habits a report has.
+The loans' fields stand on many pages, as real reports have them, with the habits that a reader must see through:
+stacked headers, the day above the header or in a footer, one column of mixed identifiers, masked ratings, totals
+without a word, brackets for negatives, units in headers, decimal commas. A seed decides which habits a report has.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Loan:
     purchase_price: float | None
     """Of discounted loans alone: the pages of the others do not say it."""
     spread: float | None
-    floor: float
+    floor: float | None
     all_in_rate: float
     recovery_rate: float
     maturity_date: float
@@ -233,7 +233,8 @@ def _loans(deal: GeneratedDeal, chance: Chance) -> tuple[Loan, ...]:
         for loanx, isin, cusip in zip(columns["loanx_id"], columns["isin"], columns["cusip"], strict=True)
     ]
     columns["purchase_price"] = [price if price < DISCOUNTED else None for price in columns["purchase_price"]]
-    columns["spread"] = [None if spread != spread else spread for spread in columns["spread"]]
+    for name in ("spread", "floor"):
+        columns[name] = [None if value != value else value for value in columns[name]]
     names = tuple(Loan.__dataclass_fields__)
     return tuple(Loan(*values) for values in zip(*(columns[name] for name in names), strict=True))
 
@@ -541,8 +542,10 @@ class _Pages:
 
     def tests(self) -> Page:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
-        for one in self.said["published"]:
-            rows.append((one.name, f"{one.trigger:.2f}%", f"{one.value:.2f}%", "Passed" if one.passed else "Failed"))
+        rows += [
+            (one.name, f"{one.trigger:.2f}%", f"{one.value:.2f}%", "Passed" if one.passed else "Failed")
+            for one in self.said["published"]
+        ]
         return self.titled("Test Summary", rows)
 
 

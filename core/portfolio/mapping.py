@@ -31,6 +31,9 @@ _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
+FILES_NAMED: Final = 5
+"""Of the files that were not read, how many a warning names."""
+
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
@@ -46,6 +49,7 @@ def portfolio_from_workbook(
     rated = candidates(book, mapping)
     holdings = chosen(rated)
     report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
+    report.warnings.extend(_unread_files(book))
     if holdings is None:
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
@@ -60,6 +64,15 @@ def portfolio_from_workbook(
     loans.published = report.published
     loans.source_cells = report.cells | loans.source_cells
     return assemble(loans, lambda ids: read_amortization(book, ids))
+
+
+def _unread_files(book: Workbook) -> list[DataWarning]:
+    """That files of an archive were left out, the first of them by name."""
+    if not book.left_out:
+        return []
+    count, names = len(book.left_out), ", ".join(repr(name) for name in book.left_out[:FILES_NAMED])
+    more = f" and {count - FILES_NAMED:,} more" if count > FILES_NAMED else ""
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
 
 
 def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:
