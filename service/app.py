@@ -31,12 +31,13 @@ def areas() -> list[Area]:
     from service.auth.routes import area as auth
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
+    from service.deals.routes import area as deals
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
     from service.reconciliation.routes import area as reconciliation
     from service.workbooks.routes import area as workbooks
 
-    return [calculations, compliance, workbooks, mappings, reconciliation, auth, admin, audit, activity, health]
+    return [calculations, compliance, workbooks, mappings, reconciliation, deals, auth, admin, audit, activity, health]
 
 
 def routes() -> list[Route]:

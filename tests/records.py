@@ -15,7 +15,7 @@ import pytest
 import xlsxwriter
 
 from service.app import routes
-from service.platform.http.api import Route, Upload
+from service.platform.http.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
 
 ROWS = [row for row in routes() if row.path.startswith("/api/")]
@@ -49,7 +49,7 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
 
 ASKED = {"formula": "=A1"}
 """Values of the query fields that a route cannot do without."""
-SENT: dict[str, Any] = {"sample_data": []}
+SENT: dict[str, Any] = {"sample_data": [], "definition": {}}
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
 
@@ -103,6 +103,15 @@ def forbidden(answer: httpx.Response) -> bool:
 BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
 TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
 TEST_ID = "ccc_bucket_pct"
+DEAL: dict[str, Any] = {
+    "name": "Deal",
+    "currency": "EUR",
+    "home_countries": ["IE", "DE"],
+    "closing_date": "2024-01-15",
+    "reinvestment_end": "2028-07-15",
+    "stated_maturity": "2036-10-15",
+    "next_payment_date": "2026-04-15",
+}
 MAPPING: dict[str, Any] = {
     "name": "Contract",
     "source_type": "custom",
@@ -192,13 +201,28 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "description": "of March",
             "mapping_id": made["mapping_id"],
             "stream_key": "deal:internal:one",
+            "deal_id": made["deal_id"],
+            "as_of": "2026-03-31",
         },
         "PATCH /api/v1/workbooks/{workbook_id}": {
             "name": "Loans",
             "description": "of April",
             "mapping_id": made["mapping_id"],
             "stream_key": "deal:internal:one",
+            "deal_id": made["deal_id"],
+            "as_of": "2026-03-31",
         },
+        "POST /api/v1/deals": DEAL | {"mapping_id": made["mapping_id"], "stream_key": f"deal:internal:{fresh}"},
+        "PATCH /api/v1/deals/{deal_id}": {
+            "name": "Deal",
+            "stream_key": f"deal:internal:{fresh}",
+            "currency": "EUR",
+            "home_countries": ["IE"],
+            "next_payment_date": "2026-04-20",
+            "mapping_id": made["mapping_id"],
+        },
+        "POST /api/v1/deals/{deal_id}/files": {"name": "March", "description": "of March", "as_of": "2026-03-31"},
+        "PUT /api/v1/deals/{deal_id}/definition": {"definition": {"name": "Deal"}, "change_notes": "the first"},
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",
@@ -252,7 +276,7 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
         return caller.http.request(row.method, path, **({} if row.body is None else {"json": body}), **options)
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(row.form)}
     rows = TAPE if "tapes" in row.path else BOOK
-    files = {name: ("file.xlsx", small_book(rows)) for name, kind in fields.items() if kind is Upload}
+    files = {name: ("file.xlsx", small_book(rows)) for name, kind in fields.items() if kind in (Upload, Uploads)}
     return caller.http.request(row.method, path, data=body, files=files or None, **options)
 
 
@@ -268,7 +292,10 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert key.status_code == 201, key.text
     mapping = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"Contract {uuid4().hex[:12]}"})
     assert mapping.status_code == 201, mapping.text
+    deal = owner.post("/api/v1/deals", json=DEAL)
+    assert deal.status_code == 201, deal.text
     return {
+        "deal_id": deal.json()["id"],
         "workbook_id": workbook["id"],
         "sheet_name": "Loans",
         "ref": "A1",

@@ -84,7 +84,7 @@ def portfolio(loans: int) -> Portfolio:
             "is_defaulted": some(0.006),
             "cov_lite": some(0.45),
             "is_dip": some(0.003),
-            "is_pik": some(0.005),
+            "is_deferring": some(0.005),
             "is_fixed": some(0.012),
         },
         {"rating_agency_a": rank_a, "rating_agency_b": rank_b, "rating_agency_c": rank_c},
@@ -167,11 +167,11 @@ def polars_figures(book: Portfolio, table: pl.DataFrame) -> Figures:
     rank = pl.when(a > 0).then(a).when(b > 0).then(b).otherwise(rank_c)
     unrated = (a == 0) & (b == 0) & (rank_c == 0)
     kind = pl.when(c("is_dip") == 1).then(50.0).when(c("lien") == 1).then(45.0).otherwise(35.0)
-    fixed, deferring = c("is_fixed") == 1, c("is_pik") == 1
+    fixed, deferring = c("is_fixed") == 1, c("is_deferring") == 1
     discount = pl.when(fixed).then(
         (c("purchase_price") < 75) & ((c("price") < 85) | c("price").is_null())
     ).otherwise((c("purchase_price") < 80) & ((c("price") < 90) | c("price").is_null()))  # fmt: skip
-    carried = pl.coalesce(pl.min_horizontal("price", "recovery_rate"), kind).clip(0, 100)
+    carried = pl.min_horizontal("price", pl.coalesce(c("recovery_rate"), kind)).clip(0, 100)
     value = pl.min_horizontal(
         pl.when(discount).then(c("purchase_price")).otherwise(100.0), pl.when(deferring).then(carried).otherwise(100.0)
     )
@@ -237,18 +237,18 @@ def numpy_figures(book: Portfolio) -> Figures:
     priced, fixed, floating = ~np.isnan(price), f["is_fixed"] == 1, f["is_fixed"] == 0
     kind = np.where(f["is_dip"] == 1, 50.0, np.where(book.lien == 1, 45.0, 35.0))
     recovery = n["recovery_rate"]
-    low = np.flatnonzero((bought < 80) | (f["is_pik"] == 1) | bad)
+    low = np.flatnonzero((bought < 80) | (f["is_deferring"] == 1) | bad)
 
     def carried(rows: NDArray[Any]) -> NDArray[np.float64]:
-        least = np.fmin(price[rows], recovery[rows])
-        percent: NDArray[np.float64] = np.where(np.isnan(least), kind[rows], least).clip(0, 100)
+        assumed = np.where(np.isnan(recovery[rows]), kind[rows], recovery[rows])
+        percent: NDArray[np.float64] = np.fmin(price[rows], assumed).clip(0, 100)
         return percent
 
     line, release = np.where(fixed[low], 75, 80), np.where(fixed[low], 85, 90)
     discount = (bought[low] < line) & ~(price[low] >= release)
     value = np.full(book.row_count, 100.0)
     value[low] = np.minimum(
-        np.where(discount, bought[low], 100.0), np.where(f["is_pik"][low] == 1, carried(low), 100.0)
+        np.where(discount, bought[low], 100.0), np.where(f["is_deferring"][low] == 1, carried(low), 100.0)
     )
     defaulted = np.flatnonzero(bad)
     country = book.names["country"].codes
@@ -265,7 +265,7 @@ def numpy_figures(book: Portfolio) -> Figures:
         "fixed": w[fixed].sum(),
         "recovery": w @ np.where(np.isnan(recovery), kind, recovery),
         "low_haircut": (w[low] * (1 - value[low] / 100)).sum(),
-        "interest": w @ np.where(f["is_pik"] == 1, 0.0, rate),
+        "interest": w @ np.where(f["is_deferring"] == 1, 0.0, rate),
         "spread": (w * floating) @ (spread + np.maximum(n["floor"] - BASE_RATE, 0) * 100),
         "years": w @ np.maximum(n["maturity_date"] - AS_OF, 0) / 365.25,
         "foreign": w[country != 0].sum(),

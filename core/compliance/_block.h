@@ -29,6 +29,7 @@
 
 /* Rating ranks, as in core.portfolio.ratings. */
 #define CCC_RANK 17
+#define WORST_RANK 22 /* above it, in the deal's own column: no rating is known, and the CCC buckets have not the row */
 
 /* Compiled a second time for processors with 256-bit vectors, chosen when the module is loaded. No fused operations: both
    give the same bits. */
@@ -174,7 +175,7 @@ WIDE static rows_t find_weights(
 
 /* For each row its rank for the rating factor (A's, else B's, else C's, else the deal's own), from bit 4 up; bit 3: that is
    B's or C's; bits 0 to 2: the row is in the CCC bucket of A, B, C. A row that no agency rates is in all of them, unless
-   the deal's own rating is better; `buckets` has these three alone. Returns the worst rank. */
+   the deal's own rating is better, or above WORST_RANK; `buckets` has these three alone. Returns the worst rank. */
 WIDE static uint8_t find_cells(
     const uint8_t* restrict a, const uint8_t* restrict b, const uint8_t* restrict c, const uint8_t* restrict own,
     rows_t rows, uint16_t* restrict cell, uint8_t* restrict buckets
@@ -182,7 +183,7 @@ WIDE static uint8_t find_cells(
     uint8_t worst = 0;
     for (rows_t i = 0; i < rows; i++) {
         uint8_t agencies = a[i] | b[i] | c[i], rank = c[i] ? c[i] : own[i];
-        uint8_t nobody = own[i] == 0 || own[i] >= CCC_RANK ? 7 : 0;
+        uint8_t nobody = own[i] == 0 || (own[i] >= CCC_RANK && own[i] <= WORST_RANK) ? 7 : 0;
         uint8_t bits = (uint8_t)((a[i] >= CCC_RANK) | (b[i] >= CCC_RANK) << 1 | (c[i] >= CCC_RANK) << 2);
         uint8_t derived = a[i] == 0 && agencies != 0 ? 8 : 0;
         rank = b[i] ? b[i] : rank;

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+
 from core.compliance.kernels import rounded
+from core.definition.definition import InterestCoverage, NoteClass
 from core.portfolio.portfolio import Deal, Tranches
 from core.remembered import remembered
 
@@ -21,9 +24,6 @@ DEFAULT_IC_TRIGGERS: Final = {"A": 120.0, "B": 120.0, "C": 115.0, "D": 110.0, "E
 
 DIVERSION_STEP: Final = 0.50
 """Percent points by which the interest diversion test stands above the junior OC trigger."""
-
-SENIOR_FEE_RATE: Final = 0.0020
-"""Senior fees a year, as a fraction of the collateral principal amount, where the deal gives no amount."""
 
 DAYS_IN_INTEREST_YEAR: Final = 360.0
 """Floating-rate interest is counted actual/360."""
@@ -139,7 +139,7 @@ def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterato
             rank,
             Group(
                 name,
-                _letter(name),
+                letter_of(name),
                 balance + deferred if isfinite(deferred) else balance,
                 due if isfinite(due) else None if balance else 0.0,
                 oc_trigger if isfinite(oc_trigger) else None,
@@ -164,7 +164,7 @@ def _joined(first: Group, second: Group) -> Group:
 
 
 @remembered(4_096)
-def _letter(name: str) -> str:
+def letter_of(name: str) -> str:
     """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
     found = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
     return found[1].upper() if found else ""
@@ -207,7 +207,22 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
-def income(deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa: float) -> dict[str, Any]:
+def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
+    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes,
+    under their own."""
+    if not tested:
+        return tranches
+    triggers = {letter_of(one.name.rpartition("/")[2]): (one.oc_trigger, one.ic_trigger) for one in tested}
+    letters = [letter_of(name) for name in tranches.classes]
+    rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
+    oc, ic = (np.array([nan if row[at] is None else row[at] for row in rows], np.float64) for at in (0, 1))
+    return replace(tranches, oc_trigger=oc, ic_trigger=ic)
+
+
+def income(
+    deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa: float,
+    rules: InterestCoverage | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
@@ -219,8 +234,16 @@ def income(deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa:
         period_years: the length of a whole period.
         as_of: days since 1970-01-01; NaN where nothing says.
         cpa: the collateral principal amount, from which fees are estimated.
+        rules: what the definition says of interest, fees and hedges.
     """
+    rules = rules or _PLAIN
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
+    if receivable is None:
+        receivable = rules.receivable
+    if rules.interest == "period":
+        collected = None
+    elif rules.interest == "collected_and_period":
+        receivable = yearly * period_years
     days_left = (_known(deal.next_payment) or nan) - as_of
     years, basis = 0.0, "collected and still to be received"
     if collected is None:
@@ -238,7 +261,11 @@ def income(deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa:
         basis = "collected, and estimated for the rest of a whole period"
         estimated = max(0.0, yearly * period_years - collected)
     given = _known(deal.senior_fees)
-    fees = SENIOR_FEE_RATE * cpa * period_years if given is None else given
+    if given is None:
+        given = rules.senior_fees
+    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else given
+    counted = fees if rules.senior_fee_cap is None else min(fees, rules.senior_fee_cap)
+    hedge = rules.hedge_receipts - rules.hedge_payments
     received = 0.0 if collected is None else collected + (receivable or 0.0)
     return {
         "interest_basis": basis,
@@ -246,11 +273,16 @@ def income(deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa:
         **({} if collected is None or receivable is None else {"interest_receivable": receivable}),
         "scheduled_interest": estimated,
         "scheduled_years": years,
-        "senior_fees_basis": f"estimated at {SENIOR_FEE_RATE:.2%} a year" if given is None else "given",
+        "senior_fees_basis": f"estimated at {rules.senior_fee_rate:.2f}% a year" if given is None else "given",
         "senior_fees": fees,
+        **({} if counted == fees else {"senior_fees_counted": counted}),
+        **({"hedge": hedge} if hedge else {}),
         "period_years": period_years,
-        "available": received + estimated - fees,
+        "available": received + estimated + hedge - counted,
     }
+
+
+_PLAIN: Final = InterestCoverage()
 
 
 def _known(amount: float | None) -> float | None:

@@ -47,7 +47,7 @@ class Tally:
     industry_par: NDArray[np.float64]
     """By industry code; the last is blank."""
     par_by_rank: tuple[float, ...]
-    """23 sums, by the rank that gives the rating factor; 0 is unrated."""
+    """25 sums, by the rank that gives the rating factor: 0 is unrated, then the ranks, `MASKED` and `UNBUCKETED`."""
     par_by_bucket: tuple[float, float, float, float]
     """Par rated Caa1/CCC+ or lower by agency A, B, C; then par whose rank is B's or C's."""
     par_by_lien: tuple[float, ...]
@@ -64,6 +64,8 @@ class Tally:
     discount_par: float
     discount_haircut: float
     deferring_haircut: float
+    category_haircut: float
+    """Of loans that another rule carries below par: `carried_at`."""
     coupon_par: float
     coupon_sum: float
     """Fixed loans: sum of par x coupon, percent."""
@@ -98,6 +100,7 @@ def tally(
     lien: NDArray[np.uint8] | None,
     recovery_by_kind: NDArray[np.float64],
     *,
+    rules: tuple[float, ...],
     as_of: float,
     base_rate: float,
     home: int,
@@ -107,8 +110,11 @@ def tally(
 
     The columns are those of `core.portfolio.portfolio.Portfolio`, `row_count` long and contiguous; they may be
     read-only. `recovery_by_kind` (6, 8) gives the recovery rate in percent by notch difference, from -3 to +2, and by
-    lien; `as_of` is in days since 1970 and `base_rate` in percent (NaN where unknown); `home` is the code of the United
-    States (-2: not named).
+    lien; `rules` are those of `core.compliance.conventions.Rules`; `as_of` is in days since 1970 and `base_rate` in
+    percent (NaN where unknown); `home` is the code of the home country (-2: not named). Of `numbers`,
+    `carrying_recovery` stands in for the recovery rate where a loan is carried at it, and `carried_at` is percent of
+    par at which a rule beside the others carries a loan. Of `ranks`, `rating` may have `MASKED` and `UNBUCKETED`, and
+    `default_rank` stands in for agency A's.
 
     Raises:
         ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.

@@ -10,7 +10,7 @@
 import numpy as np
 
 from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.ratings import DEFAULTED, UNBUCKETED
 
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
@@ -82,26 +82,21 @@ cdef extern from "_block.h" nogil:
 cdef enum:
     TOP = 10
     LIENS = 8
-    SAME_NOTCH = 3  # the row of recovery_by_kind without a notch difference
     SHARES = 4  # tables that rows take in turn: adding to one entry row after row waits for the entry to be stored
+    CARRIED_AT_LOWER = 0
+    CARRIED_AT_MARKET = 1
+    CARRIED_AT_NOTHING = 3  # 2 is the recovery alone
     RANKS = 32  # room in a table by rank: _block.h keeps five bits of one
 
 cdef double DAYS_A_YEAR = 365.25
 cdef uint8_t DEFAULTED_RANK = DEFAULTED
 cdef double DEFAULTED_DAYS = DAYS_PAST_DUE_DEFAULTED
 cdef double OVER_30_DAYS = 30.000000000000004  # the least number of days that is more than 30
-cdef double WORTHLESS_YEARS = 3.0  # a default older than that is carried at nothing
+cdef uint8_t WORST_CODE = UNBUCKETED
 cdef double DIP_RECOVERY = 50.0
-cdef double SMALL_US = 150e6
-cdef double SMALL_ELSEWHERE = 250e6
 cdef double QUOTES = 2.0
-cdef double DISCOUNT = 80.0  # bought below, for a floating loan; the fixed one's line is lower
-cdef double DISCOUNT_FIXED = 75.0
-cdef double RELEASE = 90.0  # the price that ends it
-cdef double RELEASE_FIXED = 85.0
-cdef double UNQUOTED_CCC_PRICE = 70.0
 
-FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation")
+FLAGS = ("cov_lite", "is_fixed", "is_dip", "is_current_pay", "is_deferring", "is_long_dated", "participation")
 BUCKETS = ("rating_agency_a", "rating_agency_b", "rating_agency_c")
 
 assert (BLOCK, DIP_KIND) == (1024, 48)  # an array's length must stand here as a number
@@ -111,7 +106,22 @@ cdef double BLANK[1024]
 BLANK[:] = [NAN] * 1024
 
 
+cdef struct Rules:
+    # What a deal's definition decides; percent of par, years, money.
+    double discount  # bought below, for a floating loan
+    double discount_fixed
+    double release  # the price that ends it
+    double release_fixed
+    double worthless_years  # a default older than that is carried at nothing
+    double unquoted_ccc_price
+    double small_home
+    double small_abroad
+    bint defers  # whether a deferring loan is carried like a defaulted one
+    int defaulted_at  # see core.compliance.conventions.DEFAULTED_AT
+
+
 cdef struct Columns:
+    Rules rules
     const double* par
     const double* price
     const double* purchase_price
@@ -120,6 +130,8 @@ cdef struct Columns:
     const double* base_rate
     const double* all_in_rate
     const double* recovery
+    const double* carrying_recovery  # by which defaulted and deferring loans are carried
+    const double* carried_at  # percent of par that a rule beside the others carries a loan at
     const double* maturity
     const double* average_life
     const double* scheduled_life
@@ -134,7 +146,8 @@ cdef struct Columns:
     const uint8_t* defaulted
     const uint8_t* rank[4]  # agencies A, B, C, then the deal's own
     const uint8_t* flag[7]
-    const uint8_t* facility_rank  # agency A's
+    const uint8_t* default_rank  # agency A's, of the borrower's default
+    const uint8_t* facility_rank  # and of the loan
     double recovery_by_kind[49]  # 6 notch differences, from 3 worse to 2 better, by 8 liens; then DIP
     int32_t obligors
     int32_t industries
@@ -156,6 +169,13 @@ cdef struct Block:
     uint16_t cell[1024]
 
 
+cdef enum Category:
+    # Why a row is carried below par before the CCC rule.
+    OTHER_CATEGORY
+    DISCOUNT_CATEGORY
+    DEFERRING_CATEGORY
+
+
 cdef struct Candidate:
     # A row of some CCC bucket: its price (70 where it has none), its par, and percent of par at which it is carried.
     double price
@@ -171,14 +191,14 @@ cdef inline bint _given(double number) noexcept nogil:
     return fabs(number) <= LARGEST
 
 
-cdef inline double _carried(double price, double recovery, double asset_recovery) noexcept nogil:
-    """Percent of par at which a defaulted or deferring loan is carried: the lesser of price and recovery, where one is
-    missing the other, where both are the recovery of its kind; never below nothing or above par."""
-    cdef double value
-    if _given(price):
-        value = recovery if _given(recovery) and recovery < price else price
-    else:
-        value = recovery if _given(recovery) else asset_recovery
+cdef inline double _carried(double price, double recovery, double asset_recovery, int at) noexcept nogil:
+    """Percent of par at which a defaulted or deferring loan is carried: the lesser of price and recovery, which is that of
+    its kind where none is given, or the one of them that `at` says; never below nothing or above par."""
+    cdef double value = recovery if _given(recovery) else asset_recovery
+    if at == CARRIED_AT_NOTHING:
+        return 0.0
+    if _given(price) and (at == CARRIED_AT_MARKET or (at == CARRIED_AT_LOWER and price < value)):
+        value = price
     return min(max(value, 0.0), 100.0)
 
 
@@ -191,13 +211,13 @@ cdef class Tally:
     cdef readonly Py_ssize_t obligor_count
     cdef readonly tuple top_obligors  # codes and par of the ten largest, largest first
     cdef readonly object industry_par  # float64, the last for blank
-    cdef readonly tuple par_by_rank  # 23 sums, by the rank that gives the rating factor
+    cdef readonly tuple par_by_rank  # 25 sums, by the rank that gives the rating factor; see core.portfolio.ratings.MASKED
     cdef readonly tuple par_by_bucket  # 4 sums: the CCC buckets of A, B, C; par whose rank is another agency's than A's
     cdef readonly tuple par_by_lien  # 8 sums
     cdef readonly tuple par_by_flag  # 7 sums
     cdef readonly double recovery_sum, recovery_given
     cdef readonly double priced_par, price_sum, par_below_80, par_below_90
-    cdef readonly double discount_par, discount_haircut, deferring_haircut
+    cdef readonly double discount_par, discount_haircut, deferring_haircut, category_haircut
     cdef readonly double coupon_par, coupon_sum, spread_par, spread_sum, contractual_sum
     cdef readonly double interest_par, interest_sum
     cdef readonly double life_par, life_sum
@@ -263,7 +283,8 @@ cdef class _Source:
 
 def tally(
     Py_ssize_t row_count, dict numbers not None, dict names not None, dict flags not None, dict ranks not None, lien,
-    const double[:, ::1] recovery_by_kind not None, *, double as_of, double base_rate, int32_t home, scheduled_life=None,
+    const double[:, ::1] recovery_by_kind not None, *, rules not None, double as_of, double base_rate, int32_t home,
+    scheduled_life=None,
 ):
     if row_count < 1:
         raise ValueError("a tally needs at least one row")
@@ -287,6 +308,10 @@ def tally(
     columns.base_rate = source.numbers(numbers, "base_rate_level")
     columns.all_in_rate = source.numbers(numbers, "all_in_rate")
     columns.recovery = source.numbers(numbers, "recovery_rate")
+    columns.carrying_recovery = columns.recovery
+    if "carrying_recovery" in numbers:
+        columns.carrying_recovery = source.numbers(numbers, "carrying_recovery")
+    columns.carried_at = source.numbers(numbers, "carried_at")
     columns.maturity = source.numbers(numbers, "maturity_date")
     columns.average_life = source.numbers(numbers, "average_life")
     columns.default_date = source.numbers(numbers, "default_date")
@@ -305,7 +330,11 @@ def tally(
         columns.rank[at] = source.bytes(ranks.get(name), name)
     for at, name in enumerate(FLAGS):
         columns.flag[at] = source.bytes(flags.get(name), name)
+    columns.default_rank = columns.rank[0]
+    if "default_rank" in ranks:
+        columns.default_rank = source.bytes(ranks["default_rank"], "default_rank")
     columns.facility_rank = source.bytes(ranks.get("facility_rating_agency_a"), "facility_rating_agency_a")
+    _read_rules(&columns.rules, rules)
     memcpy(columns.recovery_by_kind, &recovery_by_kind[0, 0], 6 * LIENS * sizeof(double))
     columns.recovery_by_kind[DIP_KIND] = DIP_RECOVERY
     columns.home = home
@@ -322,6 +351,13 @@ def tally(
     self.past_due_par = self.aged_par - self._timely_par
     _rank_obligors(self)
     return self
+
+
+cdef int _read_rules(Rules* rules, given) except -1:
+    rules.discount, rules.discount_fixed, rules.release, rules.release_fixed = given[:4]
+    rules.worthless_years, rules.unquoted_ccc_price, rules.small_home, rules.small_abroad = given[4:8]
+    rules.defers, rules.defaulted_at = given[8:]
+    return 0
 
 
 cdef const int32_t* _names(_Source source, dict names, str name, int32_t* count) except? NULL:
@@ -353,13 +389,13 @@ cdef int _read_tables(Tally self) except -1:
     cdef double lien[LIENS]
     cdef double par
     cdef int share, rank, bits, at
-    if self._worst_rank > DEFAULTED_RANK:
+    if self._worst_rank > WORST_CODE:
         raise ValueError(f"a rating rank is above {DEFAULTED_RANK}")
     ranks[:] = [0.0] * 32
     bucket[:] = [0.0] * 4
     lien[:] = [0.0] * 8
     for share in range(SHARES):
-        for rank in range(DEFAULTED_RANK + 1):
+        for rank in range(WORST_CODE + 1):
             for bits in range(16):
                 par = self._rating_table[share][rank][bits]
                 if par != 0.0:
@@ -372,7 +408,7 @@ cdef int _read_tables(Tally self) except -1:
                 lien[at] += par
                 self._rare_flags[0] += par if bits & COV_LITE else 0.0
                 self._rare_flags[1] += par if bits & FIXED else 0.0
-    self.par_by_rank = tuple([ranks[at] for at in range(DEFAULTED_RANK + 1)])
+    self.par_by_rank = tuple([ranks[at] for at in range(WORST_CODE + 1)])
     self.par_by_bucket = tuple(bucket)
     self.par_by_lien = tuple(lien)
     self.par_by_flag = tuple(self._rare_flags)
@@ -464,20 +500,23 @@ cdef void _add_default(Tally self, Py_ssize_t row, const Columns* columns, uint8
     cdef double par = columns.par[row]
     cdef double dated = columns.default_date[row] if columns.default_date != NULL else NAN
     self.defaulted_par += par
-    if _given(dated) and (columns.as_of - dated) / DAYS_A_YEAR > WORTHLESS_YEARS:
+    if _given(dated) and (columns.as_of - dated) / DAYS_A_YEAR > columns.rules.worthless_years:
         return
-    self.defaulted_carried += par * _carrying(row, columns, flags) / 100.0
+    self.defaulted_carried += par * _carrying(row, columns, flags, columns.rules.defaulted_at) / 100.0
 
 
-cdef double _carrying(Py_ssize_t row, const Columns* columns, uint8_t flags) noexcept nogil:
+cdef double _carrying(Py_ssize_t row, const Columns* columns, uint8_t flags, int at) noexcept nogil:
     """Percent of par of a defaulted or deferring row."""
+    cdef uint8_t kind
+    find_kinds(
+        columns.lien + row if columns.lien != NULL else NOTHING, &flags,
+        columns.default_rank + row if columns.default_rank != NULL else NOTHING,
+        columns.facility_rank + row if columns.facility_rank != NULL else NOTHING, 1, &kind,
+    )
     return _carried(
         columns.price[row] if columns.price != NULL else NAN,
-        columns.recovery[row] if columns.recovery != NULL else NAN,
-        columns.recovery_by_kind[
-            DIP_KIND if flags & DIP
-            else SAME_NOTCH * LIENS + (columns.lien[row] & (LIENS - 1) if columns.lien != NULL else 0)
-        ],
+        columns.carrying_recovery[row] if columns.carrying_recovery != NULL else NAN,
+        columns.recovery_by_kind[kind], at,
     )
 
 
@@ -519,7 +558,7 @@ cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noex
     """Note the rows of the CCC buckets, after the other families, when their columns are in the cache."""
     cdef Candidate* candidate
     cdef Py_ssize_t i, row
-    cdef bint is_discount
+    cdef Category category
     i = next_marked(block.buckets, 7, 0, block.rows)
     while i < block.rows:
         if block.weight[i] > 0.0:
@@ -529,8 +568,8 @@ cdef void _add_candidates(Tally self, Block* block, const Columns* columns) noex
             candidate.par = block.weight[i]
             candidate.buckets = block.buckets[i]
             candidate.is_unpriced = columns.price == NULL or not _given(columns.price[row])
-            candidate.price = UNQUOTED_CCC_PRICE if candidate.is_unpriced else columns.price[row]
-            candidate.value = _value(row, columns, block.flags[i], &is_discount)
+            candidate.price = columns.rules.unquoted_ccc_price if candidate.is_unpriced else columns.price[row]
+            candidate.value = _value(row, columns, block.flags[i], &category)
             self._candidate_count += 1
         i = next_marked(block.buckets, 7, i + 1, block.rows)
 
@@ -562,42 +601,56 @@ cdef inline bint _is_discount(Py_ssize_t row, const Columns* columns, uint8_t fl
     if columns.purchase_price == NULL:
         return False
     bought = columns.purchase_price[row]
-    if not (0.0 <= bought < (DISCOUNT_FIXED if flags & FIXED else DISCOUNT)):
+    if not (0.0 <= bought < (columns.rules.discount_fixed if flags & FIXED else columns.rules.discount)):
         return False
-    return columns.price == NULL or not (LARGEST >= columns.price[row] >= (RELEASE_FIXED if flags & FIXED else RELEASE))
+    return columns.price == NULL or not (
+        LARGEST >= columns.price[row] >= (columns.rules.release_fixed if flags & FIXED else columns.rules.release)
+    )
 
 
-cdef double _value(Py_ssize_t row, const Columns* columns, uint8_t flags, bint* is_discount) noexcept nogil:
+cdef double _value(Py_ssize_t row, const Columns* columns, uint8_t flags, Category* category) noexcept nogil:
     """Percent of par at which a performing row is carried before the CCC rule: the lowest of what applies to it."""
-    cdef double value = 100.0, deferring
-    is_discount[0] = _is_discount(row, columns, flags)
-    if is_discount[0]:
+    cdef double value = 100.0, lower
+    category[0] = OTHER_CATEGORY
+    if _is_discount(row, columns, flags):
         value = columns.purchase_price[row]
-    if flags & DEFERRING:
-        deferring = _carrying(row, columns, flags)
-        if deferring < value:
-            value = deferring
-            is_discount[0] = False
+        category[0] = DISCOUNT_CATEGORY
+    if flags & DEFERRING and columns.rules.defers:
+        lower = _carrying(row, columns, flags, CARRIED_AT_LOWER)
+        if lower < value:
+            value = lower
+            category[0] = DEFERRING_CATEGORY
+    if columns.carried_at != NULL:
+        lower = columns.carried_at[row]
+        if lower < value:
+            value = max(lower, 0.0)
+            category[0] = OTHER_CATEGORY
     return value
 
 
 cdef void _add_carrying(Tally self, Block* block, const Columns* columns) noexcept nogil:
-    """Haircuts of discount obligations and of deferring loans; a row that is both counts once, at the lower value."""
+    """Haircuts of discount obligations, of deferring loans and of those that another rule carries below par; a row that
+    is several of these counts once, at the lowest value."""
     cdef uint8_t* low = block.low
     cdef Py_ssize_t i
-    cdef double haircut
-    cdef bint is_discount
-    if columns.purchase_price == NULL and columns.flag[4] == NULL:
+    cdef double haircut, line = max(columns.rules.discount, columns.rules.discount_fixed)
+    cdef Category category
+    if columns.purchase_price == NULL and columns.flag[4] == NULL and columns.carried_at == NULL:
         return
-    mark_low(_numbers(columns.purchase_price, block), DISCOUNT, block.flags, DEFERRING, block.rows, low)
+    mark_low(_numbers(columns.purchase_price, block), line, block.flags, DEFERRING, block.rows, low)
+    if columns.carried_at != NULL:
+        for i in range(block.rows):
+            low[i] |= columns.carried_at[block.start + i] < 100.0
     i = next_marked(low, 1, 0, block.rows)
     while i < block.rows:
-        haircut = block.weight[i] * (1.0 - _value(block.start + i, columns, block.flags[i], &is_discount) / 100.0)
-        if is_discount:
+        haircut = block.weight[i] * (1.0 - _value(block.start + i, columns, block.flags[i], &category) / 100.0)
+        if category == DISCOUNT_CATEGORY:
             self.discount_par += block.weight[i]
             self.discount_haircut += haircut
-        else:
+        elif category == DEFERRING_CATEGORY:
             self.deferring_haircut += haircut
+        else:
+            self.category_haircut += haircut
         i = next_marked(low, 1, i + 1, block.rows)
 
 
@@ -610,7 +663,7 @@ cdef void _add_recoveries(Tally self, Block* block, const Columns* columns) noex
     """Recovery of each row: its own, else that of its kind."""
     cdef const double* recovery = _numbers(columns.recovery, block)
     cdef const uint8_t* lien = columns.lien + block.start if columns.lien != NULL else NOTHING
-    cdef const uint8_t* rank = columns.rank[0] + block.start if columns.rank[0] != NULL else NOTHING
+    cdef const uint8_t* rank = columns.default_rank + block.start if columns.default_rank != NULL else NOTHING
     cdef const uint8_t* facility = columns.facility_rank + block.start if columns.facility_rank != NULL else NOTHING
     find_kinds(lien, block.flags, rank, facility, block.rows, block.kind)
     add_recoveries(
@@ -653,7 +706,7 @@ cdef void _add_liquidity(Tally self, Block* block, const Columns* columns) noexc
     if columns.country != NULL:
         add_abroad(
             columns.country + block.start, columns.home, _numbers(columns.facility_size, block),
-            SMALL_US, SMALL_ELSEWHERE, block.weight, block.rows,
+            columns.rules.small_home, columns.rules.small_abroad, block.weight, block.rows,
             &self.country_par, &self.foreign_par, &self.sized_par, &self.small_par,
         )
     if columns.quote_depth != NULL:

@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
+from core.compliance.conventions import DEFAULT, Assumed, View, view_of
 from core.compliance.kernels import rounded
+from core.definition.definition import Definition
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Portfolio
-from core.portfolio.ratings import FACTOR, RECOVERY
-
-CCC_ALLOWANCE: Final = 0.075
-"""Share of the collateral principal amount up to which CCC loans are carried at par."""
+from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.ratings import MASKED, RECOVERY, UNBUCKETED
 
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""
 
 REFERENCE_COUPON: Final = 7.0
 """Percent: the reference coupon by which the excess is shown where the deal gives none."""
+
+DAYS_A_YEAR: Final = 365.25
 
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
@@ -46,8 +47,6 @@ def _diversity_scores() -> NDArray[np.float64]:
     )
     return np.round(scores, 4).astype(np.float64)
 
-
-_FACTORS: Final = tuple(FACTOR.tolist())
 
 DIVERSITY_SCORES: Final = _diversity_scores()
 
@@ -76,8 +75,8 @@ class Measured(NamedTuple):
 class Pool:
     """The sums of a portfolio and what several figures share. All money in the deal's currency."""
 
-    def __init__(self, portfolio: Portfolio) -> None:
-        """Walk the portfolio once.
+    def __init__(self, portfolio: Portfolio, definition: Definition | None = None, assumed: Assumed = "value") -> None:
+        """Walk the portfolio once, under the definition's conventions; None for those of the suites.
 
         Raises:
             ValueError: a column is missing its rows, or a code is out of its range (a fault of whoever built it).
@@ -86,28 +85,38 @@ class Pool:
         deal = portfolio.deal
         self.as_of = _finite(deal.as_of, nan)
         self.base_rate = _finite(deal.base_rate, nan)
-        self.cash = _finite(deal.principal_cash, 0.0)
-        days = _finite(deal.payment_days, 0.0)
-        self.period_years = days / coverage.DAYS_IN_INTEREST_YEAR if days > 0 else PERIOD_YEARS
-        countries = portfolio.names.get("country")
+        self.definition = definition or DEFAULT
+        self.figures: dict[str, float] = {}
+        """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.fields: Any = None
+        """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
+        self.view: View = view_of(portfolio, definition, assumed)
+        view = self.view
+        self.cash = _cash(deal.principal_cash, self.definition.conventions.principal_cash)
+        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
         self.tally = kernels.tally(
             portfolio.row_count,
-            portfolio.numbers,
-            portfolio.names,
-            portfolio.flags,
-            portfolio.ranks,
-            portfolio.lien,
+            view.numbers,
+            view.names,
+            view.flags,
+            view.ranks,
+            view.lien,
             _RECOVERY_BY_KIND,
+            rules=view.rules,
             as_of=self.as_of,
             base_rate=self.base_rate,
-            home=countries.values.index("US") if countries is not None and "US" in countries.values else -2,
+            home=view.home,
             scheduled_life=_scheduled_life(portfolio, self.as_of),
         )
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
-        self.divisors = {"cpa": self.cpa, "par": self.par}
-        self.least_divisor = min(self.cpa, self.par)
+        held = self.definition.conventions.defaulted_in_denominator
+        self.denominator = self.cpa
+        if held != "none":
+            self.denominator += self.tally.defaulted_carried if held == "carried" else self.tally.defaulted_par
+        self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
+        self.least_divisor = min(self.divisors.values())
         (
             self.cov_lite_par,
             self.fixed_par,
@@ -119,8 +128,9 @@ class Pool:
         ) = self.tally.par_by_flag
 
     def share(self, par: float) -> float:
-        """Percent of the collateral principal amount; a net short position counts as none."""
-        return max(0.0, par) / self.cpa * 100
+        """Percent of the collateral principal amount, with defaulted loans as the conventions have them; a net short
+        position counts as none."""
+        return max(0.0, par) / self.denominator * 100
 
     def covered(self, par: float) -> float:
         """Percent of performing par; of none, all is covered."""
@@ -130,14 +140,14 @@ class Pool:
     def largest_obligors(self) -> list[dict[str, Any]]:
         """The five largest obligors with their shares."""
         _, codes, par = self.obligors
-        names = self.portfolio.names["obligor"].values
+        names = self.view.names["obligor"].values
         return [self._shown(names[code], amount) for code, amount in zip(codes[:5], par[:5], strict=True)]
 
     @cached_property
     def largest_industries(self) -> list[dict[str, Any]]:
         """The four largest industries with their shares."""
         _, codes, par = self.industries
-        names = self.portfolio.names["industry"].values
+        names = self.view.names["industry"].values
         return [self._shown(names[code], amount) for code, amount in zip(codes, par, strict=True)]
 
     def _shown(self, name: str, par: float) -> dict[str, Any]:
@@ -157,9 +167,20 @@ class Pool:
         """How many named industries have par; codes and par of the four largest; a net short one counts as none."""
         *named, _ = self.tally.industry_par.tolist()
         if not any(named):
-            raise _no_values("industry")
+            raise no_values("industry")
         order = sorted(range(len(named)), key=named.__getitem__, reverse=True)
         return sum(par > 0 for par in named), order[:4], [max(0.0, named[code]) for code in order[:4]]
+
+    @cached_property
+    def by_classification(self) -> dict[str, list[dict[str, Any]]]:
+        """The largest industries of each agency's own classification, under a definition."""
+        found = {}
+        for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
+            if (names := self.view.names.get(field)) is not None:
+                par = np.bincount(names.codes + 1, self.weights, len(names.values) + 1)[1:]
+                order = np.argsort(-par, kind="stable")[:4].tolist()
+                found[field] = [self._shown(names.values[at], float(par[at])) for at in order]
+        return found
 
     @cached_property
     def industry_coverage_pct(self) -> float:
@@ -167,18 +188,27 @@ class Pool:
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
-        """The agency with the greatest bucket (0 for A; the first of equals) and its par."""
-        *buckets, _ = self.tally.par_by_bucket
-        greatest = max(buckets)
-        return buckets.index(greatest), max(0.0, greatest)
+        """The agency with the greatest bucket (0 for A; the first of equals) and its par, of those that count."""
+        buckets = [
+            (self.tally.par_by_bucket["abc".index(agency)], agency)
+            for agency in "abc"
+            if agency in self.definition.par_value.ccc_agencies
+        ]
+        greatest = max(par for par, _ in buckets)
+        return next("abc".index(agency) for par, agency in buckets if par == greatest), max(0.0, greatest)
 
     @cached_property
     def adjustments(self) -> dict[str, float]:
         """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
-        tally = self.tally
+        tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
-        excess = max(0.0, bucket - CCC_ALLOWANCE * self.cpa)
+        excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = kernels.fill_excess(tally, agency, excess, self._identifier) if excess > 0 else (0.0, 0)
+        more = {}
+        if tally.category_haircut:
+            more["long_dated_and_current_pay"] = -tally.category_haircut
+        if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
+            more["purchased_accrued_interest"] = self._performing_sum("purchased_accrued_interest")
         return {
             "collateral_principal_amount": self.cpa,
             "principal_cash": self.cash,
@@ -188,8 +218,33 @@ class Pool:
             "discount_haircut": tally.discount_haircut,
             "deferring_haircut": tally.deferring_haircut,
             "defaulted_carried": tally.defaulted_carried,
-            "adjusted": self.cpa - haircut - tally.discount_haircut - tally.deferring_haircut + tally.defaulted_carried,
+            **more,
+            "adjusted": self.cpa
+            - haircut
+            - tally.discount_haircut
+            - tally.deferring_haircut
+            + tally.defaulted_carried
+            + sum(more.values()),
         }
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """What each loan weighs: its par where it performs, else 0."""
+        par = self.view.numbers["par_value"]
+        return np.where(np.isfinite(par) & ~self.portfolio.defaulted(), par, 0.0)
+
+    def tally_by_industry(self, industries: Names) -> kernels.Tally:
+        """The sums by another column of industries."""
+        view = self.view
+        return kernels.tally(
+            self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
+            {"obligor": view.names["obligor"], "industry": industries},
+            {"is_defaulted": self.portfolio.defaulted().astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
+            rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
+        )  # fmt: skip
+
+    def _performing_sum(self, field: str) -> float:
+        return float(np.nansum(self.portfolio.numbers[field][~self.portfolio.defaulted()]))
 
     def _identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
@@ -205,7 +260,7 @@ class Pool:
         if self.portfolio.tranches is None:
             return None
         return coverage.structure(
-            self.portfolio.tranches,
+            coverage.with_triggers(self.portfolio.tranches, self.definition.classes),
             self.base_rate,
             self.period_years,
             self.portfolio.deal.reinvestment_oc_trigger,
@@ -214,10 +269,10 @@ class Pool:
     @cached_property
     def interest(self) -> dict[str, Any]:
         """What the period brings, how it is known, fees, and `available`: the IC numerator."""
-        deal = self.portfolio.deal
         return coverage.income(
-            deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years, as_of=self.as_of, cpa=self.cpa
-        )
+            self.portfolio.deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years,
+            as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
+        )  # fmt: skip
 
     @cached_property
     def oc_classes(self) -> list[dict[str, Any]]:
@@ -228,6 +283,22 @@ class Pool:
     def ic_classes(self) -> list[dict[str, Any]]:
         assert self.structure is not None
         return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
+
+
+def _cash(cash: float | None, counts: str) -> float:
+    """Principal cash as the conventions count it."""
+    known = _finite(cash, 0.0)
+    return 0.0 if counts == "none" else max(0.0, known) if counts == "positive" else known
+
+
+def _period_years(days: float | None, day_count: str) -> float:
+    """The interest period as a part of a year; a quarter where its days are not known."""
+    known = _finite(days, 0.0)
+    if known <= 0:
+        return PERIOD_YEARS
+    if day_count == "30/360":
+        return round(known / 30.4375) * 30 / coverage.DAYS_IN_INTEREST_YEAR
+    return known / (365.0 if day_count == "actual/365" else coverage.DAYS_IN_INTEREST_YEAR)
 
 
 def _finite(number: float | None, otherwise: float) -> float:
@@ -244,7 +315,7 @@ def _scheduled_life(portfolio: Portfolio, as_of: float) -> NDArray[np.float64] |
     )
 
 
-def _no_values(columns: str) -> Unmeasurable:
+def no_values(columns: str) -> Unmeasurable:
     return Unmeasurable(f"Skipped: required column(s) {columns} has no values")
 
 
@@ -254,25 +325,28 @@ def _no_values(columns: str) -> Unmeasurable:
 def single_obligor(pool: Pool) -> Measured:
     count, _, largest = pool.obligors
     if not count:
-        raise _no_values("borrower_name or issuer_id")
+        raise no_values("borrower_name or issuer_id")
     sixth = pool.share(largest[5]) if count > 5 else 0.0
     extra = {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
-    return Measured(pool.share(largest[0]), largest[0], pool.cpa, pool.obligor_coverage_pct, extra)
+    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, extra)
 
 
 def top_five_obligors(pool: Pool) -> Measured:
     count, _, largest = pool.obligors
     if not count:
-        raise _no_values("borrower_name or issuer_id")
+        raise no_values("borrower_name or issuer_id")
     par, ten = sum(largest[:5]), sum(largest)
     extra = {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(ten))}
-    return Measured(pool.share(par), par, pool.cpa, pool.obligor_coverage_pct, extra)
+    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, extra)
 
 
 def _industry(pool: Pool, place: int) -> Measured:
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
-    return Measured(pool.share(par), par, pool.cpa, pool.industry_coverage_pct, {"industries": pool.largest_industries})
+    extra: dict[str, Any] = {"industries": pool.largest_industries}
+    if pool.by_classification:
+        extra["classifications"] = pool.by_classification
+    return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, extra)
 
 
 def largest_industry(pool: Pool) -> Measured:
@@ -285,7 +359,10 @@ def second_industry(pool: Pool) -> Measured:
 
 def non_senior_secured(pool: Pool) -> Measured:
     by_lien = pool.tally.par_by_lien
-    par = max(0.0, sum(by_lien[Lien.SECOND_LIEN :]))
+    par = sum(by_lien[Lien.SECOND_LIEN :])
+    if pool.definition.ratings.bonds_secured:
+        par -= by_lien[Lien.BOND]
+    par = max(0.0, par)
     extra = {
         "lien_blank_pct": rounded(pool.covered(by_lien[Lien.BLANK])),
         "second_lien_pct": rounded(pool.share(by_lien[Lien.SECOND_LIEN])),
@@ -297,25 +374,25 @@ def non_senior_secured(pool: Pool) -> Measured:
         "long_dated_pct": rounded(pool.share(pool.long_dated_par)),
         "participation_pct": rounded(pool.share(pool.participation_par)),
     }
-    return Measured(pool.share(par), par, pool.cpa, None, extra)
+    return Measured(pool.share(par), par, pool.denominator, None, extra)
 
 
 def cov_lite(pool: Pool) -> Measured:
     par = max(0.0, pool.cov_lite_par)
-    return Measured(pool.share(par), par, pool.cpa)
+    return Measured(pool.share(par), par, pool.denominator)
 
 
 def fixed_rate(pool: Pool) -> Measured:
     par = max(0.0, pool.fixed_par)
-    return Measured(pool.share(par), par, pool.cpa)
+    return Measured(pool.share(par), par, pool.denominator)
 
 
 def foreign_country(pool: Pool) -> Measured:
     tally = pool.tally
     if not tally.country_par:
-        raise _no_values("country")
+        raise no_values("country")
     par = max(0.0, tally.foreign_par)
-    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.country_par))
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par))
 
 
 # Rating
@@ -323,8 +400,13 @@ def foreign_country(pool: Pool) -> Measured:
 
 def _rated_coverage_pct(pool: Pool) -> float:
     if not any(pool.tally.par_by_rank[1:]):
-        raise _no_values("rating")
-    return pool.covered(pool.par - pool.tally.par_by_rank[0])
+        raise no_values("rating")
+    return pool.covered(pool.par - _unrated(pool) - pool.tally.par_by_rank[MASKED])
+
+
+def _unrated(pool: Pool) -> float:
+    """Par that nobody rates."""
+    return pool.tally.par_by_rank[0] + pool.tally.par_by_rank[UNBUCKETED]
 
 
 def ccc_bucket(pool: Pool) -> Measured:
@@ -334,21 +416,32 @@ def ccc_bucket(pool: Pool) -> Measured:
         "agencies": {
             name: rounded(pool.share(amount))
             for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
-            if name in pool.portfolio.ranks
+            if name in pool.view.ranks
         },
-        "unrated_pct": rounded(pool.covered(pool.tally.par_by_rank[0])),
+        "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
-    return Measured(pool.share(par), par, pool.cpa, coverage_pct, extra)
+    if masked := pool.tally.par_by_rank[MASKED]:
+        extra["masked_pct"] = rounded(pool.covered(masked))
+    return Measured(pool.share(par), par, pool.denominator, coverage_pct, extra)
 
 
 def rating_factor(pool: Pool) -> Measured:
     coverage_pct = _rated_coverage_pct(pool)
-    total = sum(par * factor for par, factor in zip(pool.tally.par_by_rank, _FACTORS, strict=True))
+    par, left_out, total = pool.par, 0.0, 0.0
+    for amount, factor in zip(pool.tally.par_by_rank, pool.view.factors, strict=True):
+        if amount and isfinite(factor):
+            total += amount * factor
+        else:
+            left_out += amount
+    if (par := par - left_out) <= 0:
+        raise no_values("rating")
     extra = {
         "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
-        "unrated_pct": rounded(pool.covered(pool.tally.par_by_rank[0])),
+        "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
-    return Measured(total / pool.par, total, pool.par, coverage_pct, extra)
+    if masked := pool.tally.par_by_rank[MASKED]:
+        extra["masked_pct"] = rounded(pool.covered(masked))
+    return Measured(total / par, total, par, coverage_pct, extra)
 
 
 def recovery_rate(pool: Pool) -> Measured:
@@ -356,7 +449,7 @@ def recovery_rate(pool: Pool) -> Measured:
     given_pct = pool.covered(tally.recovery_given)
     coverage_pct = None if portfolio.lien is not None else given_pct
     if coverage_pct == 0.0:
-        raise _no_values("recovery_rate")
+        raise no_values("recovery_rate")
     extra = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
     if portfolio.lien is not None:
         extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
@@ -366,14 +459,14 @@ def recovery_rate(pool: Pool) -> Measured:
 # Coverage
 
 
-def _structure(pool: Pool) -> coverage.Structure:
+def structure_of(pool: Pool) -> coverage.Structure:
     if pool.structure is None or not pool.structure.groups:
         raise Unmeasurable(NO_TRANCHES)
     return pool.structure
 
 
 def _oc(pool: Pool, place: int) -> Measured:
-    structure = _structure(pool)
+    structure = structure_of(pool)
     adjusted, balance = pool.adjustments["adjusted"], structure.balance(structure.oc[place].at)
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
@@ -394,9 +487,9 @@ def senior_oc(pool: Pool) -> Measured:
 
 
 def _ic(pool: Pool, place: int) -> Measured:
-    structure = _structure(pool)
+    structure = structure_of(pool)
     if not pool.tally.interest_par:
-        raise _no_values("all_in_rate or spread")
+        raise no_values("all_in_rate or spread")
     available, due = pool.interest["available"], structure.interest_due(structure.ic[place].at)
     if due is None:
         raise Unmeasurable(UNKNOWN_INTEREST)
@@ -405,9 +498,14 @@ def _ic(pool: Pool, place: int) -> Measured:
     extra = {
         "tested_class": structure.ic[place].name,
         "classes": pool.ic_classes,
-        "income": {name: rounded(said) if isinstance(said, float) else said for name, said in pool.interest.items()},
+        "income": shown_income(pool),
     }
     return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), extra)
+
+
+def shown_income(pool: Pool) -> dict[str, Any]:
+    """The IC numerator in its parts, as results show it."""
+    return {name: rounded(said) if isinstance(said, float) else said for name, said in pool.interest.items()}
 
 
 def junior_ic(pool: Pool) -> Measured:
@@ -427,7 +525,7 @@ def average_life(pool: Pool) -> Measured:
     if not tally.life_par:
         if "maturity_date" in pool.portfolio.numbers and not isfinite(pool.as_of):
             raise Unmeasurable("no as-of date: add one to the Deal sheet")
-        raise _no_values("maturity_date or average_life")
+        raise no_values("maturity_date or average_life")
     if coverage_pct < COVERAGE_LEAST_PCT:
         raise Unmeasurable(
             f"maturity_date or average_life covers {coverage_pct:.2f}% of par, less than {COVERAGE_LEAST_PCT:.0f}%"
@@ -438,12 +536,14 @@ def average_life(pool: Pool) -> Measured:
 
 def average_spread(pool: Pool) -> Measured:
     """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
-    tally, reference = pool.tally, pool.portfolio.deal.reference_coupon
+    tally, reference = pool.tally, pool.definition.conventions.reference_coupon
+    if reference is None:
+        reference = pool.portfolio.deal.reference_coupon
     floating = pool.par - pool.fixed_par
     if floating <= 0:
         raise Unmeasurable("no floating-rate par")
     if tally.spread_par <= 0:
-        raise _no_values("spread or all_in_rate")
+        raise no_values("spread or all_in_rate")
     spread = tally.spread_sum / tally.spread_par / 100
     average_coupon = tally.coupon_sum / tally.coupon_par if tally.coupon_par else None
     measured_against = _finite(reference, REFERENCE_COUPON)
@@ -463,7 +563,7 @@ def average_spread(pool: Pool) -> Measured:
 def diversity_score(pool: Pool) -> Measured:
     count, _, _ = pool.obligors
     if not count:
-        raise _no_values("borrower_name or issuer_id")
+        raise no_values("borrower_name or issuer_id")
     industry_count, _, _ = pool.industries
     average = pool.par / count
     score, units = kernels.diversity(pool.tally, average, DIVERSITY_SCORES)
@@ -484,7 +584,7 @@ def delinquency(pool: Pool) -> Measured:
     # A flag says of every row whether it is defaulted; without one, only the days past due say anything.
     only_days = "is_defaulted" not in portfolio.flags
     if only_days and not tally.aged_par and not tally.defaulted_rows:
-        raise _no_values("days_past_due")
+        raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
     extra = {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
@@ -497,7 +597,7 @@ def delinquency(pool: Pool) -> Measured:
 def _priced(pool: Pool, amount: float, scale: float) -> Measured:
     priced = pool.tally.priced_par
     if not priced:
-        raise _no_values("price")
+        raise no_values("price")
     if priced < 0:
         raise Unmeasurable("priced par is negative")
     share = pool.covered(priced)
@@ -519,19 +619,19 @@ def average_price(pool: Pool) -> Measured:
 def small_facilities(pool: Pool) -> Measured:
     tally = pool.tally
     if not tally.sized_par:
-        raise _no_values("facility_size")
+        raise no_values("facility_size")
     par = max(0.0, tally.small_par)
     blank_pct = rounded(100 - pool.covered(tally.country_par))
     extra: dict[str, Any] = {"country_blank_pct": blank_pct}
     if blank_pct:
         extra["country_blank"] = "held to the line for the US"
-    return Measured(pool.share(par), par, pool.cpa, pool.covered(tally.sized_par), extra)
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), extra)
 
 
 def quoted_depth(pool: Pool) -> Measured:
     tally = pool.tally
     if not tally.depth_par:
-        raise _no_values("quote_depth")
+        raise no_values("quote_depth")
     par = max(0.0, tally.quoted_par)
     # A blank in the column is a depth of 0, so that the figure covers every loan.
     given_pct = rounded(pool.covered(tally.depth_par))

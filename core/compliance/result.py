@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Literal
 
 import msgspec
 
+from core.compliance.kernels import rounded
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
 Direction = Literal["min", "max", "exact"]
+Source = Literal["request", "workbook", "deal", "definition", "sheet", "tenant", "suite"]
+"""Who set a limit, in the order in which they are asked."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -38,6 +41,10 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False)
     cushion: float | None
     cushion_pct: float | None
     message: str
+    threshold_source: Source | None = None
+    low: float | msgspec.UnsetType = msgspec.UNSET
+    """The ends of the figure where masked ratings are taken for a range; left out elsewhere."""
+    high: float | msgspec.UnsetType = msgspec.UNSET
     details: Details | None = None
 
 
@@ -47,6 +54,10 @@ class Skipped(msgspec.Struct, frozen=True):
     test_id: str
     test_name: str
     reason: str
+    current_value: float | msgspec.UnsetType = msgspec.UNSET
+    """Of a test that masked ratings leave open: its figure, and the ends of it; left out elsewhere."""
+    low: float | msgspec.UnsetType = msgspec.UNSET
+    high: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -57,6 +68,26 @@ class Summary(msgspec.Struct, frozen=True):
     failed: int
     warnings: int
     skipped: int
+
+
+WARNINGS_MAX = 50
+"""Warnings of one run, the last of which says how many more there are."""
+
+WARNING_LENGTH_MAX = 400
+"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
+
+
+def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+    """The warnings, each once, cut in number and length."""
+    told = list(dict.fromkeys(warnings))
+    shown = [
+        one if len(one.message) <= WARNING_LENGTH_MAX
+        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
+        for one in told[:WARNINGS_MAX]
+    ]  # fmt: skip
+    if len(told) > WARNINGS_MAX:
+        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
+    return shown
 
 
 class Results(list[TestResult]):
@@ -70,12 +101,19 @@ class Results(list[TestResult]):
         as_of: date | None = None,
         as_of_source: AsOfSource | None = None,
         warnings: Sequence[DataWarning] = (),
+        figures: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
         self.as_of = as_of
         self.as_of_source = as_of_source
-        self.warnings = list(warnings)
+        self.warnings = bounded(warnings)
+        self._figures = figures or {}
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Every figure that was worked out, by test id, those of tests without a limit too; to six decimals."""
+        return {test_id: rounded(value) for test_id, value in self._figures.items()}
 
     @property
     def summary(self) -> Summary:

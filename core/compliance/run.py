@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
-from typing import Any, Final, Literal, NamedTuple
+from datetime import date
+from math import copysign, floor, isfinite
+from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET
+
+from core.compliance import deal_suite
+from core.compliance.conventions import standard_of
 from core.compliance.coverage import TOLERANCE
+from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
-from core.compliance.result import Details, Direction, Results, Skipped, Status, TestResult, Threshold
+from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
+from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import SUITES, TESTS, Suite, Test
+from core.definition.definition import DealTest, Definition
+from core.definition.terms import TOTALS
+from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
-Source = Literal["workbook", "tenant", "sheet", "suite"]
-
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 TOO_LARGE: Final = "the figures are too large to compute with"
+
+STANDARD: Final = (
+    "no definition of the deal was given: the market's standard for {name} is used, as the loans are in euros"
+)
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -34,6 +46,20 @@ class InvalidThreshold(ValueError):
     """A threshold that cannot be a limit."""
 
 
+class Limits(NamedTuple):
+    """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
+
+    first: tuple[tuple[Source, Mapping[str, Threshold]], ...] = ()
+    """Request, workbook, deal; those that set any."""
+    tenant: Mapping[str, Threshold] = _NO_THRESHOLDS
+    definition: Definition | None = None
+    tests: Mapping[str, DealTest] = {}
+    """The definition's tests by id."""
+    day: date | None = None
+    """The as-of day: limits step with it."""
+    reinvestment_end: date | None = None
+
+
 class ResolvedThreshold(NamedTuple):
     """The limit that a test is held to, and who set it. Figures in the test's unit."""
 
@@ -48,8 +74,11 @@ def run_suite(
     suite: str = "standard",
     *,
     test_ids: Iterable[str] | None = None,
+    request_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
     workbook_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
+    deal_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
     tenant_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
+    definition: Definition | None = None,
     include_cushion: bool = True,
     fail_fast: bool = False,
     parallel: bool = True,
@@ -57,43 +86,147 @@ def run_suite(
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
-    Thresholds are looked up by test id: the workbook's own, then the tenant's, then the trigger in the tranche sheet,
-    then the suite's default. One that is not enabled takes its test out of the run. `fail_fast` stops after the first
-    failed test. `parallel` changes nothing: one pass over the rows feeds every test, so there is nothing to spread.
-    No test ids, or an empty list of them, means all.
+    A definition gives its conventions to every suite, and the suite `deal` its tests; without one, a portfolio in euros
+    goes by the European standard, which a warning says. Limits are looked up by test id: the request's, the workbook's,
+    the deal's own thresholds, its definition, the trigger in the tranche sheet, the tenant's, the suite's default; each
+    result says whose it was. (A definition that is a market's standard comes after the tenant.) One that is not enabled
+    takes its test out of the run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass
+    over the rows feeds every test, so there is nothing to spread. No test ids, or an empty list of them, means all; the
+    figures that these need are worked out, too.
+
+    Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
+    test that the two would decide differently is skipped, with both.
 
     Raises:
-        UnknownSuite: no suite has the name.
+        UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
-    tests = _chosen(suite, test_ids)
+    warnings = list(portfolio.notes.warnings)
+    if definition is None and (standard := standard_of(portfolio)) is not None:
+        definition = standard
+        warnings.append(DataWarning("standard_definition", STANDARD.format(name=standard.name)))
+    tests = _chosen(suite, test_ids, definition)
+    wanted = frozenset(test_ids or ())
     results: list[TestResult] = []
     skipped: list[Skipped] = []
+    deal = portfolio.deal
+    day = day_of(deal.as_of)
+    known_end = None if definition is None else definition.conventions.reinvestment_end
+    given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
+        ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
+    )  # fmt: skip
+    limits = Limits(
+        tuple(one for one in given if one[1]),
+        tenant_thresholds,
+        definition,
+        {} if definition is None else {test.id: test for test in definition.tests},
+        day,
+        known_end or day_of(deal.reinvestment_end),
+    )
     present = _present(portfolio)
-    pool = Pool(portfolio) if portfolio.row_count and "par_value" in portfolio.numbers else None
+    pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
+    ends = _ends(portfolio, definition, pool)
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     stopped = False
     for test in tests:
+        is_wanted = not wanted or test.test_id in wanted
         try:
             if stopped:
                 raise Unmeasurable(STOPPED)
-            limit = resolve(test, pool, workbook_thresholds, tenant_thresholds)
+            limit = resolve(test, pool, limits) if suite != "deal" or _has_limit(test, limits) else None
             measured = _measure(test, pool, portfolio, present)
+            low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
         except Unmeasurable as reason:
-            skipped.append(Skipped(test.test_id, test.name, str(reason)))
+            if is_wanted:
+                skipped.append(Skipped(test.test_id, test.name, str(reason)))
             continue
+        if limit is None or not is_wanted:
+            continue
+        rounding = None if definition is None else _decimals(test, limits)
+        if low is not None and high is not None:
+            statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
+            if len({status == "fail" for status in statuses}) > 1:
+                skipped.append(_left_open(test, measured, limit, low, high))
+                continue
         explanation = _details(test, portfolio, measured, limit, rows) if details else None
-        result = _result(test, measured, limit, explanation, include_cushion=include_cushion)
+        result = _result(
+            test, measured, limit, explanation, rounding, include_cushion=include_cushion, low=low, high=high
+        )
         results.append(result)
         stopped = fail_fast and result.status == "fail"
-    deal = portfolio.deal
+    order = {test.id: at for at, test in enumerate(definition.tests)} if suite == "deal" and definition else {}
     return Results(
-        results,
-        skipped,
-        as_of=day_of(deal.as_of),
+        sorted(results, key=lambda result: order[result.test_id]) if order else results,
+        sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
+        as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=portfolio.notes.warnings,
+        warnings=[
+            *warnings,
+            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
+        ],
+        figures=None if pool is None else pool.figures,
     )
+
+
+_LIKE: Final = {
+    "ic": "ic_ratio",
+    "oc": "oc_ratio",
+    "reinvestment_oc": "oc_ratio",
+    "warr": "weighted_average_recovery_rate",
+}
+"""The test of the suites that a measure of a definition is like."""
+
+
+def _ran(results: list[TestResult], limits: Limits) -> set[str]:
+    """The tests that ran, those of a definition under the suites' names, too."""
+    ran = {result.test_id for result in results}
+    measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
+    return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
+
+
+def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:
+    """The portfolio with masked ratings at the best and the worst that they may be; empty where that is no question."""
+    if definition is None or pool is None or not pool.view.has_bounds:
+        return ()
+    return Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
+
+
+def _span(
+    test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
+) -> tuple[float | None, float | None]:
+    """The low and the high end of a figure; None where masked ratings do not move it."""
+    values = [measured.value, *(_measure(test, end, portfolio, present).value for end in ends)]
+    low, high = min(values), max(values)
+    return (low, high) if high - low > TOLERANCE else (None, None)
+
+
+def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float) -> Skipped:
+    reason = f"masked ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
+    return Skipped(test.test_id, test.name, reason, rounded(measured.value), rounded(low), rounded(high))
+
+
+def _has_limit(test: Test, limits: Limits) -> bool:
+    """Whether anybody limits a test of a definition; one without a limit is a figure for others."""
+    own = limits.tests.get(test.test_id)
+    given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
+    return any(test.test_id in one for one in given) or (
+        own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
+    )
+
+
+def _decimals(test: Test, limits: Limits) -> int | None:
+    """The decimals to which a figure is rounded before it is compared; None for all that it has."""
+    if limits.definition is None:
+        return None
+    own = limits.tests.get(test.test_id)
+    if own is not None and own.decimals is not None:
+        return own.decimals
+    if own is not None and own.measure in ("oc", "ic"):
+        for one in limits.definition.classes:
+            decimals = one.oc_decimals if own.measure == "oc" else one.ic_decimals
+            if decimals is not None and own.class_ in (one.name, *one.name.split("/")):
+                return decimals
+    return dict(limits.definition.conventions.decimals).get(test.unit)
 
 
 def suite_named(suite: str) -> Suite:
@@ -107,15 +240,21 @@ def suite_named(suite: str) -> Suite:
     return SUITES[suite]
 
 
-def _chosen(suite: str, test_ids: Iterable[str] | None) -> tuple[Test, ...]:
-    tests = suite_named(suite).tests
+def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
+    if suite == "deal":
+        if definition is None:
+            raise UnknownSuite("the suite deal needs a definition")
+        tests = deal_suite.tests_of(definition)
+    else:
+        tests = suite_named(suite).tests
     wanted = frozenset(test_ids or ())
     if not wanted:
         return tests
     known = frozenset(test.test_id for test in tests)
     if unknown := sorted(wanted - known):
         raise UnknownTest(f"Unknown test in suite {suite}: {', '.join(name[:100] for name in unknown[:5])}")
-    return tuple(test for test in tests if test.test_id in wanted)
+    # The tests of a definition read one another's figures.
+    return tests if suite == "deal" else tuple(test for test in tests if test.test_id in wanted)
 
 
 def check_threshold(
@@ -123,14 +262,18 @@ def check_threshold(
     threshold_value: float,
     threshold_type: Direction | None = None,
     warning_threshold: float | None = None,
+    *,
+    definition: Definition | None = None,
 ) -> None:
-    """Refuse a threshold that no run could use.
+    """Refuse a threshold that no run could use; a definition has tests beside those of the suites.
 
     Raises:
         UnknownTest: no test has the id.
         InvalidThreshold: a figure is not finite, or the warning stands on the wrong side of the limit.
     """
     test = TESTS.get(test_id)
+    if test is None and definition is not None:
+        test = next((one for one in deal_suite.tests_of(definition) if one.test_id == test_id), None)
     if test is None:
         raise UnknownTest(f"Unknown test {test_id[:100]!r}")
     direction = threshold_type or test.threshold_type
@@ -149,24 +292,61 @@ def _warns_first(direction: Direction, limit: float, warning: float) -> bool:
     return warning <= limit if direction == "max" else warning >= limit
 
 
-def resolve(
-    test: Test, pool: Pool | None, workbook: Mapping[str, Threshold], tenant: Mapping[str, Threshold]
-) -> ResolvedThreshold:
+def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     """The limit that applies to a test.
 
     Raises:
-        Unmeasurable: the threshold that applies has taken the test out of runs.
+        Unmeasurable: the threshold that applies has taken the test out of runs, or its matrix needs what is not known.
     """
-    if (threshold := workbook.get(test.test_id)) is not None:
-        return _resolved(test, threshold, "workbook")
-    if (threshold := tenant.get(test.test_id)) is not None:
-        return _resolved(test, threshold, "tenant")
+    for source, thresholds in limits.first:
+        if (threshold := thresholds.get(test.test_id)) is not None:
+            return _resolved(test, threshold, source)
+    is_standard = limits.definition is not None and limits.definition.standard
+    if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
+        return found
     if test.sheet_trigger is not None and pool is not None and pool.structure is not None:
         trigger = pool.structure.sheet_trigger(test.sheet_trigger)
         if trigger is not None:
             warning = _scaled_warning(test, trigger, test.threshold_type)
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
+    if (threshold := limits.tenant.get(test.test_id)) is not None:
+        return _resolved(test, threshold, "tenant")
+    if is_standard and (found := _defined(test, pool, limits)) is not None:
+        return found
     return _DEFAULTS[test.test_id]
+
+
+def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold | None:
+    """The limit that the definition gives: that of its test of this id, or the trigger of the class that is tested."""
+    definition = limits.definition
+    if definition is None:
+        return None
+    own = limits.tests.get(test.test_id)
+    if own is not None and own.matrix is not None:
+        if pool is None:
+            return None
+        matrix = next(one for one in definition.quality.matrices if one.id == own.matrix)
+        assert own.matrix_limit is not None
+        known = frozenset((*(one.id for one in definition.tests), *TOTALS))
+        value = deal_suite.matrix_limit(matrix, pool, known)
+        return ResolvedThreshold(value, own.matrix_limit, own.warning, "definition")
+    if own is not None:
+        limit, level = deal_suite.step_of(own, limits.day, limits.reinvestment_end)
+        if limit is not None:
+            direction: Direction = "max" if own.max is not None else "min"
+            if level is None and test.test_id in TESTS:
+                level = _scaled_warning(TESTS[test.test_id], limit, direction)
+            return ResolvedThreshold(limit, direction, level, "definition")
+    trigger = None
+    if test.sheet_trigger == "diversion" and definition.reinvestment_oc is not None:
+        trigger = definition.reinvestment_oc.trigger
+    elif test.sheet_trigger is not None and definition.classes and pool is not None and pool.structure is not None:
+        trigger = pool.structure.sheet_trigger(test.sheet_trigger)
+    if trigger is None:
+        return None
+    return ResolvedThreshold(
+        trigger, test.threshold_type, _scaled_warning(test, trigger, test.threshold_type), "definition"
+    )
 
 
 _DEFAULTS: Final = {
@@ -188,7 +368,7 @@ def _resolved(test: Test, threshold: Threshold, source: Source) -> ResolvedThres
 
 def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | None:
     """The warning at the default's relative distance from another limit; none for another direction or a limit of 0."""
-    if direction != test.threshold_type or limit == 0.0:
+    if direction != test.threshold_type or limit == 0.0 or test.limit == 0.0 or test.warning == test.limit:
         return None
     warning = limit * (test.warning / test.limit)
     return warning if _warns_first(direction, limit, warning) else None
@@ -233,27 +413,51 @@ def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[s
     measured = test.measure(pool)
     if not isfinite(measured.value):
         raise Unmeasurable(TOO_LARGE)
+    pool.figures[test.test_id] = measured.value
     return measured
 
 
-def _result(
-    test: Test, measured: Measured, limit: ResolvedThreshold, details: Details | None, *, include_cushion: bool
-) -> TestResult:
-    value = measured.value
+def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tuple[float, Status]:
+    """(cushion, status) of a figure, rounded half away from zero before it is compared where the deal says so."""
+    if decimals is not None:
+        value = rounded_half_away(value, decimals)
     cushion = cushion_of(value, limit)
-    status = status_of(value, cushion, limit)
+    return cushion, status_of(value, cushion, limit)
+
+
+def rounded_half_away(value: float, decimals: int) -> float:
+    """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
+    scale = 10.0**decimals
+    return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+def _result(
+    test: Test,
+    measured: Measured,
+    limit: ResolvedThreshold,
+    details: Details | None,
+    decimals: int | None,
+    *,
+    include_cushion: bool,
+    low: float | None,
+    high: float | None,
+) -> TestResult:
+    cushion, status = _judged(measured.value, limit, decimals)
     shown = rounded(cushion) if include_cushion else None
     return TestResult(
         test_id=test.test_id,
         test_name=test.name,
         category=test.category,
         status=status,
-        current_value=rounded(value),
+        current_value=rounded(measured.value),
         threshold_value=limit.value,
         threshold_type=limit.direction,
         cushion=shown,
         cushion_pct=rounded(cushion / limit.value * 100) if include_cushion and limit.value else None,
         message=_message(test, measured, limit, status, shown),
+        threshold_source=limit.source,
+        low=UNSET if low is None else rounded(low),
+        high=UNSET if high is None else rounded(high),
         details=details,
     )
 
@@ -279,7 +483,7 @@ def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
     return "pass"
 
 
-_UNIT_SIGNS: Final = {"percent": " %", "years": " years", "factor": "", "score": ""}
+_UNIT_SIGNS: Final = {"percent": " %", "years": " years", "factor": "", "score": "", "amount": "", "number": ""}
 
 _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
     ("max", True): ("is within the", "limit"),

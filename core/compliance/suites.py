@@ -35,7 +35,7 @@ class Test:
     category: Category
     description: str
     formula: str
-    unit: Literal["percent", "factor", "score", "years"]
+    unit: Literal["percent", "factor", "score", "years", "amount", "number"]
     threshold_type: Direction
     limit: float
     warning: float

@@ -90,6 +90,9 @@ class Conventions:
     closing_date: date | None = key(Day(), "closing date", None)
     reinvestment_end: date | None = key(Day(), "end of the reinvestment period", None)
     stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
+    reference_coupon: float | None = key(
+        _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
+    )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
         Named(UNITS, Integer(0, 12)), "decimals to which a figure of each unit is rounded before it is compared", ()
@@ -127,13 +130,11 @@ class AgencyRatings:
     unrated: str | float = key(
         _counts_as("left_out"), "what a loan without a rating counts as: a symbol, a factor, or left_out", "Caa3"
     )
-    unrated_is_ccc: bool = key(Flag(), "whether a loan without a rating of any agency is in the CCC bucket", True)
     masked: str | float = key(
         _counts_as("other_agency", "left_out", "bounds"),
         "what a masked rating counts as: a symbol, a factor, other_agency (notched), left_out or bounds",
         "other_agency",
     )
-    masked_is_ccc: bool = key(Flag(), "whether a masked rating is in the CCC bucket", False)
     masked_best: str = key(_SYMBOL, "the best that a masked rating may be, for bounds", "BB-")
     masked_worst: str = key(_SYMBOL, "the worst that a masked rating may be, for bounds", "CCC-")
     masked_value: str | None = key(_SYMBOL, "what the value takes a masked rating for, for bounds", None)
@@ -146,9 +147,11 @@ class Ratings:
     a: AgencyRatings = key(Table(AgencyRatings), "Moody's", AgencyRatings())
     b: AgencyRatings = key(Table(AgencyRatings), "S&P", AgencyRatings())
     c: AgencyRatings = key(Table(AgencyRatings), "Fitch", AgencyRatings())
+    unrated_is_ccc: bool = key(Flag(), "whether a loan that no agency rates is in every agency's CCC bucket", True)
     recovery: tuple[str, ...] = key(
         Listed(_AGENCY, 3, is_set=True),
-        "agencies whose recovery rates carry defaulted and deferring loans, the lowest counts; none: the file's one",
+        "agencies whose recovery rates count: the first's for the weighted average, the lowest of all where a loan is "
+        "carried at its recovery; none: the one that the file has",
         (),
     )
     bonds_secured: bool = key(Flag(), "whether a bond is senior secured unless the file says otherwise", True)
@@ -169,6 +172,11 @@ class Classifications:
     """Industries and obligors."""
 
     industry: str = key(_CLASSIFICATION, "industry column of the suites' tests: any, or that of an agency", "any")
+    affiliates_by_name: bool = key(
+        Flag(),
+        "whether an obligor whose name begins with another's whole name is that one, which a warning says",
+        False,
+    )
     families: tuple[Family, ...] = key(Listed(Table(Family), FAMILIES_MAX), "names that are one obligor", ())
 
 
@@ -219,6 +227,9 @@ class InterestCoverage:
         Choice(("collected_and_receivable", "collected_and_period", "period")),
         "collected and still to be received; collected and the period's; the period's",
         "collected_and_receivable",
+    )
+    receivable: float | None = key(
+        _AMOUNT, "interest of the period that is still to be received, where the file has none", None
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
     senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)

@@ -99,7 +99,7 @@ class GeneratedDeal:
             "cov_lite": book.is_cov_lite,
             "is_dip": book.is_dip,
             "is_current_pay": book.is_current_pay,
-            "is_pik": book.is_pik,
+            "is_deferring": book.is_pik,
             "facility_size": book.facility_size,
             "days_past_due": book.days_past_due,
             "quote_depth": book.quote_depth,

@@ -39,6 +39,9 @@ class Field:
     """Headers in order of preference, compared by `cells.parsing.key`; the target's own name is the last."""
     default: str | float | bool | None = None
     """What stands in for a blank cell, in the field's type (a date as ISO text); None leaves it blank."""
+    own: int = 0
+    """Of the aliases the first so many are columns that a mapping names itself: its transforms act on these alone. 0
+    where it names none, and means whatever feeds the field."""
 
 
 @dataclass(frozen=True, slots=True)

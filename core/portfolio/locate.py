@@ -150,10 +150,10 @@ def _listed(title: str) -> str:
 
 
 def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> Iterator[Page]:
-    """The other sheets that may say something of the loans, those that name most fields first; none for a source
-    that is no list of a deal's loans.
+    """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
+    that is of something else.
     """
-    if mapping.source_type != "clo_holdings":
+    if all(one.target != "par_value" for one in mapping.fields):
         return
     able = []
     for one in rated:

@@ -22,6 +22,7 @@ from core.portfolio.layout.below import Below
 from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
+from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
 from core.portfolio.report.read import read_report
@@ -36,6 +37,9 @@ FILES_NAMED: Final = 5
 
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
+
+HEADERS_TOLD: Final = 5
+"""Columns that a warning names."""
 
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
@@ -63,7 +67,26 @@ def portfolio_from_workbook(
     loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
     loans.published = report.published
     loans.source_cells = report.cells | loans.source_cells
-    return assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio.notes.warnings += doubts(portfolio)
+    return portfolio
+
+
+def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
+    """What a mapping of one's own requires and no column of the workbook feeds, each with the columns that were looked
+    for: no figure should be made of such loans.
+
+    Empty for a built-in mapping, whose fields are what most files have, and without a sheet of loans; an issuer's id
+    does for the borrower's name.
+    """
+    if mapping.id in PROFILES or not portfolio.notes.holdings_found:
+        return []
+    fields = {one.target: one for one in mapping.fields}
+    return [
+        f"{target} ({', '.join(repr(alias) for alias in fields[target].aliases[:HEADERS_TOLD])})"
+        for target in portfolio.notes.missing_required
+        if fields[target].default is None and not (target == "borrower_name" and "issuer_id" in portfolio.names)
+    ]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
@@ -113,7 +136,13 @@ class Reader:
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         self.below = Below(self._sheet, pool, self.found.row + 1, self._sheet.row_count)
         self.mapping = mapping
-        self._works = pipeline.works(mapping)
+        works = pipeline.works(mapping)
+        self._works = {
+            target: work.on(self._preference(target, self.found.columns[target][0]))
+            if target in self.found.columns
+            else work
+            for target, work in works.items()
+        }
         self._required = [one.target for one in mapping.fields if one.required]
         self._loan_cells: dict[int, Cells] = {}
         self._rows: NDArray[np.int64] | slice = slice(0, 0)
@@ -148,6 +177,7 @@ class Reader:
             self._read_borrower(loans, columns["borrower_name"], rows.borrower)
         self._commitments(loans)
         self._check(loans)
+        self._stand_ins(loans)
         self._note(loans, columns)
         if par is not None:
             self._foot(loans, par)
@@ -197,9 +227,18 @@ class Reader:
             rows &= np.any(said, axis=0) if said else True
         return np.where(rows, float(field.default), values)
 
-    def _prepared(self, target: str, cells: Cells) -> Cells:
-        """The cells of a target with the mapping's own transforms made, and its default in the blanks."""
+    def _preference(self, target: str, column: int) -> int:
+        return self.found.preferences.get((target, column), 0)
+
+    def _prepared(self, target: str, cells: Cells, column: int | None = None) -> Cells:
+        """The cells of a target with the mapping's own transforms made, and its default in the blanks.
+
+        Args:
+            column: where they stand, if not in the column that feeds the target.
+        """
         work = self._works[target]
+        if column is not None:
+            work = work.on(self._preference(target, column))
         if not work.transforms and work.field.default is None:
             return cells
         cells, lost = pipeline.prepared(work, cells)
@@ -258,6 +297,7 @@ class Reader:
             return
         at = parsing.price_place(places, self.cells)
         columns["price"] = places[at]
+        self._works["price"] = self._works["price"].on(self._preference("price", places[at]))
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
@@ -293,7 +333,7 @@ class Reader:
 
     def _base_rate(self, loans: Loans, place: int) -> None:
         """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
-        cells = self._prepared("base_rate", self.cells(place))
+        cells = self._prepared("base_rate", self.cells(place), place)
         numbers = parsing.read_rate_levels(cells)
         is_level = ~np.isnan(numbers.values)
         if is_level.any() and "base_rate_level" not in loans.numbers:
@@ -338,6 +378,21 @@ class Reader:
             if work.rules and target in self.columns and (counts := pipeline.failures(work, self._typed(loans, work))):
                 failed[target] = counts
         loans.notes.rule_failures = failed
+        for target, counts in failed.items():
+            for rule, count in counts.items():
+                message = f"{count:,} rows break the rule {rule!r} of the mapping for {target}."
+                loans.notes.warnings.append(DataWarning("rule_broken", message, count))
+
+    def _stand_ins(self, loans: Loans) -> None:
+        """Warn of columns that feed fields for which the mapping names others."""
+        for target, work in self._works.items():
+            column = self.columns.get(target)
+            if column is None or not work.field.own or self._preference(target, column) < work.field.own:
+                continue
+            named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
+            header_text = " ".join(self.found.texts.get(column, "").split())
+            message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
+            loans.notes.warnings.append(DataWarning("column_stands_in", message))
 
     def _typed(self, loans: Loans, work: pipeline.Work) -> NormalColumn:
         """A field's values as its rules see them."""

@@ -31,6 +31,12 @@ SCALE_C: Final = SCALE_B
 DEFAULTED: Final = 22
 """The rank of D, SD and RD."""
 
+MASKED: Final = 23
+"""In the place of a rank: rated, and the rating is not shown."""
+
+UNBUCKETED: Final = 24
+"""In the place of a rank: rated by nobody, and in no CCC bucket all the same."""
+
 CCC: Final = 17
 """The best rank of the Caa1 / CCC+ bucket."""
 

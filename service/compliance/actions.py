@@ -16,6 +16,7 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.suites import SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
+from core.portfolio.mapping import missing_columns
 from core.portfolio.portfolio import Portfolio
 from service.compliance import store
 from service.compliance.schema import (
@@ -65,6 +66,9 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     executed_at, started = ctx.now(), time.perf_counter()
     as_of = subject.created_at.astimezone(UTC).date()
     portfolio = await portfolio_of(ctx, subject, made, as_of)
+    if missing := missing_columns(portfolio, made.mapping):
+        what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
+        raise ValidationFailed.at(["body", "workbook_id"], what)
     of_workbook, of_tenant = _limits(subject.limits, of_workbook=True), _limits(subject.limits, of_workbook=False)
     results = await _results(ctx, portfolio, body, of_workbook, of_tenant)
     done = ComplianceRun(

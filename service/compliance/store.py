@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.compliance.result import Direction
+from core.compliance.result import Direction, TestResult
 from service.compliance.schema import (
     ComplianceRun,
     HistoryQuery,
@@ -55,6 +55,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     content_hash: str
     book_key: str | None
     mapping_id: str | None
+    """Its own, else its deal's; so is the stream."""
     stream_key: str | None
     created_at: datetime
     is_alone: bool
@@ -78,7 +79,8 @@ async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
     return await ctx.one(
         Subject,
         """
-        SELECT w.id, w.name, w.status, w.content_hash, w.book_key, w.mapping_id, w.stream_key, w.created_at,
+        SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
+               coalesce(w.stream_key, d.stream_key) AS stream_key, w.created_at,
                CASE WHEN w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
                     ELSE false END AS is_alone,
                (SELECT coalesce(json_agg(l), '[]') FROM (
@@ -88,7 +90,8 @@ async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
                     WHERE t.tenant_id = w.tenant_id AND (t.workbook_id IS NULL OR t.workbook_id = w.id)
                     ORDER BY t.test_id) l) AS limits,
                (SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s) AS email
-        FROM workbooks w WHERE w.id = %(workbook_id)s AND w.deleted_at IS NULL
+        FROM workbooks w LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+        WHERE w.id = %(workbook_id)s AND w.deleted_at IS NULL
         """,
         {"workbook_id": workbook_id, "lock": lock_of(ctx.tenant, workbook_id), "user_id": ctx.caller.user_id},
         missing=WorkbookNotFound,
@@ -115,11 +118,12 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         """
         INSERT INTO compliance_runs (
             tenant_id, id, workbook_id, test_suite, status, summary, results, skipped, executed_at, execution_time_ms,
-            workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, stream_key, created_by)
+            figures, workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, stream_key,
+            created_by)
         VALUES (
             %(tenant_id)s, %(id)s, %(workbook_id)s, %(test_suite)s, %(status)s, %(summary)s, %(results)s, %(skipped)s,
-            %(executed_at)s, %(execution_time_ms)s, %(workbook_hash)s, %(book_key)s, %(mapping)s, %(thresholds)s,
-            %(options)s, %(engine_version)s, %(as_of)s, %(stream_key)s, %(created_by)s)
+            %(executed_at)s, %(execution_time_ms)s, %(figures)s, %(workbook_hash)s, %(book_key)s, %(mapping)s,
+            %(thresholds)s, %(options)s, %(engine_version)s, %(as_of)s, %(stream_key)s, %(created_by)s)
         """,
         {
             "tenant_id": ctx.tenant,
@@ -132,6 +136,7 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
             "skipped": as_json(run.skipped),
             "executed_at": run.executed_at,
             "execution_time_ms": run.execution_time_ms,
+            "figures": as_json({one.test_id: _figure(one) for one in run.results}),
             "workbook_hash": subject.content_hash,
             "book_key": subject.book_key,
             "stream_key": subject.stream_key,
@@ -139,6 +144,17 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
             **msgspec.structs.asdict(inputs),
         },
     )
+
+
+def _figure(one: TestResult) -> dict[str, Any]:
+    """What a history says of a result."""
+    return {
+        "value": one.current_value,
+        "threshold": one.threshold_value,
+        "status": one.status,
+        "cushion": one.cushion,
+        "cushion_pct": one.cushion_pct,
+    }
 
 
 def as_json(value: Any) -> str:

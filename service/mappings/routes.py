@@ -65,7 +65,7 @@ async def update_mapping(ctx: Context, mapping_id: str, body: MappingPatch) -> M
 
 @area.delete("/{mapping_id}", errors=(UndeletableMapping, MappingNotFound, MappingInUse), event="mapping.deleted")
 async def delete_mapping(ctx: Context, mapping_id: str) -> None:
-    """Delete a mapping that no workbook names."""
+    """Delete a mapping that no workbook and no deal names."""
     await actions.delete(ctx, mapping_id)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, get_args
 
@@ -273,7 +275,7 @@ class MappingExists(Problem, status=409, constraint="mappings_name_key"):
     """Mapping already exists"""
 
 
-class MappingInUse(Problem, status=409, constraint="workbooks_mapping"):
+class MappingInUse(Problem, status=409, constraint=("workbooks_mapping", "deals_mapping")):
     """Mapping in use"""
 
 
@@ -291,3 +293,16 @@ class MappingTooSlow(Problem, status=422):
 
 class MappingLimitExceeded(Problem, status=403):
     """Mapping limit exceeded"""
+
+
+@contextmanager
+def naming_a_mapping() -> Iterator[None]:
+    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone.
+
+    Raises:
+        MappingNotFound: what is written within names a mapping that was deleted in this moment.
+    """
+    try:
+        yield
+    except MappingInUse as gone:
+        raise MappingNotFound from gone

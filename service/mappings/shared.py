@@ -106,4 +106,4 @@ def document_of(row: MappingRow) -> dict[str, Any]:
 
 
 def _make(row: MappingRow) -> MappingAndJson:
-    return made(configured(document_of(row), id=row.id, name=row.name))
+    return made(configured(document_of(row), id=row.id, name=row.name, is_stored=True))

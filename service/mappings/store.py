@@ -114,14 +114,22 @@ async def update(ctx: Context, row: dict[str, Any]) -> MappingRow:
 
 
 async def is_used(ctx: Context, mapping_id: str) -> bool:
-    """Whether a workbook names the mapping."""
-    return bool(await ctx.value("SELECT EXISTS (SELECT FROM workbooks WHERE own_mapping_id = %s)", [mapping_id]))
+    """Whether a workbook or a deal names the mapping."""
+    return bool(
+        await ctx.value(
+            """
+            SELECT EXISTS (SELECT FROM workbooks WHERE own_mapping_id = %(id)s)
+                OR EXISTS (SELECT FROM deals WHERE own_mapping_id = %(id)s)
+            """,
+            {"id": mapping_id},
+        )
+    )
 
 
 async def delete(ctx: Context, mapping_id: str) -> None:
     """Delete a mapping.
 
     Raises:
-        MappingInUse: a workbook took it in this moment.
+        MappingInUse: a workbook or a deal took it in this moment.
     """
     await ctx.execute("DELETE FROM mappings WHERE id = %s", [mapping_id])

@@ -54,7 +54,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     if form.trustee_name not in TRUSTEES:
         raise InvalidTrustee.at(["body", "trustee_name"], f"the trustees are {', '.join(TRUSTEES)}")
     statement_date = _date(form.statement_date)
-    received = await workbooks.receive(ctx, form.file)
+    [received] = await workbooks.receive(ctx, "file", [form.file])
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
     task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
     job_id = task_id.replace("task_", "job_")
@@ -107,7 +107,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
     loan_actions.loans_key(tape, ["body", "tape_id"])
     if served(book.status, book.book_key) is None:
         raise WorkbookNotReady
-    mapping = await get_mapping(ctx, book.mapping_id or DEFAULT_MAPPING)
+    mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
     asked = store.as_json([rules, tolerances, book.book_key, mapping.json])
     job_id = f"rec_{new_id().hex}"

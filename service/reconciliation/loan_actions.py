@@ -135,7 +135,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
     tape = await store.get_tape(unit, job.tape_id)
     try:
         book = await workbooks.get(unit, job.workbook_id)
-        mapping = await get_mapping(unit, book.mapping_id or DEFAULT_MAPPING)
+        mapping = await get_mapping(unit, book.read_by or DEFAULT_MAPPING)
     except (WorkbookNotFound, MappingNotFound):
         return None
     if tape.loans_key is None or book.book_key is None:

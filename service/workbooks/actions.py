@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
-from core.files.probe import Probe
 from core.grid.address import parse_cell
 from service.mappings.shared import check_mapping
-from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Raw
 from service.platform.http.problem import Fault, ValidationFailed
@@ -23,39 +19,23 @@ from service.workbooks.schema import (
     DataQuery,
     Detail,
     Sheet,
-    SheetSize,
     Stats,
     Uploaded,
     UploadForm,
     Workbook,
-    WorkbookHead,
     WorkbookInUse,
-    WorkbookLimitExceeded,
     WorkbookPatch,
     WorkbookRow,
 )
-from service.workbooks.store import NewSheet, Room
-from service.workbooks.upload_actions import receive
+from service.workbooks.upload_actions import About, head, take_in
 
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
-    """Look at a file, keep it, and have it parsed; what is refused leaves nothing behind."""
-    if form.mapping_id:
-        await check_mapping(ctx, form.mapping_id)
-    key, found = await receive(ctx, form.file, partial(_check_count, ctx))
-    row = await store.create(ctx, await _new_row(ctx, form, key, found))
-    sheets = [
-        NewSheet(
-            id=new_id(), index=s.index, name=s.name, state=s.state, row_count=s.row_count, column_count=s.column_count
-        )
-        for s in found.sheets
-    ]
-    await store.put_sheets(ctx, row.id, sheets)
-    await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)})
-    ctx.concerns("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
-    ctx.tag(row.version)
-    sizes = [SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
-    return Uploaded(**_head(row), sheets=sizes)
+    """Take a file in as a workbook."""
+    about = About(
+        form.name, form.description or None, form.mapping_id or None, form.stream_key, form.deal_id, form.as_of
+    )
+    return await take_in(ctx, "file", [form.file], about)
 
 
 async def detail(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
@@ -63,7 +43,7 @@ async def detail(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
     row = await store.get(ctx, workbook_id)
     ctx.tag(row.version)
     return Workbook(
-        **_head(row),
+        **head(row),
         sheets=await store.sheets(ctx, workbook_id) if query.include_sheets else UNSET,
         stats=_stats(row) if query.include_stats else UNSET,
     )
@@ -104,14 +84,16 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     if not given:
         ctx.changed_nothing()
         ctx.tag(row.version)
-        return Workbook(**_head(row))
+        return Workbook(**head(row))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
+    if given.get("deal_id") is not None:
+        await store.check_deal(ctx, given["deal_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
     changed = await store.update(ctx, workbook_id, {**kept, **given})
     ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(given))
     ctx.tag(changed.version)
-    return Workbook(**_head(changed))
+    return Workbook(**head(changed))
 
 
 async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
@@ -120,7 +102,7 @@ async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
     await ctx.enqueue("workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id)})
     ctx.concerns("workbook", workbook_id, row.name)
     ctx.tag(row.version)
-    return Workbook(**_head(row))
+    return Workbook(**head(row))
 
 
 async def delete(ctx: Context, workbook_id: UUID) -> None:
@@ -132,36 +114,7 @@ async def delete(ctx: Context, workbook_id: UUID) -> None:
     ctx.concerns("workbook", workbook_id, row.name)
 
 
-# A new workbook -------------------------------------------------------------------------------------------------------
-
-
-def _check_count(ctx: Context, room: Room) -> None:
-    most = ctx.settings.max_workbooks.of(room.tier)
-    if 0 <= most <= room.workbooks:
-        raise WorkbookLimitExceeded(Fault(["body", "file"], f"The limit is {most} workbooks."))
-
-
-async def _new_row(ctx: Context, form: UploadForm, key: str, found: Probe) -> dict[str, Any]:
-    return {
-        "tenant_id": ctx.tenant,
-        "id": new_id(),
-        "name": form.name.strip() or form.file.file_name,
-        "description": form.description or None,
-        "file_name": form.file.file_name,
-        "file_size": form.file.size_bytes,
-        "content_hash": key,
-        "sheet_count": len(found.sheets),
-        "mapping_id": form.mapping_id or None,
-        "stream_key": form.stream_key or None,
-        "created_by": await ctx.email(),
-    }
-
-
 # From the stored row --------------------------------------------------------------------------------------------------
-
-
-def _head(row: WorkbookRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in WorkbookHead.__struct_fields__}
 
 
 def _stats(row: WorkbookRow) -> Stats:

@@ -25,6 +25,7 @@ from service.platform.work.jobs import JobTable
 from service.workbooks import sheet_actions, store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
 from service.workbooks.store import NewSheet
+from service.workbooks.upload_actions import excess_of
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
 RECALCULATION_FAILED = "The workbook could not be recalculated because of a fault in the service; ask for it again."
@@ -41,18 +42,19 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
 
 @jobs.job("workbooks.parse", failed=mark_failed)
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn an uploaded file into stored columns: the workbook becomes ready, or carries what is wrong with its file."""
+    """Turn uploaded files into stored columns: the workbook becomes ready, or carries what is wrong with a file."""
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "processing")
     if row is None:
         return
-    await unit.commit()  # no connection is held while the file is read
+    files = await store.files(unit, row)
+    await unit.commit()  # no connection is held while the files are read
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
-        path = await unit.resources.blobs.path(row.content_hash)
+        paths = [await unit.resources.blobs.path(file.content_hash) for file in files]
         try:
             parsed = await in_thread(
                 parse_isolated,
-                path,
+                list(zip([file.file_name for file in files], paths, strict=True)),
                 folder,
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
                 seconds_max=unit.settings.parse_seconds,
@@ -60,6 +62,9 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
         except FileRefused as refusal:
             log_cause(refusal)
             await _fail(unit, workbook_id, "workbook.parsing_failed", refusal.hint)
+            return
+        if excess := excess_of(unit.settings, parsed.manifest.sheets):
+            await _fail(unit, workbook_id, "workbook.parsing_failed", excess.hint)
             return
         await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
 
@@ -180,6 +185,7 @@ async def _keep(
         workbook_id,
         book=manifest,
         book_key=hashlib.sha256(manifest.encode()).hexdigest(),
+        sheet_count=len(sheets),
         total_cells=sum(sheet.contents.cell_count for sheet in sheets),
         formula_cells=sum(sheet.contents.formula_count for sheet in sheets),
         calculated_at=calculated_at,

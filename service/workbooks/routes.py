@@ -12,6 +12,7 @@ from service.workbooks import actions, store
 from service.workbooks.schema import (
     Cell,
     DataQuery,
+    DealNotFound,
     Detail,
     FileTooLarge,
     InvalidFile,
@@ -50,6 +51,7 @@ async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
         TooManySheets,
         ParseError,
         MappingNotFound,
+        DealNotFound,
         WorkbookLimitExceeded,
         StorageLimitExceeded,
     ),
@@ -97,9 +99,11 @@ async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
 
 
-@area.patch("/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound), event="workbook.updated", versioned=True)
+@area.patch(
+    "/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound, DealNotFound), event="workbook.updated", versioned=True
+)
 async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) -> Workbook:
-    """Change a workbook's name, description, mapping or stream. A stale If-Match is refused."""
+    """Change what is said of a workbook. A stale If-Match is refused."""
     return await actions.update(ctx, workbook_id, body)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -22,6 +22,8 @@ MappingId = Annotated[str, Meta(max_length=200, description="Names the columns; 
 _STREAM_KEY = r"deal:(isin|cusip|lei|figi|internal):[A-Za-z0-9][A-Za-z0-9._-]*"
 _STREAM = "deal:<scheme>:<id>; the stream that the evidence of the workbook's runs belongs to"
 StreamKey = Annotated[str, Meta(max_length=200, pattern=rf"^{_STREAM_KEY}$(?!\n)", description=_STREAM)]
+
+AsOf = Annotated[date, Meta(description="The day that the figures are of, whatever the file says")]
 
 CELLS_MAX = 100 * 16_384
 """Cells of one answer: the usual page of the widest sheet; a thousand of its rows would be ten times as many."""
@@ -55,12 +57,21 @@ class WorkbookRow(Struct, frozen=True, kw_only=True):
     """SHA-256 of the stored columns' manifest: the same key, the same columns. None until parsed."""
     mapping_id: str | None
     stream_key: str | None
+    deal_id: UUID | None
+    as_of: date | None
+    deal_mapping_id: str | None
+    """What its deal names for a workbook that names no mapping itself."""
     last_calculation: datetime | None
     calculation_count: int
     created_by: str
     version: int
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def read_by(self) -> str | None:
+        """The mapping that reads it; None: the built-in one."""
+        return self.mapping_id or self.deal_mapping_id
 
 
 class SheetSize(Struct, frozen=True, kw_only=True):
@@ -129,7 +140,11 @@ class WorkbookHead(Struct, frozen=True, kw_only=True):
     error_message: str | None
     """Why the file could not be parsed; null in every state but error."""
     mapping_id: str | None
+    """Null: its deal's mapping, else the built-in one."""
     stream_key: str | None
+    deal_id: UUID | None
+    as_of: date | None
+    """The day that its figures are of, where a user said it."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -166,7 +181,9 @@ class UploadForm(Struct, frozen=True, kw_only=True):
     name: Annotated[str, Meta(max_length=255, description="Unset: the file's name")] = ""
     description: Description = ""
     mapping_id: MappingId = ""
-    stream_key: Annotated[str, Meta(max_length=200, pattern=rf"^({_STREAM_KEY})?$(?!\n)", description=_STREAM)] = ""
+    stream_key: StreamKey | None = None
+    deal_id: UUID | None = None
+    as_of: AsOf | None = None
 
 
 class Detail(Struct, frozen=True, kw_only=True):
@@ -177,12 +194,14 @@ class Detail(Struct, frozen=True, kw_only=True):
 
 
 class WorkbookPatch(Struct, frozen=True, kw_only=True):
-    """What to change of a workbook; null clears a description, a mapping or a stream."""
+    """What to change of a workbook; null clears all but its name."""
 
     name: Name | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
     mapping_id: MappingId | UnsetType | None = UNSET
     stream_key: StreamKey | UnsetType | None = UNSET
+    deal_id: UUID | UnsetType | None = UNSET
+    as_of: AsOf | UnsetType | None = UNSET
 
 
 RowNumber = Annotated[int, Meta(ge=1, le=1_048_576, description="The sheet's own row number, from 1")]
@@ -255,6 +274,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 class WorkbookNotFound(Problem, status=404):
     """Workbook not found"""
+
+
+class DealNotFound(Problem, status=404, constraint=("workbooks_deal", "tapes_deal", "thresholds_deal")):
+    """Deal not found"""
 
 
 class SheetNotFound(Problem, status=404):

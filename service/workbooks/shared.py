@@ -12,10 +12,22 @@ from core.grid.sheet import Workbook
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.store import book, get, sheet
-from service.workbooks.upload_actions import receive
+from service.workbooks.store import book, check_deal, get, sheet
+from service.workbooks.upload_actions import About, receive, take_in
 
-__all__ = ["Parsed", "StoredBook", "book", "get", "open_book", "receive", "sheet", "stored_book"]
+__all__ = [
+    "About",
+    "Parsed",
+    "StoredBook",
+    "book",
+    "check_deal",
+    "get",
+    "open_book",
+    "receive",
+    "sheet",
+    "stored_book",
+    "take_in",
+]
 
 BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of all mapped workbooks: their cells are the files', but each column takes a kilobyte beside them."""

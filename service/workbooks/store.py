@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.mappings.schema import MappingInUse, MappingNotFound
+from service.mappings.schema import naming_a_mapping
 from service.platform.config import Tier
 from service.platform.context import Context, Unit
 from service.platform.data.database import containing
@@ -20,6 +19,7 @@ from service.platform.data.storage import leave
 from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 from service.workbooks.schema import (
+    DealNotFound,
     Sheet,
     SheetNotFound,
     SheetRow,
@@ -32,13 +32,14 @@ from service.workbooks.schema import (
 
 _ROW = """
     id, name, description, file_name, file_size, content_hash, status, error_message, sheet_count, total_cells,
-    formula_cells, book_key, mapping_id, stream_key, last_calculation, calculation_count, created_by, version,
-    created_at, updated_at
+    formula_cells, book_key, mapping_id, stream_key, deal_id, as_of,
+    (SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id) AS deal_mapping_id,
+    last_calculation, calculation_count, created_by, version, created_at, updated_at
 """
 
 _HEAD = """
-    id, name, description, file_name, file_size, sheet_count, status, error_message, mapping_id, stream_key, created_by,
-    created_at, updated_at
+    id, name, description, file_name, file_size, sheet_count, status, error_message, mapping_id, stream_key, deal_id,
+    as_of, created_by, created_at, updated_at
 """
 
 _ORDER = {
@@ -120,34 +121,68 @@ async def lock_room(ctx: Context) -> Room:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _naming_a_mapping() -> Iterator[None]:
-    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone."""
-    try:
-        yield
-    except MappingInUse as gone:
-        raise MappingNotFound from gone
+async def check_deal(unit: Unit, deal_id: UUID) -> None:
+    """Ask whether there is such a deal.
+
+    Raises:
+        DealNotFound: there is none.
+    """
+    if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
+        raise DealNotFound
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
     """A workbook that is to be parsed.
 
     Raises:
-        MappingNotFound: the mapping that it names was deleted in this moment.
+        MappingNotFound, DealNotFound: what it names was deleted in this moment.
     """
-    with _naming_a_mapping():
+    with naming_a_mapping():
         return await ctx.one(
             WorkbookRow,
             f"""
             INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status,
-                                   sheet_count, mapping_id, stream_key, created_by)
+                                   sheet_count, mapping_id, stream_key, deal_id, as_of, created_by)
             VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
-                    'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(created_by)s)
+                    'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(deal_id)s, %(as_of)s,
+                    %(created_by)s)
             RETURNING {_ROW}
             """,
             row,
             missing=WorkbookNotFound,
         )
+
+
+class SourceFile(Struct, frozen=True, kw_only=True):
+    """An uploaded file, kept as a blob."""
+
+    file_name: str
+    file_size: int
+    content_hash: str
+    """SHA-256 of its bytes, in hexadecimal: its key in the blob store."""
+
+
+async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]) -> None:
+    """Store which files a workbook is made of, in their order."""
+    await ctx.execute(
+        """
+        INSERT INTO workbook_files (tenant_id, workbook_id, index, file_name, file_size, content_hash)
+        SELECT %s, %s, ordinality, file_name, file_size, content_hash
+        FROM ROWS FROM (jsonb_to_recordset(%s::jsonb) AS (file_name text, file_size bigint, content_hash text))
+             WITH ORDINALITY
+        """,
+        [ctx.tenant, workbook_id, msgspec.json.encode(files).decode()],
+    )
+
+
+async def files(unit: Unit, row: WorkbookRow) -> list[SourceFile]:
+    """The files that a workbook is made of, in the order in which they came."""
+    several = await unit.all(
+        SourceFile,
+        "SELECT file_name, file_size, content_hash FROM workbook_files WHERE workbook_id = %s ORDER BY index",
+        [row.id],
+    )
+    return several or [SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)]
 
 
 class NewSheet(Struct, kw_only=True):
@@ -215,6 +250,7 @@ async def finish(
     *,
     book: str,
     book_key: str,
+    sheet_count: int,
     total_cells: int,
     formula_cells: int,
     calculated_at: datetime | None = None,
@@ -223,7 +259,8 @@ async def finish(
     await unit.execute(
         """
         UPDATE workbooks SET status = 'ready', error_message = NULL, book = %(book)s, book_key = %(book_key)s,
-                             total_cells = %(total_cells)s, formula_cells = %(formula_cells)s,
+                             sheet_count = %(sheet_count)s, total_cells = %(total_cells)s,
+                             formula_cells = %(formula_cells)s,
                              last_calculation = coalesce(%(at)s::timestamptz, last_calculation),
                              calculation_count = calculation_count + (%(at)s::timestamptz IS NOT NULL)::integer,
                              version = version + 1, updated_at = now()
@@ -232,6 +269,7 @@ async def finish(
         {
             "book": book,
             "book_key": book_key,
+            "sheet_count": sheet_count,
             "total_cells": total_cells,
             "formula_cells": formula_cells,
             "at": calculated_at,
@@ -254,17 +292,18 @@ async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
 
 
 async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
-    """Change a workbook's name, description, mapping and stream.
+    """Change what a user says of a workbook.
 
     Raises:
-        MappingNotFound: as `create`.
+        MappingNotFound, DealNotFound: as `create`.
     """
-    with _naming_a_mapping():
+    with naming_a_mapping():
         return await ctx.one(
             WorkbookRow,
             f"""
             UPDATE workbooks SET name = %(name)s, description = %(description)s, mapping_id = %(mapping_id)s,
-                                 stream_key = %(stream_key)s, version = version + 1, updated_at = now()
+                                 stream_key = %(stream_key)s, deal_id = %(deal_id)s, as_of = %(as_of)s,
+                                 version = version + 1, updated_at = now()
             WHERE id = %(id)s RETURNING {_ROW}
             """,
             {**changes, "id": workbook_id},
@@ -331,6 +370,7 @@ async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
         """
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
+            UNION SELECT content_hash FROM workbook_files WHERE workbook_id = %(id)s
             UNION SELECT blob_key FROM sheets WHERE workbook_id = %(id)s AND blob_key IS NOT NULL) named
         """,
         {"id": workbook_id},

@@ -63,7 +63,12 @@ def test_an_operation_is_fully_described(method: str, path: str, operation: dict
 
 
 # By hand: the records whose changes heed If-Match.
-VERSIONED = {"/api/v1/workbooks/{workbook_id}", "/api/v1/mappings/{mapping_id}", "/api/v1/admin/tenant"}
+VERSIONED = {
+    "/api/v1/workbooks/{workbook_id}",
+    "/api/v1/mappings/{mapping_id}",
+    "/api/v1/deals/{deal_id}",
+    "/api/v1/admin/tenant",
+}
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
 
 

@@ -17,7 +17,7 @@ import pytest
 from msgspec import Meta, UnsetType
 
 from service.app import routes
-from service.platform.http.api import Route, Upload
+from service.platform.http.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, Stack
 from tests.records import (
     GUARDED,
@@ -31,6 +31,7 @@ from tests.records import (
     least_of,
     path_of,
     records_of,
+    sent,
 )
 from tests.rows import every
 
@@ -76,7 +77,7 @@ def test_an_identifier_that_never_was_is_not_there(shared_owner: Member, row: Ro
     some = uuid4()
     value = absent.replace("{uuid}", str(some)).replace("{hex}", some.hex)
     first = next(iter(row.parameters))
-    answer = shared_owner.http.request(row.method, path_of(row, **{first: value}), json=least_of(row))
+    answer = sent(shared_owner, row, path_of(row, **{first: value}), least_of(row))
     assert answer.status_code == 404, answer.text
     assert error_of(answer)["detail"] in (row.missing.detail, "Not found" if "%2F" in absent else row.missing.detail)
     assert row.missing.detail != "Not found", "the route has a message of its own"
@@ -220,18 +221,19 @@ def test_a_body_that_grows_past_the_limit_is_refused(shared_owner: Member, made:
 
 
 @each([row for row in ROWS if row.form is not None])
-def test_what_is_no_form_is_refused(shared_owner: Member, row: Route) -> None:
-    answer = shared_owner.post(row.path, json={})
+def test_what_is_no_form_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+    path = path_of(row, **made)
+    answer = shared_owner.post(path, json={})
     assert (answer.status_code, error_of(answer)["detail"]) == (415, "Unsupported media type")
     for kind in ("multipart/form-data", "multipart/form-data; boundary=x"):
-        answer = shared_owner.post(row.path, content=b"--y\r\nnoise", headers={"content-type": kind})
+        answer = shared_owner.post(path, content=b"--y\r\nnoise", headers={"content-type": kind})
         assert (answer.status_code, error_of(answer)["error_code"]) == (422, "VALIDATION_ERROR")
-    answer = shared_owner.post(row.path, data={"nothing": "known"})
+    answer = shared_owner.post(path, data={"nothing": "known"})
     required = [field.encode_name for field in msgspec.structs.fields(row.form) if field.required]
     assert answer.status_code == 422
     assert error_of(answer)["errors"][0]["loc"][:2] in [["body", name] for name in required]
-    text = next(field.encode_name for field in msgspec.structs.fields(row.form) if field.type is not Upload)
-    answer = shared_owner.post(row.path, data={text: "a\x00b"})
+    text = next(field.encode_name for field in msgspec.structs.fields(row.form) if field.type not in (Upload, Uploads))
+    answer = shared_owner.post(path, data={text: "a\x00b"})
     assert (answer.status_code, error_of(answer)["errors"]) == (
         422,
         [{"loc": ["body", text], "message": "null character"}],

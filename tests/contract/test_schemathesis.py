@@ -50,6 +50,7 @@ KNOWN: dict[str, list[Any]] = {
     "test_id": ["ccc_bucket_pct"],
     "source_type": ["custom"],
     "mappings": [MAPPING["mappings"]],
+    "definition": [{}, {"name": "Deal"}],
     "trustee_name": ["trustee_a"],
     "rules": [["par_value"]],
     "role": ["viewer"],
@@ -77,8 +78,13 @@ STRICTER = {
         "POST /api/v1/reconciliation/compare",
         "PATCH /api/v1/reconciliation/issues/{issue_id}",
     ],
-    "a file has a format": ["POST /api/v1/workbooks/upload", "POST /api/v1/reconciliation/tapes/upload"],
+    "a file has a format": [
+        "POST /api/v1/workbooks/upload",
+        "POST /api/v1/reconciliation/tapes/upload",
+        "POST /api/v1/deals/{deal_id}/files",
+    ],
     "a mapping is checked as a whole": ["POST /api/v1/mappings", "PATCH /api/v1/mappings/{mapping_id}"],
+    "a definition is checked as a whole": ["PUT /api/v1/deals/{deal_id}/definition"],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",

@@ -25,6 +25,7 @@ def test_there_are_such_rows() -> None:
     assert {row.path for row in ROWS} >= {
         "/api/v1/workbooks/{workbook_id}",
         "/api/v1/mappings/{mapping_id}",
+        "/api/v1/deals/{deal_id}",
         "/api/v1/admin/tenant",
     }
 

@@ -112,9 +112,10 @@ def is_defaulted(loan: Loan, as_of: float | None) -> bool:
 
 
 def recovered(loan: Loan) -> float:
-    """Percent: the lesser of price and recovery, one missing the other, both missing that of the asset type."""
-    given = [value for value in (loan["price"], loan["recovery_rate"]) if value is not None]
-    return min(100.0, max(0.0, min(given) if given else loan.asset_recovery()))
+    """Percent: the lesser of price and recovery; the recovery that the average takes where the loan has none itself."""
+    recovery = _recovery(loan)
+    price = loan["price"]
+    return min(100.0, max(0.0, recovery if price is None else min(price, recovery)))
 
 
 def is_discount(loan: Loan) -> bool:
@@ -203,7 +204,7 @@ class Deal:
             value = 100.0
             if is_discount(loan):
                 value = min(value, loan["purchase_price"] or 0.0)
-            if loan.flags.get("is_pik"):
+            if loan.flags.get("is_deferring"):
                 value = min(value, recovered(loan))
             carried[loan.row] = value
             amount -= loan.par * (1 - value / 100)
@@ -233,7 +234,9 @@ class Deal:
         """Collected and still to be received; what is not known of the two is what the loans bear, but not twice."""
         deal = self.portfolio.deal
         yearly = sum(
-            loan.par * (yearly_rate(loan) or 0.0) / 100 for loan in self.performing if not loan.flags.get("is_pik")
+            loan.par * (yearly_rate(loan) or 0.0) / 100
+            for loan in self.performing
+            if not loan.flags.get("is_deferring")
         )
         fees = finite(deal.senior_fees)
         if fees is None:
@@ -393,7 +396,7 @@ MEASURES: dict[str, Callable[[Deal], float]] = {
     "top_5_concentration": lambda deal: sum(deal.largest("obligor")[:5]) / deal.cpa * 100,
     "industry_concentration": lambda deal: _at(deal.largest("industry"), 0) / deal.cpa * 100,
     "second_industry_concentration": lambda deal: _at(deal.largest("industry"), 1) / deal.cpa * 100,
-    "non_senior_secured_concentration": lambda deal: deal.share(lambda loan: loan.lien > 1),
+    "non_senior_secured_concentration": lambda deal: deal.share(lambda loan: loan.lien in (2, 3, 5)),
     "cov_lite_concentration": lambda deal: deal.share(lambda loan: loan.flags["cov_lite"]),
     "ccc_bucket_pct": lambda deal: deal.bucket()[1] / deal.cpa * 100,
     "average_rating_factor": lambda deal: (

@@ -184,11 +184,12 @@ def test_texts_in_a_body(stack: Stack, target: Member, records: dict[str, str], 
                 timed(sent, caller, row, path, body)
 
 
-@each([row for row in ROWS if row.form is not None and row.path.endswith("/upload")])
+@each([row for row in ROWS if row.form is not None and row.path.endswith(("/upload", "/files"))])
 def test_texts_as_the_name_of_a_file(target: Member, records: dict[str, str], row: Route) -> None:
+    field = row.path.rpartition("/")[2].replace("upload", "file")
     for text in TEXTS:
         file = (f"{text}.xlsx", b"PK\x03\x04 no file", "text/plain\r\nX-Injected: yes")
-        answer = timed(target.post, row.path, files={"file": file}, data=body_of(row, records))
+        answer = timed(target.post, path_of(row, **records), files={field: file}, data=body_of(row, records))
         assert answer.status_code in (201, 400, 422), answer.text
 
 

@@ -35,7 +35,7 @@ from tests.records import (
 BY_NAME = {identity(row): row for row in GUARDED}
 WITH_IDENTIFIER = [row for row in GUARDED if row.parameters]
 NAMES = {
-    "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id"
+    "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id"
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
 NO_RECORDS = {"test_id", "profile_id"}

@@ -1,5 +1,5 @@
 """The same trees over whole columns."""
 
-from core.formula.columns.vector import Plan, plan
+from core.formula.columns.vector import Plan, map_columns, plan
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "map_columns", "plan"]

@@ -709,7 +709,6 @@ def currency(text: str) -> str:
 
 # In order: the first rule whose words stand in the text decides.
 _LIENS: Final = (
-    (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
     (
         re.compile(
             r"\b(second|2nd|third|3rd|2 ?l|junior) ?(lien|l|secured)?\b|\bnon (senior secured|first lien)\b"
@@ -718,6 +717,8 @@ _LIENS: Final = (
         Lien.SECOND_LIEN,
     ),
     (re.compile(r"\b(unsecured|mezzanine|mezz|subordinated|sub debt)\b"), Lien.UNSECURED),
+    # A bond that is not said to be unsecured or junior is senior secured as often as not: kept apart.
+    (re.compile(r"\b(bonds?|notes?|fixed income|high yield)\b"), Lien.BOND),
     (
         re.compile(
             r"\b(first|1st|1 ?l|senior|sr|secured|term loan|term loans|loan|loans|revolver|revolving|delayed draw|ddtl"

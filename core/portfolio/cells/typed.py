@@ -73,6 +73,16 @@ class NormalColumn:
         return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).written(moment)
 
 
+def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -> NormalColumn:
+    """One field with the values of the first column in some rows, and of the second in the others."""
+    if first.type != "string":
+        return first.with_values(np.where(rows, first.values, second.values))
+    own, other = first.text, second.text
+    moved = np.where(other.codes < 0, np.int32(-1), other.codes + np.int32(len(own.text)))
+    merged = parsing.merged_pool(np.where(rows, own.codes, moved), own.text, other.text)
+    return first.with_text(merged.codes, merged.text)
+
+
 def blank_column(kind: FieldType, height: int) -> NormalColumn:
     """A field of so many blanks."""
     if kind == "string":

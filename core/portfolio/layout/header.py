@@ -125,6 +125,9 @@ class Found:
     beside: frozenset[int] = frozenset()
     """Columns whose header names a target, but of another table to the side."""
 
+    preferences: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Target and column -> the place of the header among the target's aliases."""
+
     @property
     def named_row(self) -> int:
         """The lowest row of names."""
@@ -504,7 +507,10 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
         columns = _assigned(feeds, demoted)
-    return Found(row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside)
+    preferences = {
+        (target, column): preference for column, options in feeds.items() for target, preference, _ in options
+    }
+    return Found(row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside, preferences)
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:

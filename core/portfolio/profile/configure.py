@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Final, get_args
 
 from core.portfolio.cells.parsing import key
@@ -94,12 +95,22 @@ class _Entry:
     default: Any = None
 
 
-def configured(document: dict[str, Any], *, id: str, name: str) -> Mapping:  # noqa: A002 - the field's own name
+def configured(
+    document: dict[str, Any],
+    *,
+    id: str,  # noqa: A002 - the field's own name
+    name: str,
+    is_stored: bool = False,
+) -> Mapping:
     """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms and so on.
 
     A profile's fields stay; an entry for one of them puts its own source columns before the profile's aliases, which
     lose the names that another target claims. A field that the profile requires stays required. Two source columns of
-    one target are alternatives, the first preferred.
+    one target are alternatives, the first preferred. Targets of holdings and servicer snapshots are standard fields; a
+    custom source has fields of its own.
+
+    Args:
+        is_stored: the document was accepted once, when targets of one's own were no fault: they feed nothing.
 
     Raises:
         UnknownProfile: `profile_id` names no built-in mapping.
@@ -110,7 +121,7 @@ def configured(document: dict[str, Any], *, id: str, name: str) -> Mapping:  # n
     if source_type not in _SOURCE_TYPES:
         raise ConfigurationError([(("source_type",), f"is none of {', '.join(_SOURCE_TYPES)}")])
     profile = _profile(document.get("profile_id"), source_type)
-    entries = _entries(document.get("mappings"), source_type, profile, faults)
+    entries = _entries(document.get("mappings"), source_type, profile, faults, is_stored=is_stored)
     if not entries and profile is None and not faults:
         faults.append((("mappings",), "no column is mapped, and no profile is extended"))
     fields = _fields(entries, profile)
@@ -159,7 +170,9 @@ def _profile(profile_id: Any, source_type: str) -> Mapping | None:
 # ---- columns -------------------------------------------------------------------------------------------------------
 
 
-def _entries(given: Any, source_type: str, profile: Mapping | None, faults: list[Fault]) -> dict[str, _Entry]:
+def _entries(
+    given: Any, source_type: str, profile: Mapping | None, faults: list[Fault], *, is_stored: bool
+) -> dict[str, _Entry]:
     """Entries by target, in the order in which targets first appear."""
     if not isinstance(given, dict):
         faults.append((("mappings",), "is not an object of source columns"))
@@ -173,10 +186,17 @@ def _entries(given: Any, source_type: str, profile: Mapping | None, faults: list
     for source, column in given.items():
         place, said = ("mappings", source), _typed(column, standard)
         found = list(_column_faults(place, source, said, standard))
+        if not found and source_type != "custom" and not is_stored and said["target"] not in standard:
+            found = [((*place, "target"), _unknown(said["target"], source_type, standard))]
         faults += found
         if not found:
             faults += _merge(entries, owners, place, source, said)
     return entries
+
+
+def _unknown(target: str, source_type: str, standard: Iterable[str]) -> str:
+    near = get_close_matches(target, list(standard), n=1)
+    return f"is no field of {source_type}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def _typed(column: Any, standard: dict[str, FieldType]) -> Any:
@@ -250,7 +270,8 @@ def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field,
     for entry in entries.values():
         if entry.target not in known:
             default = _stored(entry.default, entry.type)
-            fields.append(Field(entry.target, entry.type, entry.required, tuple(entry.sources), default))
+            sources = tuple(entry.sources)
+            fields.append(Field(entry.target, entry.type, entry.required, sources, default, len(sources)))
     return tuple(fields)
 
 
@@ -259,7 +280,8 @@ def _extended(one: Field, entry: _Entry | None, claimed: set[str]) -> Field:
     if entry is None:
         return rest
     default = one.default if entry.default is None else _stored(entry.default, one.type)
-    return Field(one.target, one.type, one.required or entry.required, (*entry.sources, *rest.aliases), default)
+    aliases = (*entry.sources, *rest.aliases)
+    return Field(one.target, one.type, one.required or entry.required, aliases, default, len(entry.sources))
 
 
 def _without(one: Field, claimed: set[str]) -> Field:

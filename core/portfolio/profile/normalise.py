@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain, islice
 from typing import Any, Final
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Pool, Scale
-from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.cells.typed import NormalColumn, either
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.profile.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, works
+from core.portfolio.profile.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, settled, works
 from core.values import Kind
 
 ERRORS_MAX: Final = 1_000
@@ -208,7 +208,8 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     for target, work in works(mapping).items():
         names = sources.of.get(target)
         if names is not None:
-            outcome = _sample_column(work, names, rows)
+            is_own = [work.on(sources.preferences[target, name]) is work for name in names]
+            outcome = _sample_column(work, names, is_own, rows)
             report.take(target, outcome)
             size_bytes += len(outcome.column.text.text.data)
             if size_bytes > MAPPED_TEXT_BYTES_MAX:
@@ -248,16 +249,41 @@ class _Sources:
                 self.unmapped.append(name)
         self.of = {target: [name for _, _, name in sorted(places)] for target, places in wanted.items()}
         """Target -> names, the preferred one first."""
+        self.preferences = {
+            (target, name): preference for target, places in wanted.items() for preference, _, name in places
+        }
+        """Target and name -> the name's place among the target's aliases."""
 
 
-def _sample_column(work: Work, names: list[str], rows: Sequence[dict[str, Any]]) -> Outcome:
+def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]) -> Outcome:
+    """One field of a sample.
+
+    Args:
+        is_own: which of the names the mapping's transforms are about.
+    """
     chosen = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
     values = [None if name is None else row[name] for name, row in zip(chosen, rows, strict=True)]
     faults = [_value_fault(value) for value in values]
     plain = [None if fault else value for value, fault in zip(values, faults, strict=True)]
     from_name = np.array([-1 if name is None else names.index(name) for name in chosen], np.int64)
     lost = np.array([fault is not None for fault in faults], np.bool_)
-    outcome = run(work, cells_from_values(plain), _stated(names, from_name), lost)
+    own = np.array([*is_own, True], np.bool_)[from_name]
+    stated = _stated(names, from_name)
+    if own.all() or not work.transforms:
+        outcome = run(work, cells_from_values(plain), stated, lost)
+    else:
+        parts = [
+            changed(
+                each,
+                cells_from_values([one if is_in else None for one, is_in in zip(plain, part, strict=True)]),
+                stated,
+            )
+            for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
+        ]
+        outcome = Outcome(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
+        for part in parts:
+            lost = lost if part.lost is None else lost | part.lost
+        outcome = settled(work, outcome, lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
         found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
         outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
@@ -371,7 +397,8 @@ class _SheetSource:
         """Par over all rows below the header, to tell which of them are loans."""
         if "par_value" not in self._found.columns:
             return None
-        column, work = self._found.columns["par_value"][0], known["par_value"]
+        column = self._found.columns["par_value"][0]
+        work = known["par_value"].on(self._found.preferences.get(("par_value", column), 0))
         if work.field.type != "number":
             return parsing.read_numbers(self._below.cells(column)).values
         return changed(work, self._below.cells(column), self._in_unit(column)).column.values
@@ -380,6 +407,7 @@ class _SheetSource:
         """One field from its column."""
         places = self._found.columns[work.field.target]
         column = places[0]
+        work = work.on(self._found.preferences.get((work.field.target, column), 0))
         if work.field.target == "price" and len(places) > 1 and not work.says_unit:
             column = places[parsing.price_place(places, lambda place: self._below.cells(place).take(self._rows))]
         rows = self._rows
@@ -388,7 +416,8 @@ class _SheetSource:
         cells = self._below.cells(column)
         if not isinstance(rows, slice) or rows != slice(0, len(cells.kinds)):
             cells = cells.take(rows)
-        return run(work, cells, self._in_unit(column))
+        preference = self._found.preferences.get((work.field.target, column), 0)
+        return run(work.on(preference), cells, self._in_unit(column))
 
     def _in_unit(self, column: int) -> InUnit:
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -42,6 +42,13 @@ class Work:
     def says_unit(self) -> bool:
         """Whether a transform of its own states the unit of its numbers: nothing is guessed then."""
         return any(transforms.OPERATIONS[one.operation].is_numeric for one in self.transforms)
+
+    def on(self, preference: int) -> Work:
+        """What is done with the column of this place among the field's aliases: a mapping's transforms are about the
+        columns that it names, not about one of its profile's that stands in for them.
+        """
+        own = self.field.own
+        return self if not self.transforms or own == 0 or preference < own else replace(self, transforms=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,11 @@ def run(work: Work, cells: Cells, in_unit: InUnit, lost: Rows | None = None) -> 
 
     Rows that are `lost` already get no default, and no rule is asked about them.
     """
-    outcome = changed(work, cells, in_unit)
+    return settled(work, changed(work, cells, in_unit), lost)
+
+
+def settled(work: Work, outcome: Outcome, lost: Rows | None = None) -> Outcome:
+    """A column that was read and transformed with the default in its blanks, and checked."""
     if lost is not None:
         outcome.lost = lost if outcome.lost is None else outcome.lost | lost
     if work.field.default is not None:

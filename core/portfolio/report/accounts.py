@@ -49,6 +49,8 @@ class Accounts:
     currency: str | None = None
     """The one that accounts are named for."""
     warnings: list[DataWarning] = field(default_factory=list)
+    sheet: str = ""
+    """Where they stand."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def find_accounts(pages: Iterable[Page], currency: str | None) -> Accounts:
         listed = list(_accounts(page))
         counted = [(account, kind) for account in listed if (kind := kind_of(account.name)) is not None]
         if counted:
-            return _added(counted, currency)
+            found = _added(counted, currency)
+            found.sheet = page.sheet.name
+            return found
     return Accounts()
 
 

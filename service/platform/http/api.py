@@ -72,6 +72,11 @@ class Upload(Struct, frozen=True):
     """A binary file object at its beginning."""
 
 
+FILES_MAX = 32
+"""Files of one form."""
+Uploads = Annotated[list[Upload], Meta(min_length=1, max_length=FILES_MAX, description="One or several files")]
+
+
 @dataclass(frozen=True, slots=True)
 class Raw:
     """An answer that is not JSON."""

@@ -39,7 +39,7 @@ class Binding:
         self._empty = b"{}" if route.body_may_lack else b""
         self._query_lists = _list_fields(route.query)
         self._query_names = _names(route.query)
-        self._form_names = _names(route.form)
+        self._form_kinds = {field.encode_name: field.type for field in msgspec.structs.fields(route.form or Struct)}
         self._query_texts = _text_fields(route.query)
 
     async def arguments(
@@ -67,7 +67,7 @@ class Binding:
                 (error for error in route.errors if error.detail == "File too large"), problems.PayloadTooLarge
             )
             content, closing = await read_form(
-                ctx.headers, receive, names=self._form_names, most_bytes=most, too_large=too_large
+                ctx.headers, receive, kinds=self._form_kinds, most_bytes=most, too_large=too_large
             )
             try:
                 arguments["form"] = to_struct(content, route.form)

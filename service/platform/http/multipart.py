@@ -9,7 +9,7 @@ import msgspec
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
-from service.platform.http.api import Upload
+from service.platform.http.api import FILES_MAX, Upload, Uploads
 from service.platform.http.intake import Receive
 from service.platform.http.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 
@@ -22,12 +22,14 @@ async def read_form(
     headers: dict[bytes, bytes],
     receive: Receive,
     *,
-    names: frozenset[str],
+    kinds: dict[str, Any],
     most_bytes: int,
     too_large: type[Problem] = PayloadTooLarge,
 ) -> tuple[dict[str, Any], Callable[[], Awaitable[None]]]:
-    """The fields of a form, files as `Upload`, and what closes (and so removes) the files. One of `names` may be there
-    once only; of others, which nobody reads, the last one counts.
+    """The fields of a form, files as `Upload`, and what closes (and so removes) the files.
+
+    `kinds` are the types of the fields that are read: one of them may be there once only, but for `Uploads`, which come
+    as a list. Of other fields the last one counts.
 
     Raises:
         UnsupportedMediaType: neither multipart nor urlencoded.
@@ -59,7 +61,11 @@ async def read_form(
     parser: MultiPartParser | FormParser
     if kind == b"multipart/form-data":
         parser = MultiPartParser(
-            Headers(raw=list(headers.items())), body(), max_files=4, max_fields=FIELDS, max_part_size=FIELD_BYTES
+            Headers(raw=list(headers.items())),
+            body(),
+            max_files=FILES_MAX if Uploads in kinds.values() else 4,
+            max_fields=FIELDS,
+            max_part_size=FIELD_BYTES,
         )
     elif kind == b"application/x-www-form-urlencoded":
         parser = FormParser(Headers(raw=list(headers.items())), body(), max_fields=FIELDS, max_part_size=FIELD_BYTES)
@@ -76,30 +82,34 @@ async def read_form(
         if "\x00" in ((value.filename or "") if isinstance(value, UploadFile) else value):
             await form.close()
             raise ValidationFailed(Fault(["body", name], "null character"))
-        if name in fields and name in names:  # of two files, say, one would be lost without a word
+        taken = Upload(value.filename or "", value.size or 0, value.file) if isinstance(value, UploadFile) else value
+        if kinds.get(name) is Uploads:
+            fields.setdefault(name, []).append(taken)
+        elif name in fields and name in kinds:  # of two files, say, one would be lost without a word
             await form.close()
             raise ValidationFailed(Fault(["body", name], "given twice"))
-        if isinstance(value, UploadFile):
-            fields[name] = Upload(value.filename or "", value.size or 0, value.file)
         else:
-            fields[name] = value
+            fields[name] = taken
     return fields, form.close
 
 
 def to_struct(fields: dict[str, Any], kind: type) -> Any:
-    """The fields as the form's struct.
+    """The fields as the form's struct; one that is left empty and has a default counts as not given.
 
     Raises:
         msgspec.ValidationError: a field is missing or does not fit.
     """
-    files = {name: value for name, value in fields.items() if isinstance(value, Upload)}
-    known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    plain = {name: value for name, value in fields.items() if name in known and name not in files}
-    for name, field in known.items():
-        if field.type is Upload:
-            if name not in files:
+    plain = {}
+    for field in msgspec.structs.fields(kind):
+        name = field.encode_name
+        value = fields.get(name)
+        if value is None or (value == "" and not field.required):
+            continue
+        given = value if isinstance(value, list) else [value]
+        if field.type in (Upload, Uploads):
+            if not all(isinstance(one, Upload) for one in given):
                 raise msgspec.ValidationError(f"Object missing required field `{name}`")
-            plain[name] = files[name]
-        elif name in files:
+        elif any(isinstance(one, Upload) for one in given):
             raise msgspec.ValidationError(f"Expected text, got a file - at `$.{name}`")
+        plain[name] = value
     return msgspec.convert(plain, kind, strict=False)

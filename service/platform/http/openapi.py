@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from service.platform.http.api import Raw, Route, Streamed, Upload
+from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads
 from service.platform.http.problem import (
     AlreadyProcessed,
     ConcurrentModification,
@@ -118,10 +119,23 @@ def _types(routes: Sequence[Route]) -> list[Any]:
     return list(types.values())
 
 
+_FILE: Final = {"type": "string", "format": "binary"}
+_FILES: Final[dict[Any, dict[str, Any]]] = {
+    Upload: _FILE,
+    Uploads: {"type": "array", "items": _FILE, "minItems": 1, "maxItems": FILES_MAX},
+}
+"""The schemas of a form's files, by the field's type."""
+
+
 def _form_fields(route: Route) -> dict[str, Any]:
-    if route.form is None:
-        return {}
-    return {field.encode_name: field.type for field in msgspec.structs.fields(route.form) if field.type is not Upload}
+    return {} if route.form is None else _plain_fields(route.form)
+
+
+@cache  # a type is known by its identity, and some are made anew each time that they are asked for
+def _plain_fields(form: type) -> dict[str, Any]:
+    """The types of a form's fields that are no files."""
+    fields = msgspec.structs.fields(form)
+    return {field.encode_name: field.type for field in fields if field.type not in _FILES}
 
 
 def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]]) -> dict[str, Any]:
@@ -210,17 +224,17 @@ def _header_parameters(route: Route) -> list[dict[str, Any]]:
 
 def _form(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     assert route.form is not None
-    fields = msgspec.structs.fields(route.form)
+    fields, plain = msgspec.structs.fields(route.form), _form_fields(route)
     properties = {
-        field.encode_name: {"type": "string", "format": "binary"}
-        if field.type is Upload
-        else _renamed(schemas[id(field.type)])
+        field.encode_name: _renamed(schemas[id(plain[field.encode_name])])
+        if field.encode_name in plain
+        else _FILES[field.type]
         for field in fields
     }
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [field.encode_name for field in fields if field.required]:
         schema["required"] = required
-    has_file = any(field.type is Upload for field in fields)
+    has_file = len(plain) < len(fields)
     return {"multipart/form-data" if has_file else "application/x-www-form-urlencoded": {"schema": schema}}
 
 

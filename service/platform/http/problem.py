@@ -55,7 +55,7 @@ class RateLimitBody(Struct, frozen=True, omit_defaults=True):
 class Problem(Exception):
     """A refusal. A subclass names its status in the class line; its docstring is the message that the caller reads.
 
-    `constraint` binds it to a database constraint: the violation of that constraint is raised as this problem.
+    `constraint` binds it to database constraints: the violation of one of them is raised as this problem.
     """
 
     status: ClassVar[int] = 500
@@ -64,7 +64,7 @@ class Problem(Exception):
     by_constraint: ClassVar[dict[str, type[Problem]]] = {}
 
     def __init_subclass__(
-        cls, *, status: int | None = None, code: str | None = None, constraint: str | None = None, **kwargs: Any
+        cls, *, status: int | None = None, code: str | None = None, constraint: str | Sequence[str] = (), **kwargs: Any
     ) -> None:
         super().__init_subclass__(**kwargs)
         if status is not None:
@@ -74,9 +74,9 @@ class Problem(Exception):
             cls.code = code
         if cls.__doc__:
             cls.detail = cls.__doc__.strip()
-        if constraint is not None:
-            assert constraint not in Problem.by_constraint, f"two problems claim the constraint {constraint}"
-            Problem.by_constraint[constraint] = cls
+        for name in [constraint] if isinstance(constraint, str) else constraint:
+            assert name not in Problem.by_constraint, f"two problems claim the constraint {name}"
+            Problem.by_constraint[name] = cls
 
     def __init__(self, *errors: Fault, headers: dict[str, str] | None = None) -> None:
         super().__init__(self.detail)

@@ -10,12 +10,20 @@ import numpy as np
 import pytest
 
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Tranches
+from core.portfolio.ratings import AGENCY_OF, rank
 
-NAMES = ("obligor", "industry", "country", "cusip", "loanx_id", "isin", "facility_name", "borrower_name")
-FLAGS = (
-    "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_long_dated", "participation", "is_fixed",
+NAMES = (
+    "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",
+    "cusip", "loanx_id", "isin", "facility_name", "borrower_name",
 )  # fmt: skip
-RANKS = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating", "facility_rating_agency_a")
+FLAGS = (
+    "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_deferring", "is_long_dated", "participation",
+    "is_fixed", "is_bond", "is_revolving", "is_delayed_draw", "is_bridge",
+)  # fmt: skip
+RANKS = (
+    "rating_agency_a", "rating_agency_b", "rating_agency_c", "rating", "facility_rating_agency_a",
+    "rating_agency_a_derived",
+)  # fmt: skip
 
 A = {symbol: rank for rank, symbol in enumerate(("Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca"), 13)}
 
@@ -43,8 +51,13 @@ def portfolio_of(
             names[field] = names_of(values)
         elif field in FLAGS:
             flags[field] = np.array(values, np.uint8)
+        elif field in RANKS and any(isinstance(value, str) for value in values):
+            names[field] = names_of(values)
+            ranks[field] = np.array([rank(value or "", AGENCY_OF.get(field[:15])) for value in values], np.uint8)
         elif field in RANKS:
             ranks[field] = np.array(values, np.uint8)
+        elif field.startswith("watch_"):
+            names[field] = names_of(values)
         elif field == "lien_type":
             lien = np.array(values, np.uint8)
         else:

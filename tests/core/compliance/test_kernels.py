@@ -12,13 +12,14 @@ from core.compliance import kernels
 from core.portfolio.portfolio import Names
 
 RECOVERY = np.full((6, 8), 45.0)
+RULES = (80.0, 75.0, 90.0, 85.0, 3.0, 70.0, 150e6, 250e6, True, 0)
 
 
 def tally(par: list[float], **more: Any) -> kernels.Tally:
     options: dict[str, Any] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": None} | more
     return kernels.tally(
         len(par), {"par_value": np.array(par), **options["numbers"]}, options["names"], options["flags"],
-        options["ranks"], options["lien"], RECOVERY, as_of=nan, base_rate=nan, home=0,
+        options["ranks"], options["lien"], RECOVERY, rules=RULES, as_of=nan, base_rate=nan, home=0,
     )  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def names(*codes: int, count: int = 2) -> Names:
             "a name's code is not below the number of names",
         ),
         ({"names": {"industry": names(2, 0)}}, "a name's code is not below the number of names"),
-        ({"ranks": {"rating": np.array([3, 23], np.uint8)}}, "a rating rank is above 22"),
+        ({"ranks": {"rating": np.array([3, 25], np.uint8)}}, "a rating rank is above 22"),
     ],
 )
 def test_columns_that_are_refused(more: dict[str, Any], message: str) -> None:
@@ -52,7 +53,7 @@ def test_a_tally_needs_rows_and_par() -> None:
     with pytest.raises(ValueError, match="at least one row"):
         tally([])
     with pytest.raises(ValueError, match="needs par_value"):
-        kernels.tally(1, {}, {}, {}, {}, None, RECOVERY, as_of=nan, base_rate=nan, home=0)
+        kernels.tally(1, {}, {}, {}, {}, None, RECOVERY, rules=RULES, as_of=nan, base_rate=nan, home=0)
     with pytest.raises(TypeError):
         kernels.Tally()
 

@@ -95,7 +95,7 @@ def test_a_rounding_error_is_no_breach() -> None:
 
 
 def test_who_sets_the_threshold(g1: Build) -> None:
-    """Workbook before tenant before the sheet's trigger before the default."""
+    """Workbook before the sheet's trigger, which is the contract's figure, before tenant before the default."""
     test_ids = ["oc_ratio"]
 
     def threshold(value: float, **more: Any) -> dict[str, Threshold]:
@@ -110,7 +110,7 @@ def test_who_sets_the_threshold(g1: Build) -> None:
         101.0,
         "workbook",
     )
-    assert held_to(g1(), tenant_thresholds=threshold(102.0)) == (102.0, "tenant")
+    assert held_to(g1(), tenant_thresholds=threshold(102.0)) == (104.2, "sheet")
     notes = tranches_of((("A", 250e6), ("B", 115e6)), oc={"B": 103.0})
     assert held_to(replace(g1(), tranches=notes)) == (103.0, "sheet")
     assert held_to(replace(g1(), tranches=tranches_of((("A", 250e6), ("B", 115e6))))) == (104.2, "suite")
@@ -267,7 +267,7 @@ def test_messages_of_a_minimum(g1: Build) -> None:
     """Coverage reads the other way; a figure without a unit has none."""
     said = {result.test_id: result.message for result in run_suite(g1())}
     near = Threshold(test_id="oc_ratio", threshold_value=106.5, warning_threshold=107.0)
-    warned = run_suite(g1(), test_ids=["oc_ratio"], tenant_thresholds={"oc_ratio": near})[0].message
+    warned = run_suite(g1(), test_ids=["oc_ratio"], workbook_thresholds={"oc_ratio": near})[0].message
     assert warned.endswith("meets the 106.50 % minimum but at or below the 107.00 % warning level (cushion 0.25)")
     assert said["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
     assert said["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"

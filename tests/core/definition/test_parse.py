@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.definition import READY, DefinitionError, parse, parse_toml, ready_for, to_document
-from core.definition.definition import TESTS_MAX, AgencyRatings, Definition
+from core.definition.definition import TESTS_MAX, Definition
 from core.definition.parse import TEXT_MAX
 from tests.rows import every
 
@@ -104,13 +104,10 @@ def test_a_base_lies_below_the_documents_own_keys() -> None:
 
 
 def test_both_spell_out_what_the_suites_do_not() -> None:
-    """Masked and unrated loans are no CCC by either market's standard."""
+    """Unrated loans are no CCC by either market's standard."""
     assert list(READY) == ["us_bsl", "euro"]
     for definition in READY.values():
-        for agency in ("a", "b", "c"):
-            ratings: AgencyRatings = getattr(definition.ratings, agency)
-            assert not ratings.unrated_is_ccc
-            assert not ratings.masked_is_ccc
+        assert not definition.ratings.unrated_is_ccc
 
 
 def a_test(**changed: Any) -> dict[str, Any]:

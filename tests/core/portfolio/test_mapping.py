@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.grid.sheet import Workbook
-from core.portfolio.fields import Field, Lien, Mapping
+from core.portfolio.fields import PROFILES, Field, Lien, Mapping
+from core.portfolio.mapping import missing_columns
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.profile.configure import configured
+from core.portfolio.profile.normalise import normalise_rows
 
 MapRows = Callable[..., Portfolio]
 MakeBook = Callable[..., Workbook]
@@ -730,8 +732,43 @@ def test_defaults_stand_in_for_blanks_in_the_field_s_unit(make_book: MakeBook) -
     assert portfolio.flags["cov_lite"].tolist() == [0, 1, 0]
 
 
+def test_transforms_are_about_the_columns_that_the_mapping_names(make_book: MakeBook) -> None:
+    """A million in thousands is as it is where the file has the profile's own column: nothing multiplies it."""
+    own = own_mapping(
+        mappings={"Par (k)": {"target": "par_value", "type": "number", "required": True}},
+        transforms=[change("par_value", "multiply", factor=1000), change("borrower_name", "uppercase")],
+    )
+    header = ["LoanX ID", "Issuer", "Price", "Maturity Date"]
+    for column, figure in (("Par (k)", 1_000.0), ("Par Amount", 1_000_000.0)):
+        rows = [[*header, column], ["LX100001", "Alpha", 99.0, "2031-06-30", figure]]
+        portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
+        assert portfolio.numbers["par_value"].tolist() == [1_000_000.0]
+        assert named(portfolio, "borrower_name") == ["ALPHA"], (
+            "of a field without columns of its own it is whatever feeds it"
+        )
+        told = [one.code for one in portfolio.notes.warnings]
+        assert told == ([] if column == "Par (k)" else ["column_stands_in"])
+        (row,) = normalise_rows(own, [dict(zip(*rows, strict=True))]).rows()
+        assert row["par_value"] == 1_000_000.0
+    mixed = [{"Issuer": "A", "Par (k)": 1_000.0}, {"Issuer": "B", "Par Amount": 1_000_000.0}, {"Issuer": "C"}]
+    found = normalise_rows(own, mixed)
+    assert [row["par_value"] for row in found.rows()] == [1_000_000.0, 1_000_000.0, None]
+    assert [(fault.row, fault.rule) for fault in found.errors] == [(3, "required")]
+
+
+def test_what_a_mapping_requires_and_no_column_feeds(make_book: MakeBook) -> None:
+    own = own_mapping(mappings={"Size": {"target": "facility_size", "type": "number", "required": True}})
+    rows = [HEADER, ["LX100001", "Alpha", 1.0, 99.0]]
+    book = make_book({"Holdings": rows})
+    assert missing_columns(Portfolio.from_workbook(book, own), own) == ["facility_size ('Size')"]
+    assert missing_columns(Portfolio.from_workbook(book), PROFILES["standard_clo"]) == []
+    with_size = make_book({"Holdings": rows, "Sizes": [["LoanX ID", "Size"], ["LX100001", 5e8]]})
+    assert missing_columns(Portfolio.from_workbook(with_size, own), own) == [], "a page feeds it"
+
+
 def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBook) -> None:
     own = own_mapping(
+        source_type="custom",
         mappings={"Desk": {"target": "desk", "type": "string"}},
         transforms=[change("maturity_date", "date_format", input_format="DD/MM/YYYY")],
         validation_rules=[
@@ -760,6 +797,9 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
     }
     assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
     assert named(portfolio, "desk")[-1] is None
+    broken = [one for one in portfolio.notes.warnings if one.code == "rule_broken"]
+    assert [one.rows for one in broken] == [1, 2, 1, 1, 1]
+    assert broken[1].message == "2 rows break the rule 'range' of the mapping for par_value."
 
 
 def test_a_price_with_a_transform_of_its_own_is_not_passed_over(make_book: MakeBook) -> None:

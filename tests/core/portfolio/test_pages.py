@@ -43,8 +43,9 @@ def page(portfolio: Portfolio, sheet: str) -> PageNote:
 
 
 def codes(portfolio: Portfolio) -> list[str]:
+    """What is told of the pages."""
     assert {one.code for one in portfolio.notes.warnings} <= WARNING_CODES.keys()
-    return [one.code for one in portfolio.notes.warnings]
+    return [one.code for one in portfolio.notes.warnings if one.code.startswith(("page_", "second_"))]
 
 
 # ---- a real report -------------------------------------------------------------------------------------------------

@@ -49,16 +49,22 @@ WHOLE = {
     "mappings": {
         "Zeta Par": {"target": "par_value", "type": "number", "required": True, "aliases": ["Par (USD)", "Face USD"]},
         "Alpha Name": {"target": "borrower_name", "type": "string", "required": True, "aliases": []},
-        "Desk": {"target": "desk", "type": "string", "required": False, "default": "London", "aliases": ["Book"]},
+        "Desk": {
+            "target": "payment_frequency",
+            "type": "string",
+            "required": False,
+            "default": "London",
+            "aliases": ["Book"],
+        },
     },
     "transforms": [
         {"field": "par_value", "operation": "multiply", "parameters": {"factor": 1000}},
-        {"field": "desk", "operation": "uppercase"},
-        {"field": "desk", "operation": "lookup", "parameters": {"mapping": {"LDN": "London"}}},
+        {"field": "payment_frequency", "operation": "uppercase"},
+        {"field": "payment_frequency", "operation": "lookup", "parameters": {"mapping": {"LDN": "London"}}},
     ],
     "validation_rules": [
         {"field": "par_value", "rule": "positive", "message": "par is owed"},
-        {"field": "desk", "rule": "enum", "parameters": {"values": ["London", "Paris"]}},
+        {"field": "payment_frequency", "rule": "enum", "parameters": {"values": ["London", "Paris"]}},
     ],
 }
 
@@ -232,7 +238,7 @@ def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, ma
             mappings={
                 "A": {"target": "par_value"},
                 "B": {"target": "maturity_date", "type": None},
-                "C": {"target": "desk"},
+                "C": {"target": "payment_frequency"},
                 "D": {"target": "cov_lite"},
             },
         )
@@ -400,10 +406,13 @@ def test_fields_of_the_profile_count(owner: Member, make: Make) -> None:
     extended = {"source_type": "clo_holdings", "profile_id": "standard_clo"}
     make(owner, **extended, mappings={"P": column("par_value", "number")})
     assert owner.get(PATH).json()["items"][0]["field_count"] == 25
-    make(owner, **extended, mappings={"P": column("par_value", "number"), "D": column("desk")})
+    make(owner, **extended, mappings={"P": column("par_value", "number"), "D": column("payment_frequency")})
     newest = owner.get(PATH).json()["items"][0]
     assert (newest["field_count"], newest["profile_id"]) == (26, "standard_clo")
-    owner.patch(f"{PATH}/{newest['id']}", json={"mappings": {"D": column("desk"), "E": column("trader")}})
+    owner.patch(
+        f"{PATH}/{newest['id']}",
+        json={"mappings": {"D": column("payment_frequency"), "E": column("days_past_due", "number")}},
+    )
     assert owner.get(PATH).json()["items"][0]["field_count"] == 27
 
 
@@ -457,8 +466,12 @@ def test_only_what_is_given_changes(owner: Member) -> None:
         {"name": "Renamed"},
         {"description": None},
         {"transforms": []},
-        {"validation_rules": [{"field": "desk", "rule": "required", "parameters": None, "message": "who?"}]},
-        {"mappings": {"Desk": {**column("desk"), "default": None}}},
+        {
+            "validation_rules": [
+                {"field": "payment_frequency", "rule": "required", "parameters": None, "message": "who?"}
+            ]
+        },
+        {"mappings": {"Desk": {**column("payment_frequency"), "default": None}}},
     ]
     for at, change in enumerate(changes):
         answer = owner.patch(f"{PATH}/{before['id']}", json=change)

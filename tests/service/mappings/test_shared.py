@@ -235,6 +235,16 @@ def test_two_tenants_with_one_file_read_by_their_own_mappings(
     assert value_of(their_run, "was") == pytest.approx(2 * value_of(our_run, "was"))
 
 
+def test_a_run_without_a_column_that_the_mapping_requires_is_refused(owner: Member, make: Make, german: Path) -> None:
+    made = make(owner, **(GERMAN | {"mappings": {**GERMAN["mappings"], "Kurs": column("price", "number", True)}}))
+    workbook = owner.uploaded(german, mapping_id=made["id"])
+    answer = owner.post(RUN, json={"workbook_id": workbook["id"], "test_suite": "standard"})
+    assert answer.status_code == 422, answer.text
+    (fault,) = answer.json()["errors"]
+    assert fault["loc"] == ["body", "workbook_id"]
+    assert "no column of sheet 'Sheet' feeds: price ('Kurs'" in fault["message"]
+
+
 @pytest.mark.parametrize(
     "change",
     [

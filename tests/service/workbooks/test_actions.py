@@ -42,6 +42,8 @@ def test_an_upload_answers_at_once(owner: Member, loans: Path) -> None:
         "error_message": None,
         "mapping_id": None,
         "stream_key": None,
+        "deal_id": None,
+        "as_of": None,
         "created_by": owner.email,
         "created_at": 0,
         "updated_at": 0,
@@ -134,7 +136,7 @@ def bomb(path: Path) -> Path:
 
 def protected(path: Path) -> Path:
     """The compound file that Excel wraps an encrypted workbook in, as far as its directory."""
-    from tests.core.files.test_xls import compound
+    from tests.core.files.test_calamine import compound
 
     return compound(path, {"EncryptedPackage": b"x", "EncryptionInfo": b"y"})
 

@@ -338,7 +338,7 @@ def test_a_flag_column_may_say_its_own_word(make_cells: Callable[..., parsing.Ce
         ("Mezzanine", Lien.UNSECURED),
         ("Subordinated", Lien.UNSECURED),
         ("Senior Secured Bond", Lien.BOND),
-        ("Senior Unsecured Notes", Lien.BOND),
+        ("Senior Unsecured Notes", Lien.UNSECURED),
         ("Equity", Lien.OTHER),
     ],
 )

@@ -55,6 +55,7 @@ def test_a_custom_mapping_is_anchored_by_all_its_targets() -> None:
 
 def test_a_profile_keeps_its_fields_and_gets_the_new_names_first() -> None:
     own = mapping(
+        source_type="custom",
         profile_id="standard_clo",
         mappings={"Loan Amt": {"target": "par_value", "type": "number", "aliases": ["LA"]}, "Desk": {"target": "desk"}},
     )
@@ -80,7 +81,7 @@ def test_a_name_that_is_a_field_s_own_can_feed_another() -> None:
 
 
 def test_a_claimed_name_is_taken_from_auxiliary_fields_too() -> None:
-    own = mapping(mappings={**COLUMNS, "WAL": {"target": "life", "type": "number"}})
+    own = mapping(mappings={**COLUMNS, "WAL": {"target": "facility_size", "type": "number"}})
     life = next(one for one in own.auxiliary if one.target == "average_life")
     assert "WAL" not in life.aliases
 
@@ -191,15 +192,29 @@ def test_faults_of_a_column_s_name(name: str) -> None:
     assert list(faults(mappings={name: {"target": "own"}})) == [f"mappings.{name}"]
 
 
+def test_a_target_that_holdings_do_not_have_is_refused() -> None:
+    given = {"Par": {"target": "par_valeu", "type": "number"}, "Desk": {"target": "desk"}}
+    assert faults(mappings=given) == {
+        "mappings.Par.target": "is no field of clo_holdings; did you mean par_value?",
+        "mappings.Desk.target": "is no field of clo_holdings",
+    }
+    assert "mappings.Par.target" in faults(source_type="servicer_snapshot", mappings=given)
+    for own in ({"source_type": "custom"}, {"is_stored": True}):  # what was accepted once is made as it is
+        stored = own.pop("is_stored", False)
+        made = configured(document(mappings=given, **own), id="m", name="M", is_stored=bool(stored))
+        assert [one.target for one in made.fields] == ["par_valeu", "desk"]
+
+
 def test_columns_that_contradict_each_other() -> None:
     same = {"Loan-ID": {"target": "a"}, "loan id": {"target": "b"}}
-    assert "feeds a already" in faults(mappings=same)["mappings.loan id"]
+    custom = {"source_type": "custom"}
+    assert "feeds a already" in faults(mappings=same, **custom)["mappings.loan id"]
     alias = {"X": {"target": "a"}, "Y": {"target": "b", "aliases": ["x"]}}
-    assert "feeds a already" in faults(mappings=alias)["mappings.Y"]
+    assert "feeds a already" in faults(mappings=alias, **custom)["mappings.Y"]
     types = {"X": {"target": "a"}, "Y": {"target": "a", "type": "number"}}
-    assert "mappings.Y.type" in faults(mappings=types)
+    assert "mappings.Y.type" in faults(mappings=types, **custom)
     defaults = {"X": {"target": "a", "default": "1"}, "Y": {"target": "a", "default": "2"}}
-    assert "mappings.Y.default" in faults(mappings=defaults)
+    assert "mappings.Y.default" in faults(mappings=defaults, **custom)
 
 
 def test_too_much_of_anything() -> None:

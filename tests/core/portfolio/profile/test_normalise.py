@@ -410,7 +410,7 @@ def test_a_sheet_s_rows_have_their_own_numbers_and_the_reader_s_units(make_book:
 def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: MakeBook) -> None:
     own = configured(
         {
-            "source_type": "clo_holdings",
+            "source_type": "custom",
             "profile_id": "standard_clo",
             "mappings": {"Desk": {"target": "desk"}},
             "transforms": [

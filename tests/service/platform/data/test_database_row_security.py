@@ -286,7 +286,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     reading = {name for name, _ in rights} - set(writing)
     assert reading == {
         *("tenants", "users", "invitations", "api_keys", "known_origins"),
-        *("workbooks", "sheets", "tapes", "named_blobs"),
+        *("workbooks", "workbook_files", "sheets", "tapes", "named_blobs"),
     }
     columns = apart.sql(
         "SELECT column_name FROM information_schema.column_privileges"

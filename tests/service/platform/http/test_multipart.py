@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, MutableMapping
+from datetime import date
 from typing import Annotated, Any
 
 import msgspec
 import pytest
 from msgspec import Meta, Struct
 
-from service.platform.http.api import Upload
+from service.platform.http.api import FILES_MAX, Upload, Uploads
 from service.platform.http.multipart import FIELD_BYTES, read_form, to_struct
 from service.platform.http.problem import PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 
 BOUNDARY = "b0undary"
-NAMES = frozenset({"name", "file", "a"})
+KINDS: dict[str, Any] = {"name": str, "file": Upload, "a": str}
 """What a form is asked for."""
 
 
@@ -25,6 +26,13 @@ class Form(Struct):
     file: Upload
     name: Annotated[str, Meta(max_length=10)] | None = None
     number: int = 0
+
+
+class Many(Struct):
+    """Several files of a day."""
+
+    files: Uploads
+    day: date | None = None
 
 
 def part(name: str, content: bytes, file_name: str | None = None) -> bytes:
@@ -55,7 +63,7 @@ def read(
             return next(messages)
 
         headers = {b"content-type": kind.encode()} | ({b"content-length": length} if length is not None else {})
-        fields, close = await read_form(headers, receive, names=NAMES, most_bytes=most, **options)
+        fields, close = await read_form(headers, receive, kinds=KINDS, most_bytes=most, **options)
         found = {name: value.file.read() if isinstance(value, Upload) else value for name, value in fields.items()}
         found |= {
             f"{name}!": (value.file_name, value.size_bytes)
@@ -76,6 +84,30 @@ def test_files_and_fields() -> None:
         "file!": ("ä b.xlsx", 20),
         "name": "Ünï",
     }
+
+
+def test_several_files_of_one_name_are_a_list_where_the_form_takes_several() -> None:
+    async def main(names: list[str], kinds: dict[str, Any]) -> list[str]:
+        body = b"".join(part("files", b"x", name) for name in names) + END
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": body}
+
+        headers = {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}
+        fields, close = await read_form(headers, receive, kinds=kinds, most_bytes=1 << 20)
+        await close()
+        return [file.file_name for file in to_struct(fields | {"day": ""}, Many).files]
+
+    kinds: dict[str, Any] = {"files": Uploads}
+    assert asyncio.run(main(["a", "b", "a"], kinds)) == ["a", "b", "a"]
+    assert asyncio.run(main(["a"], kinds)) == ["a"]
+    for names in ([], ["a"] * (FILES_MAX + 1)):
+        with pytest.raises((msgspec.ValidationError, ValidationFailed)):
+            asyncio.run(main(names, kinds))
+    with pytest.raises(msgspec.ValidationError, match="Expected text"):
+        to_struct({"files": [Upload("x", 1, None)], "day": Upload("x", 1, None)}, Many)
+    with pytest.raises(msgspec.ValidationError, match="missing required field `files`"):
+        to_struct({"files": [Upload("x", 1, None), "text"]}, Many)
 
 
 def test_an_urlencoded_form() -> None:
@@ -108,7 +140,7 @@ def test_a_file_is_refused_while_it_arrives() -> None:
             await read_form(
                 {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()},
                 receive,
-                names=NAMES,
+                kinds=KINDS,
                 most_bytes=1 << 20,
                 too_large=TooMuch,
             )
@@ -174,7 +206,7 @@ def test_a_form_that_breaks_off_is_refused() -> None:
 
         headers = {b"content-type": f"multipart/form-data; boundary={BOUNDARY}".encode()}
         with pytest.raises(ValidationFailed):
-            await read_form(headers, receive, names=NAMES, most_bytes=1 << 20)
+            await read_form(headers, receive, kinds=KINDS, most_bytes=1 << 20)
 
     asyncio.run(main())
 

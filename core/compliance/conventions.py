@@ -1,0 +1,438 @@
+"""A portfolio as a deal's definition sees it: ratings by their ladder, recoveries, obligors, industries and home.
+
+What is masked is rated, and the rating is not shown: `core.portfolio.ratings.MASKED` in the place of a rank where the
+definition leaves it out, else what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.definition import READY
+from core.definition.definition import AgencyRatings, Definition, Family, ParValue
+from core.definition.terms import AGENCIES
+from core.portfolio.assemble import name_keys
+from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
+
+DEFAULT: Final = Definition()
+"""What holds without a definition."""
+
+BBB_MINUS: Final = 10
+"""The worst rank of investment grade."""
+
+WORST_NOTCHED: Final = 21
+"""A rating that is notched down becomes no default."""
+
+EUROPEAN: Final = frozenset(("EUR", "EURO", "EUROS", "\N{EURO SIGN}"))
+"""What names the currency of a European deal, in upper case."""
+
+DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
+
+Assumed = Literal["value", "best", "worst"]
+"""What masked ratings are taken for under `bounds`: the definition's own word, or the ends of their range."""
+
+Ranks = NDArray[np.uint8]
+
+
+class Rules(NamedTuple):
+    """What the compiled pass asks of a definition, in its order: percent of par, years, money."""
+
+    discount: float
+    discount_fixed: float
+    release: float
+    release_fixed: float
+    worthless_years: float
+    unquoted_ccc_price: float
+    small_home: float
+    small_abroad: float
+    defers: bool
+    defaulted_at: int
+
+
+@dataclass(slots=True)
+class View:
+    """The columns that the compiled pass walks, and each agency's ratings by its ladder."""
+
+    numbers: dict[str, NDArray[np.float64]]
+    names: dict[str, Names]
+    flags: dict[str, NDArray[np.uint8]]
+    ranks: dict[str, Ranks]
+    lien: NDArray[np.uint8] | None
+    home: int
+    rules: Rules
+    factors: tuple[float, ...]
+    """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
+    has_bounds: bool = False
+    """Whether a masked rating is anywhere between two."""
+    affiliates: list[tuple[str, str]] = field(default_factory=list)
+    """Obligors that were joined to another by their names: (its name, the other's)."""
+
+
+def standard_of(portfolio: Portfolio) -> Definition | None:
+    """The market's definition by which a portfolio without one goes: `euro` where it is in euros, else None."""
+    currency = portfolio.deal.currency
+    if currency is not None:
+        return READY["euro"] if currency.upper() in EUROPEAN else None
+    currencies = portfolio.names.get("currency")
+    if currencies is None or not 0 < len(currencies.values) <= CURRENCIES_MAX:
+        return None
+    counts = np.bincount(currencies.codes + 1, minlength=len(currencies.values) + 1)[1:]
+    most = currencies.values[int(counts.argmax())]
+    return READY["euro"] if counts.any() and most.strip().upper() in EUROPEAN else None
+
+
+CURRENCIES_MAX: Final = 200
+"""Distinct texts of a column that names currencies."""
+
+
+def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assumed = "value") -> View:
+    """The portfolio under a definition's conventions; None for those of the suites."""
+    if definition is None:
+        return _plain(portfolio)
+    view = View(
+        dict(portfolio.numbers),
+        dict(portfolio.names),
+        dict(portfolio.flags),
+        dict(portfolio.ranks),
+        _liens(portfolio),
+        0,
+        _rules(definition),
+        _suite_factors(definition),
+    )
+    _rate(view, portfolio, definition, assumed)
+    _take_industry(view, definition)
+    _join_families(view, definition)
+    _find_home(view, definition.conventions.home_countries)
+    _take_recoveries(view, definition.ratings.recovery)
+    _carry_categories(view, portfolio, definition)
+    return view
+
+
+def _plain(portfolio: Portfolio) -> View:
+    """By the suites' conventions: the columns as they are, but for masked ratings."""
+    countries = portfolio.names.get("country")
+    home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
+    ranks = portfolio.ranks
+    masked = _masked_by_all(portfolio)
+    if masked is not None:
+        own = ranks.get("rating")
+        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
+        ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
+    return View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+
+
+def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
+    """Loans that no agency rates openly and one or more rate behind a mask; None where there are none."""
+    found: NDArray[np.bool_] | None = None
+    for column in _AGENCY_FIELDS:
+        if column in portfolio.ranks and (masked := masked_rows(portfolio, column)) is not None:
+            found = masked if found is None else found | masked
+    if found is None:
+        return None
+    for column in _AGENCY_FIELDS:
+        if column in portfolio.ranks:
+            found = found & (portfolio.ranks[column] == 0)
+    return found if found.any() else None
+
+
+_AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
+
+
+def masked_rows(portfolio: Portfolio, field: str) -> NDArray[np.bool_] | None:
+    """Rows whose rating is masked in a column; None where none is."""
+    texts, ranks = portfolio.names.get(field), portfolio.ranks[field]
+    if texts is None or ranks.all():
+        return None
+    table = np.array([*map(is_masked, texts.values), False], np.bool_)
+    if not table.any():
+        return None
+    rows = table[texts.codes] & (ranks == 0)
+    return rows if rows.any() else None
+
+
+def _rules(definition: Definition) -> Rules:
+    par, conventions = definition.par_value, definition.conventions
+    return Rules(
+        par.discount_below if par.discount else -1.0,
+        par.discount_below_fixed if par.discount else -1.0,
+        par.discount_release,
+        par.discount_release_fixed,
+        par.defaulted_zero_after_years,
+        par.ccc_unpriced,
+        conventions.small_facility_home,
+        conventions.small_facility_abroad,
+        par.deferring,
+        DEFAULTED_AT[par.defaulted],
+    )
+
+
+# ---- ratings
+
+
+def counted_as(policy: str | float | None, factors: Sequence[float]) -> tuple[int, float]:
+    """(rank, factor) of what a rating counts as; rank 0 where it is a factor alone, factor NaN where it is left out."""
+    if isinstance(policy, float | int):
+        return 0, float(policy)
+    symbol = rank(policy) if policy is not None else 0
+    return (symbol, factors[symbol - 1]) if symbol else (0, nan)
+
+
+def _suite_factors(definition: Definition) -> tuple[float, ...]:
+    ratings = definition.ratings.a
+    unrated = counted_as(ratings.unrated, FACTORS)[1]
+    masked = counted_as(ratings.masked, FACTORS)[1]
+    return (unrated, *map(float, FACTORS), masked, unrated)
+
+
+_RULES: Final = _rules(DEFAULT)
+_FACTORS: Final = _suite_factors(DEFAULT)
+
+
+def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
+    """Each agency's ranks by its ladder, into the columns of the pass."""
+    shown = {agency: _shown(portfolio, agency, getattr(definition.ratings, agency)) for agency in AGENCIES}
+    nobody = np.ones(portfolio.row_count, np.bool_)
+    masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
+    for agency in AGENCIES:
+        ratings: AgencyRatings = getattr(definition.ratings, agency)
+        own, masked = shown[agency]
+        if own is None or masked is None:
+            continue  # an agency that rates nothing in the file is none of the deal's
+        ranks = own.copy()
+        open_rows = masked.copy()
+        waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
+        for other in ratings.notched_from:
+            theirs, _ = shown[other]
+            if theirs is not None:
+                take = (ranks == 0) & ~waits & (theirs > 0)
+                ranks[take] = notched(theirs[take], ratings)
+                open_rows &= ~take
+        if masked.any():
+            view.has_bounds |= ratings.masked == "bounds"
+            counts, _ = counted_as(_policy(ratings, assumed), FACTORS)
+            ranks[open_rows] = counts or MASKED
+        column = f"rating_agency_{agency}"
+        view.ranks[f"{column}_ladder"] = ranks
+        view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
+        nobody &= ranks == 0
+        masked_anywhere |= ranks == MASKED
+    given = view.ranks.get("rating")
+    deal = np.zeros(portfolio.row_count, np.uint8) if given is None else given.copy()
+    without = deal == 0
+    if not definition.ratings.unrated_is_ccc:
+        deal[nobody & without] = UNBUCKETED
+    deal[~nobody & masked_anywhere & without] = MASKED
+    if given is not None or deal.any():
+        view.ranks["rating"] = deal
+
+
+def _policy(ratings: AgencyRatings, assumed: Assumed) -> str | float | None:
+    """What a masked rating counts as."""
+    if ratings.masked != "bounds":
+        return ratings.masked
+    return {"value": ratings.masked_value, "best": ratings.masked_best, "worst": ratings.masked_worst}[assumed]
+
+
+def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
+    """Another agency's ranks, as many notches down as the definition says."""
+    down = np.where(ranks <= BBB_MINUS, ratings.notches_investment_grade, ratings.notches_below)
+    return np.minimum(ranks + down, WORST_NOTCHED).astype(np.uint8)
+
+
+def _shown(
+    portfolio: Portfolio, agency: str, ratings: AgencyRatings
+) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
+    """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
+    where the file has none of its columns."""
+    found: Ranks | None = None
+    masked = np.zeros(portfolio.row_count, np.bool_)
+    for column in ratings.columns:
+        field = f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}")
+        ranks = portfolio.ranks.get(field)
+        if ranks is None:
+            continue
+        hidden = masked_rows(portfolio, field)
+        if hidden is not None:
+            masked |= hidden
+        moved = ranks if column == "derived" else _watched(portfolio, field, agency, ranks, ratings)
+        if found is None:
+            found = moved.copy()
+        else:
+            blank = found == 0
+            found[blank] = moved[blank]
+    if found is None:
+        return None, None
+    return found, masked & (found == 0)
+
+
+def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
+    """Ratings on watch moved as the definition says; a derived rating has been already."""
+    if not (ratings.watch_negative or ratings.watch_positive):
+        return ranks
+    moves = np.zeros(portfolio.row_count, np.int16)
+    for name in (field, f"watch_{agency}"):
+        texts = portfolio.names.get(name)
+        if texts is not None and (ways := [watch(text) for text in texts.values]) and any(ways):
+            said = np.array([*ways, 0], np.int16)[texts.codes]
+            moves = np.where(said != 0, said, moves)
+    if not moves.any():
+        return ranks
+    steps = np.where(moves < 0, ratings.watch_negative, np.where(moves > 0, -ratings.watch_positive, 0))
+    moved = np.clip(ranks.astype(np.int16) + steps, 1, WORST_NOTCHED)
+    return np.where((ranks == 0) | (ranks == DEFAULTED), ranks, moved).astype(np.uint8)
+
+
+# ---- obligors, industries, home, recoveries
+
+
+def _liens(portfolio: Portfolio) -> NDArray[np.uint8] | None:
+    """The liens, where a flag alone says what is a bond."""
+    is_bond, lien = portfolio.flags.get("is_bond"), portfolio.lien
+    if is_bond is None or not is_bond.any():
+        return lien
+    if lien is None:
+        return np.where(is_bond != 0, np.uint8(Lien.BOND), np.uint8(Lien.BLANK))
+    unsaid = (lien == Lien.BLANK) | (lien == Lien.OTHER)
+    return np.where(unsaid & (is_bond != 0), np.uint8(Lien.BOND), lien)
+
+
+def _take_industry(view: View, definition: Definition) -> None:
+    chosen = definition.classifications.industry
+    if chosen != "any" and (column := view.names.get(f"industry_{chosen}")) is not None:
+        view.names["industry"] = column
+
+
+def _join_families(view: View, definition: Definition) -> None:
+    """One obligor for all names of a family, by the obligor's key or the borrower's name; then affiliates by name."""
+    families, obligor = definition.classifications.families, view.names.get("obligor")
+    if obligor is None:
+        return
+    if families:
+        obligor = view.names["obligor"] = _with_families(view, obligor, families)
+    if definition.classifications.affiliates_by_name and len(obligor.values) <= AFFILIATES_MAX:
+        _join_affiliates(view, obligor)
+
+
+AFFILIATES_MAX: Final = 20_000
+"""Obligors up to which affiliates are looked for."""
+
+NAME_LETTERS_MIN: Final = 4
+"""Letters of a name that another one may begin with: a shorter one is shared by chance."""
+
+
+def _join_affiliates(view: View, obligor: Names) -> None:
+    """An obligor whose name begins with the whole name of another is joined to that one."""
+    root, joined = None, {}
+    used = np.flatnonzero(np.bincount(obligor.codes + 1, minlength=len(obligor.values) + 1)[1:])
+    for at in sorted(used.tolist(), key=obligor.values.__getitem__):
+        name = obligor.values[at]
+        if root is not None and name.startswith(obligor.values[root] + " "):
+            joined[at] = root
+        else:
+            root = at if len(name) >= NAME_LETTERS_MIN and not name.isdigit() else None
+    if joined:
+        table = np.arange(-1, len(obligor.values), dtype=np.int32)
+        table = np.append(table[1:], np.int32(-1))
+        table[list(joined)] = list(joined.values())
+        view.names["obligor"] = Names(table[obligor.codes], obligor.values)
+        view.affiliates = [(obligor.values[at], obligor.values[to]) for at, to in joined.items()]
+
+
+def _with_families(view: View, obligor: Names, families: tuple[Family, ...]) -> Names:
+    family_of = {key: at for at, family in enumerate(families) for key in _keys(family.obligors)}
+    first = len(obligor.values)
+    table = np.array([*(family_of.get(key, -1) for key in _keys(obligor.values)), -1], np.int32)
+    member = table[obligor.codes]
+    borrower = view.names.get("borrower_name")
+    if borrower is not None:
+        by_name = np.array([*(family_of.get(key, -1) for key in _keys(borrower.values)), -1], np.int32)
+        member = np.where(member < 0, by_name[borrower.codes], member)
+    codes = np.where(member >= 0, member + np.int32(first), obligor.codes).astype(np.int32)
+    return Names(codes, (*obligor.values, *(family.name for family in families)))
+
+
+def _keys(texts: Sequence[str]) -> list[str]:
+    """What tells companies apart, of each name."""
+    named = name_keys(TextColumn(*pool_of(list(texts))))
+    return [named.text[code] if code >= 0 else "" for code in named.codes.tolist()]
+
+
+def _find_home(view: View, countries: tuple[str, ...]) -> None:
+    """The code of the home country; several become one."""
+    column = view.names.get("country")
+    if column is None:
+        view.home = -2
+        return
+    home = [code for code, name in enumerate(column.values) if name in countries]
+    if len(home) < 2:
+        view.home = home[0] if home else -2
+        return
+    table = np.arange(-1, len(column.values), dtype=np.int32)
+    table = np.append(table[1:], np.int32(-1))
+    table[home] = home[0]
+    view.home = home[0]
+    view.names["country"] = Names(table[column.codes], column.values)
+
+
+def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
+    """The recovery rates of the agencies that the definition names, where the file has them."""
+    columns = [view.numbers[field] for agency in agencies if (field := f"recovery_rate_{agency}") in view.numbers]
+    if not columns:
+        return
+    general = view.numbers.get("recovery_rate")
+    lowest = columns[0]
+    for column in columns[1:]:
+        lowest = np.fmin(lowest, column)
+    view.numbers["recovery_rate"] = columns[0]
+    view.numbers["carrying_recovery"] = lowest if general is None else np.where(np.isnan(lowest), general, lowest)
+
+
+# ---- categories of the OC numerator that are limits themselves
+
+
+def _carry_categories(view: View, portfolio: Portfolio, definition: Definition) -> None:
+    """Percent of par at which long-dated and current pay loans are carried, where the definition carries them below."""
+    par_value = definition.par_value
+    performing = ~portfolio.defaulted()
+    par = np.where(performing & np.isfinite(portfolio.numbers["par_value"]), portfolio.numbers["par_value"], 0.0)
+    cpa = float(par.sum()) + (portfolio.deal.principal_cash or 0.0)
+    carried = np.full(portfolio.row_count, 100.0)
+    price = view.numbers.get("price", np.full(portfolio.row_count, nan))
+    for flag, way, limit, value in _categories(par_value):
+        marked = view.flags.get(flag)
+        if way == "par" or marked is None:
+            continue
+        rows = np.flatnonzero((marked != 0) & (par > 0))
+        worth = np.zeros(len(rows)) if value is not None else np.clip(price[rows], 0.0, 100.0)
+        worth = np.where(np.isnan(worth), par_value.ccc_unpriced, worth)
+        # The cheapest loans are the excess; of one price, those further down the file.
+        order = np.lexsort((-rows, worth))
+        left = float(par[rows].sum()) if limit is None else max(0.0, float(par[rows].sum()) - limit / 100 * cpa)
+        for at in order.tolist():
+            if left <= 0:
+                break
+            row = rows[at]
+            part = min(left, float(par[row]))
+            left -= part
+            share = part / float(par[row])
+            carried[row] = min(carried[row], 100.0 - share * (100.0 - float(worth[at])))
+    if (carried < 100.0).any():
+        view.numbers["carried_at"] = carried
+
+
+def _categories(par: ParValue) -> list[tuple[str, str, float | None, float | None]]:
+    """(flag, how it is carried, limit in percent, value; None for the market's) of each category."""
+    return [
+        ("is_long_dated", par.long_dated, par.long_dated_limit if par.long_dated == "excess_at_zero" else None, 0.0),
+        ("is_current_pay", par.current_pay, par.current_pay_limit if par.current_pay == "excess_at_market" else None,
+         None),
+    ]  # fmt: skip

@@ -1,0 +1,447 @@
+"""The suite `deal`: the tests of a definition as rows like those of the other suites, in the order of their needs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from graphlib import TopologicalSorter
+from typing import Any, Final
+
+import numpy as np
+
+from core.compliance import cdo_monitor, kernels, measures
+from core.compliance.cdo_monitor import Monitor
+from core.compliance.conventions import counted_as
+from core.compliance.coverage import letter_of
+from core.compliance.kernels import rounded
+from core.compliance.measures import DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.shares import divisor_of, share_measure, value_of
+from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
+from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
+from core.definition.formulas import names_of
+from core.definition.terms import MEASURES, TOTALS
+from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED
+
+FITCH_FACTORS: Final = (
+    0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
+    32.221, 41.111, 50.0, 63.431, 100.0, 100.0, 100.0,
+)  # fmt: skip
+"""Fitch rating factors by rank, 1 (AAA) to 22 (D), as European indentures of the years from 2014 carry them."""
+
+AGENCY_FACTORS: Final = {
+    "a": tuple(map(float, FACTORS)), "b": cdo_monitor.RATING_FACTORS, "c": FITCH_FACTORS,
+}  # fmt: skip
+"""Rating factors of each agency by rank, 1 to 22."""
+
+AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+
+Figure = Callable[[Pool, DealTest], Measured]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a measure of the catalogue is worked out, and what it needs."""
+
+    figure: Figure
+    columns: tuple[str, ...] = ("par_value",)
+    divides_by: tuple[Divisor, ...] = ("cpa",)
+
+
+def tests_of(definition: Definition) -> tuple[Test, ...]:
+    """The tests of a definition that are run, each after those that it needs; limits are looked up by the run."""
+    chosen = {test.id: test for test in definition.tests if test.enabled}
+    matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
+    every = frozenset((*(test.id for test in definition.tests), *TOTALS))
+    needs: dict[str, set[str]] = {}
+    for test in chosen.values():
+        names = set(names_of(test.value, every)) if test.value else set()
+        if test.matrix is not None:
+            names |= matrix_names(matrices[test.matrix], every) - {test.id}
+        needs[test.id] = names & set(chosen)
+    return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
+
+
+def _row(test: DealTest, known: frozenset[str]) -> Test:
+    direction = "min" if test.min is not None or test.matrix_limit == "min" else "max"
+    limit = test.min if test.min is not None else test.max if test.max is not None else 0.0
+    shared: dict[str, Any] = {
+        "test_id": test.id, "name": test.name, "threshold_type": direction, "limit": limit,
+        "warning": test.warning if test.warning is not None else limit,
+    }  # fmt: skip
+    if test.share is not None:
+        return Test(
+            **shared, category=test.category or "concentration", description=test.name, formula=test.share,
+            unit=test.unit or "percent", columns=("par_value",),
+            measure=share_measure(test.share, test.of or "denominator"), divides_by=(),
+        )  # fmt: skip
+    if test.value is not None:
+        text, names = test.value, names_of(test.value, known)
+        return Test(
+            **shared, category=test.category or "portfolio", description=test.name, formula=text,
+            unit=test.unit or "percent", columns=("par_value",),
+            measure=lambda pool: _value(value_of(text, names, pool)), divides_by=(),
+        )  # fmt: skip
+    assert test.measure is not None
+    entry, row = MEASURES[test.measure], ROWS[test.measure]
+    return Test(
+        **shared, category=test.category or entry.category, description=entry.meaning, formula=entry.meaning,
+        unit=test.unit or entry.unit, columns=row.columns, measure=lambda pool: row.figure(pool, test),
+        divides_by=row.divides_by,
+    )  # fmt: skip
+
+
+def _value(value: float) -> Measured:
+    return Measured(value, value, 1.0)
+
+
+# ---- limits
+
+
+def matrix_names(matrix: Matrix, known: frozenset[str]) -> set[str]:
+    """The names that the formulas of a matrix read."""
+    return {name for text in (matrix.row, matrix.column, matrix.modifier) if text for name in names_of(text, known)}
+
+
+def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
+    """The limit that a matrix gives at the portfolio's two figures; beyond its edge the figure at the edge.
+
+    Raises:
+        Unmeasurable: a figure that it needs is not known.
+    """
+    row, column = (value_of(text, names_of(text, known), pool) for text in (matrix.row, matrix.column))
+    linear = matrix.interpolation == "linear"
+    across = [_between(matrix.columns, values, column, linear=linear) for values in matrix.values]
+    limit = _between(matrix.rows, across, row, linear=linear)
+    if matrix.modifier is not None:
+        limit += value_of(matrix.modifier, names_of(matrix.modifier, known), pool)
+    return limit
+
+
+def _between(places: tuple[float, ...], values: Any, at: float, *, linear: bool) -> float:
+    """The value at a place: on the line between its neighbours, or that of the next lower one."""
+    if linear:
+        return float(np.interp(at, places, values))
+    return float(values[max(0, bisect_right(places, at) - 1)])
+
+
+def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> tuple[float | None, float | None]:
+    """(limit, warning) of a test on a day: that of the last step that has begun, else its own."""
+    limit = test.max if test.max is not None else test.min
+    warning = test.warning
+    for step in test.steps:
+        begins = reinvestment_end if step.from_ == "reinvestment_end" else step.from_
+        assert begins is None or isinstance(begins, date)
+        if day is not None and begins is not None and begins <= day:
+            limit, warning = step.limit, step.warning
+    return limit, warning
+
+
+# ---- the catalogue
+
+
+def _shared(pool: Pool, test: DealTest, par: float, coverage_pct: float | None, **extra: Any) -> Measured:
+    divisor = divisor_of(pool, test.of or "denominator")
+    held = max(0.0, par)
+    return Measured(held / divisor * 100, held, divisor, coverage_pct, extra)
+
+
+def _largest(pool: Pool, field: str) -> tuple[np.ndarray[Any, Any], tuple[str, ...] | Any, float]:
+    """(par by name, names, par without a name) of the performing loans."""
+    names = pool.view.names.get(field)
+    if names is None:
+        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
+    sums = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
+    return sums[1:], names.values, float(sums[0])
+
+
+def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
+    par, names, blank = _largest(pool, field)
+    if not (par > 0).any():
+        raise measures.no_values(field)
+    order = np.argsort(-par, kind="stable")[:10]
+    nth = (test.nth or 1) - 1
+    ranked = np.sort(par)[::-1]
+    shown = [{"name": names[at], "par": rounded(float(par[at]))} for at in order if par[at] > 0]
+    amount = float(ranked[nth]) if nth < len(ranked) else 0.0
+    return _shared(pool, test, amount, pool.covered(pool.par - blank), largest=shown)
+
+
+def _obligor(pool: Pool, test: DealTest) -> Measured:
+    return _ranked(pool, test, "obligor")
+
+
+def _top_obligors(pool: Pool, test: DealTest) -> Measured:
+    par, _, blank = _largest(pool, "obligor")
+    amount = float(np.maximum(np.sort(par)[::-1][: test.nth or 10], 0.0).sum())
+    return _shared(pool, test, amount, pool.covered(pool.par - blank))
+
+
+def _industry_field(test: DealTest) -> str:
+    return f"industry_{test.classification}" if test.classification in ("a", "b", "c") else "industry"
+
+
+def _industry(pool: Pool, test: DealTest) -> Measured:
+    return _ranked(pool, test, _industry_field(test))
+
+
+def _country(pool: Pool, test: DealTest) -> Measured:
+    names = pool.portfolio.names.get("country")
+    if names is None:
+        raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
+    sums = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
+    home = pool.definition.conventions.home_countries
+    foreign = sorted((float(sums[at + 1]) for at, one in enumerate(names.values) if one not in home), reverse=True)
+    nth = (test.nth or 1) - 1
+    return _shared(pool, test, foreign[nth] if nth < len(foreign) else 0.0, pool.covered(pool.par - float(sums[0])))
+
+
+def _same(measure: Callable[[Pool], Measured]) -> Figure:
+    """A measure of the suites, over another denominator where the test names one."""
+
+    def figure(pool: Pool, test: DealTest) -> Measured:
+        found = measure(pool)
+        if test.of is None:
+            return found
+        divisor = divisor_of(pool, test.of)
+        return found._replace(value=found.numerator / divisor * 100, denominator=divisor)
+
+    return figure
+
+
+def _ccc(pool: Pool, test: DealTest) -> Measured:
+    if test.agency is None:
+        return _same(measures.ccc_bucket)(pool, test)
+    if f"rating_agency_{test.agency}" not in pool.view.ranks:
+        raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
+    ladder = _ladder(pool, test.agency)
+    masked = float(pool.weights @ (ladder == MASKED))
+    par = pool.tally.par_by_bucket["abc".index(test.agency)]
+    return _shared(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
+
+
+def _ladder(pool: Pool, agency: str) -> Any:
+    """An agency's ranks: 0 unrated, MASKED left open."""
+    field = f"rating_agency_{agency}"
+    ranks = pool.view.ranks.get(f"{field}_ladder", pool.view.ranks.get(field))
+    if ranks is None:
+        raise Unmeasurable(f"no ratings of {AGENCY_NAMES[agency]}")
+    return ranks
+
+
+def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
+    """Rating factors of an agency by rank, 0 (unrated) to MASKED; NaN is left out."""
+    own = AGENCY_FACTORS[agency]
+    unrated, masked = (counted_as(policy, own)[1] for policy in (ratings.unrated, ratings.masked))
+    return np.array([unrated, *own, masked])
+
+
+def _warf(pool: Pool, test: DealTest) -> Measured:
+    if test.agency is None:
+        return measures.rating_factor(pool)
+    ladder = _ladder(pool, test.agency)
+    by_rank = np.bincount(ladder, pool.weights, MASKED + 1)[: MASKED + 1]
+    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency))
+    counts = np.isfinite(factors)
+    par = float(by_rank[counts].sum())
+    if par <= 0:
+        raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
+    total = float(by_rank[counts] @ factors[counts])
+    extra = {"masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
+             "unrated_pct": rounded(pool.covered(float(by_rank[0])))}  # fmt: skip
+    return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), extra)
+
+
+def _warr(pool: Pool, test: DealTest) -> Measured:
+    if test.agency is None:
+        return measures.recovery_rate(pool)
+    rates = pool.portfolio.numbers.get(f"recovery_rate_{test.agency}")
+    if rates is None:
+        raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[test.agency]}")
+    known = np.isfinite(rates)
+    par = float(pool.weights @ known)
+    if par <= 0:
+        raise measures.no_values(f"recovery_rate_{test.agency}")
+    total = float(pool.weights @ np.where(known, rates, 0.0))
+    return Measured(total / par, total, par, pool.covered(par))
+
+
+def class_place(pool: Pool, name: str) -> int:
+    """Where a class of notes stands among the groups: the last group of its last letter.
+
+    Raises:
+        Unmeasurable: there are no notes, or none of this class.
+    """
+    structure = measures.structure_of(pool)
+    places = [at for at, group in enumerate(structure.groups) if group.name == name]
+    letter = letter_of(name.rpartition("/")[2])
+    places = places or [at for at, group in enumerate(structure.groups) if group.letter == letter and letter]
+    if not places:
+        raise Unmeasurable(f"no notes of class {name}")
+    return places[-1]
+
+
+def _oc_at(pool: Pool, name: str) -> Measured:
+    balance = measures.structure_of(pool).balance(class_place(pool, name))
+    if balance <= 0:
+        raise Unmeasurable("the balance of the tested notes is zero or negative")
+    adjusted = pool.adjustments["adjusted"]
+    extra = {"adjustments": {one: rounded(amount) for one, amount in pool.adjustments.items()}}
+    return Measured(adjusted / balance * 100, adjusted, balance, None, extra)
+
+
+def _oc(pool: Pool, test: DealTest) -> Measured:
+    assert test.class_ is not None
+    return _oc_at(pool, test.class_)
+
+
+def _ic(pool: Pool, test: DealTest) -> Measured:
+    assert test.class_ is not None
+    due = measures.structure_of(pool).interest_due(class_place(pool, test.class_))
+    if due is None:
+        raise Unmeasurable(UNKNOWN_INTEREST)
+    if due <= 0:
+        raise Unmeasurable("the interest due on the tested notes is zero or negative")
+    available = float(pool.interest["available"])
+    return Measured(available / due * 100, available, due, None, {"income": measures.shown_income(pool)})
+
+
+def _reinvestment_oc(pool: Pool, test: DealTest) -> Measured:
+    assert pool.definition.reinvestment_oc is not None
+    return _oc_at(pool, pool.definition.reinvestment_oc.class_)
+
+
+def _event_of_default(pool: Pool, test: DealTest) -> Measured:
+    """Collateral at par, defaulted loans at their market value, over the senior notes."""
+    assert pool.definition.event_of_default is not None
+    balance = measures.structure_of(pool).balance(class_place(pool, pool.definition.event_of_default.class_))
+    if balance <= 0:
+        raise Unmeasurable("the balance of the tested notes is zero or negative")
+    price = pool.view.numbers.get("price")
+    rows = np.flatnonzero(pool.portfolio.defaulted())
+    marked = 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
+    return Measured((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
+
+
+def _wac(pool: Pool, test: DealTest) -> Measured:
+    if not pool.tally.coupon_par:
+        raise Unmeasurable("no fixed-rate loan with a coupon")
+    tally = pool.tally
+    return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
+
+
+def _diversity(pool: Pool, test: DealTest) -> Measured:
+    field = _industry_field(test)
+    if field == "industry":
+        return measures.diversity_score(pool)
+    industries = pool.view.names.get(field)
+    if industries is None:
+        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
+    count, _, _ = pool.obligors
+    tally = pool.tally_by_industry(industries)
+    score, _ = kernels.diversity(tally, pool.par / count, DIVERSITY_SCORES)
+    return Measured(score, score, 1.0)
+
+
+def _price_below(pool: Pool, test: DealTest) -> Measured:
+    assert test.line is not None
+    price = pool.view.numbers.get("price")
+    if price is None or not pool.tally.priced_par > 0:
+        raise measures.no_values("price")
+    par = max(0.0, float(pool.weights @ (price < test.line)))
+    priced = pool.tally.priced_par
+    return Measured(par / priced * 100, par, priced, pool.covered(priced))
+
+
+def _monitor(pool: Pool, test: DealTest) -> Monitor:
+    industries = pool.view.names.get(_industry_field(test) if test.classification else "industry_b")
+    if industries is None:
+        industries = pool.view.names.get("industry")
+    obligor, country = pool.view.names.get("obligor"), pool.portfolio.names.get("country")
+    maturity = pool.view.numbers.get("maturity_date")
+    for name, column in (("industry", industries), ("country", country), ("maturity_date", maturity)):
+        if column is None:
+            raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
+    assert industries is not None and country is not None and maturity is not None and obligor is not None  # noqa: PT018
+    years = pool.view.numbers.get("average_life", (maturity - pool.as_of) / measures.DAYS_A_YEAR)
+    found = cdo_monitor.monitor(
+        pool.weights, _ladder(pool, "b"), obligor.codes, industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes], np.maximum(years, 0.0),
+    )  # fmt: skip
+    if found is None:
+        raise Unmeasurable("no loan that S&P rates CCC- or better")
+    return found
+
+
+def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
+    def figure(pool: Pool, test: DealTest) -> Measured:
+        seen = _monitor(pool, test)
+        value = take(seen)
+        return Measured(value, value, 1.0, 100 * seen.covered, {
+            "spwarf": rounded(seen.spwarf), "default_rate_dispersion": rounded(seen.dispersion),
+            "obligor_diversity": rounded(seen.obligors), "industry_diversity": rounded(seen.industries),
+            "regional_diversity": rounded(seen.regions), "wal": rounded(seen.years),
+        })  # fmt: skip
+
+    return figure
+
+
+def _bdr(pool: Pool, test: DealTest) -> Measured:
+    rule = pool.definition.quality.cdo_monitor
+    assert rule is not None
+    spread = rule.spread if rule.spread is not None else measures.average_spread(pool).value
+    recovery = rule.recovery
+    if recovery is None:
+        recovery = _warr(pool, DealTest(id=test.id, name=test.name, agency="b")).value
+    value = cdo_monitor.break_even_default_rate(rule.c0, rule.c1, rule.c2, spread, recovery)
+    return Measured(value, value, 1.0, None, {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
+
+
+def _cushion(pool: Pool, test: DealTest) -> Measured:
+    broken, scenario = _bdr(pool, test), _of_monitor(lambda seen: seen.scenario_default_rate)(pool, test)
+    value = broken.value - scenario.value
+    extra = {"bdr": rounded(broken.value), "sdr": rounded(scenario.value), **broken.breakdown, **scenario.breakdown}
+    return Measured(value, value, 1.0, scenario.coverage_pct, extra)
+
+
+_LOANS: Final = ("par_value", OBLIGOR)
+_RATED: Final = ("par_value", RATING)
+_NOTES: Final = ("par_value",)
+
+ROWS: Final[dict[str, Row]] = {
+    "obligor": Row(_obligor, _LOANS),
+    "top_obligors": Row(_top_obligors, _LOANS),
+    "industry": Row(_industry),
+    "country": Row(_country, ("par_value", "country")),
+    "non_senior_secured": Row(_same(measures.non_senior_secured), ("par_value", "lien_type")),
+    "cov_lite": Row(_same(measures.cov_lite), ("par_value", "cov_lite")),
+    "fixed_rate": Row(_same(measures.fixed_rate), ("par_value", "coupon_type")),
+    "foreign_country": Row(_same(measures.foreign_country), ("par_value", "country")),
+    "small_facilities": Row(_same(measures.small_facilities), ("par_value", "facility_size", "country")),
+    "ccc": Row(_ccc, _RATED),
+    "warf": Row(_warf, _RATED, ("par",)),
+    "warr": Row(_warr, ("par_value",), ("par",)),
+    "oc": Row(_oc),
+    "ic": Row(_ic, _NOTES, ("cpa", "par")),
+    "reinvestment_oc": Row(_reinvestment_oc),
+    "event_of_default": Row(_event_of_default),
+    "wal": Row(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
+    "was": Row(_same(measures.average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": Row(_wac, ("par_value", "all_in_rate"), ("par",)),
+    "diversity": Row(_diversity, _LOANS, ("par",)),
+    "delinquency": Row(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
+    "price_below": Row(_price_below, ("par_value", "price"), ("par",)),
+    "average_price": Row(_same(measures.average_price), ("par_value", "price"), ("par",)),
+    "quoted_depth": Row(_same(measures.quoted_depth), ("par_value", "quote_depth"), ("par",)),
+    "spwarf": Row(_of_monitor(lambda seen: seen.spwarf), _RATED, ("par",)),
+    "default_rate_dispersion": Row(_of_monitor(lambda seen: seen.dispersion), _RATED, ("par",)),
+    "obligor_diversity": Row(_of_monitor(lambda seen: seen.obligors), _LOANS, ("par",)),
+    "industry_diversity": Row(_of_monitor(lambda seen: seen.industries), _LOANS, ("par",)),
+    "regional_diversity": Row(_of_monitor(lambda seen: seen.regions), _LOANS, ("par",)),
+    "cdo_monitor_wal": Row(_of_monitor(lambda seen: seen.years), _LOANS, ("par",)),
+    "sdr": Row(_of_monitor(lambda seen: seen.scenario_default_rate), _RATED, ("par",)),
+    "bdr": Row(_bdr, ("par_value",), ("par",)),
+    "cdo_monitor": Row(_cushion, _RATED, ("par",)),
+}
+"""The measures that `core.definition` names."""

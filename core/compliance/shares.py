@@ -1,0 +1,344 @@
+"""A definition's formulas over a portfolio: shares of par down the columns, values over totals and other tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.definition.formulas import NUMBERS, Atom, Logic, column_of, share_of
+from core.definition.terms import LOAN_FLAGS, LOAN_TEXTS
+from core.formula.columns import map_columns
+from core.formula.evaluate import evaluate
+from core.formula.ranges import Environment
+from core.portfolio.fields import Lien
+from core.portfolio.ratings import DEFAULTED
+from core.values import SERIAL_OF_1970
+
+Bools = NDArray[np.bool_]
+
+_DATES: Final = frozenset(("maturity_date", "default_date"))
+_DAYS_A_YEAR: Final = 365.25
+_LIENS: Final = tuple("first_lien" if one == Lien.BLANK else one.name.lower() for one in Lien)
+_RANKS: Final = {
+    "rank_a": "rating_agency_a",
+    "rank_b": "rating_agency_b",
+    "rank_c": "rating_agency_c",
+    "rank": "rating",
+}
+
+
+class Fields:
+    """The loans of a pool as the formulas of a definition name them; what was worked out is kept for the next test."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._atoms: dict[str, tuple[Bools, Bools | None]] = {}
+        self._categories: dict[str, tuple[NDArray[Any], Sequence[Any]] | None] = {}
+        self._numbers: dict[str, NDArray[np.float64] | None] = {}
+        self._filled: dict[str, tuple[NDArray[np.float64], Bools | None]] = {}
+        self._par_by_value: dict[str, NDArray[np.float64]] = {}
+
+    def has(self, field: str) -> bool:
+        """Whether the file has the field."""
+        if field in LOAN_FLAGS:
+            return field in self.pool.view.flags
+        return (self.number(field) if field in NUMBERS else self.category(field)) is not None
+
+    def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
+        """(code of each row, values) of a field of few values; below 0 is blank. None where the file lacks it."""
+        if field not in self._categories:
+            self._categories[field] = self._category(field)
+        return self._categories[field]
+
+    def _category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
+        view, portfolio = self.pool.view, self.pool.portfolio
+        if field in LOAN_TEXTS:
+            names = (portfolio if field == "country" else view).names.get(field)
+            return None if names is None else (names.codes, names.values)
+        if field in LOAN_FLAGS:
+            flags = view.flags.get(field)
+            return (np.zeros(portfolio.row_count, np.uint8) if flags is None else flags), (False, True)
+        if field == "lien":
+            return None if view.lien is None else (view.lien, _LIENS)
+        if field in _RANKS:
+            ranks = view.ranks.get(_RANKS[field])
+            if ranks is None:
+                return None
+            shown = np.where(ranks > DEFAULTED, np.uint8(0), ranks)
+            return shown.astype(np.int8) - 1, tuple(float(one) for one in range(1, DEFAULTED + 1))
+        if field == "is_home":
+            names = view.names.get("country")
+            return None if names is None else ((names.codes < 0) | (names.codes == view.home), (False, True))
+        assert field == "is_discount", field
+        return self._discounts(), (False, True)
+
+    def _discounts(self) -> Bools:
+        numbers, rules, flags = self.pool.view.numbers, self.pool.view.rules, self.pool.view.flags
+        bought = numbers.get("purchase_price")
+        if bought is None:
+            raise Unmeasurable(_missing(["purchase_price"], self.pool))
+        fixed = flags.get("is_fixed", np.zeros(len(bought), np.uint8)) != 0
+        low = (bought >= 0) & (bought < np.where(fixed, rules.discount_fixed, rules.discount))
+        price = numbers.get("price")
+        if price is None:
+            return low
+        return low & ~(price >= np.where(fixed, rules.release_fixed, rules.release))
+
+    def number(self, field: str) -> NDArray[np.float64] | None:
+        """A number of each row, NaN where blank; a date as a spreadsheet's number. None where the file lacks it."""
+        if field not in self._numbers:
+            self._numbers[field] = self._number(field)
+        return self._numbers[field]
+
+    def _number(self, field: str) -> NDArray[np.float64] | None:
+        pool, numbers = self.pool, self.pool.view.numbers
+        if field == "years_to_maturity":
+            maturity = numbers.get("maturity_date")
+            return None if maturity is None or np.isnan(pool.as_of) else (maturity - pool.as_of) / _DAYS_A_YEAR
+        if field == "obligor_par":
+            names = pool.view.names.get("obligor")
+            if names is None:
+                return None
+            sums = np.append(np.bincount(names.codes + 1, pool.weights, len(names.values) + 1), np.nan)
+            return np.where(names.codes < 0, np.nan, sums[names.codes + 1])
+        column = numbers.get(field)
+        return column + SERIAL_OF_1970 if column is not None and field in _DATES else column
+
+    def share(self, text: str) -> tuple[float, float]:
+        """(par of the performing loans for which the formula is TRUE, par of those of which it cannot be told).
+
+        Raises:
+            Unmeasurable: the file lacks what the formula reads.
+        """
+        part = share_of(text)
+        self._ask_for(part)
+        if isinstance(part, Atom) and part.category is not None:
+            true, unknown = self._of_values(part)
+            par = self._par_by(part.category)
+            return float(par @ true), float(par @ unknown)
+        rows, open_rows = self._truth(part)
+        return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
+
+    def _par_of(self, rows: Bools) -> float:
+        return float(np.sum(self.pool.weights, where=rows))
+
+    def _par_by(self, field: str) -> NDArray[np.float64]:
+        """Performing par by the value of a field, the last for blank."""
+        if field not in self._par_by_value:
+            found = self.category(field)
+            assert found is not None
+            codes, values = found
+            sums = np.bincount(codes.astype(np.intp) + 1, self.pool.weights, len(values) + 1)
+            self._par_by_value[field] = np.append(sums[1:], sums[0])
+        return self._par_by_value[field]
+
+    def _ask_for(self, part: Logic | Atom) -> None:
+        """Refuse a formula whose fields the file lacks; one flag of several is enough, the others are FALSE then."""
+        fields = sorted(_fields(part))
+        flags = [field for field in fields if field in LOAN_FLAGS]
+        missing = [field for field in fields if field not in flags and not self.has(field)]
+        if flags and not any(map(self.has, flags)):
+            missing += flags
+        if missing:
+            raise Unmeasurable(_missing(missing, self.pool))
+
+    def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
+        """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
+        if isinstance(part, Atom):
+            if part.text not in self._atoms:
+                self._atoms[part.text] = self._atom(part)
+            return self._atoms[part.text]
+        if part.operator == "NOT":
+            true, unknown = self._truth(part.parts[0])
+            return (~true if unknown is None else ~true & ~unknown), unknown
+        both = part.operator == "AND"
+        found: Bools | None = None
+        open_rows: Bools | None = None
+        for one in part.parts:
+            true, unknown = self._truth(one)
+            if found is None:
+                found, open_rows = true, unknown
+                continue
+            if both:
+                may = _either(true, unknown) & _either(found, open_rows)
+                found = found & true
+            else:
+                may = _either(true, unknown) | _either(found, open_rows)
+                found = found | true
+            open_rows = None if unknown is None and open_rows is None else may & ~found
+        assert found is not None
+        return found, open_rows
+
+    def _atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
+        count = self.pool.portfolio.row_count
+        if not atom.fields:
+            value = _truths(np.array([atom.program.run(Environment())], object))  # a constant reads nothing
+            return np.full(count, value[0][0]), None
+        if atom.category is not None:
+            return self._category_atom(atom)
+        columns: dict[str, Any] = {}
+        unknown: Bools | None = None
+        for at, field in enumerate(atom.fields):
+            column, blank = self._column(field, fill=field in atom.blank_matters)
+            columns[column_of(at)] = column
+            if blank is not None:
+                unknown = blank if unknown is None else unknown | blank
+        true, faulty = _truths(map_columns(atom.plan, columns, atom.program))
+        if faulty is not None:
+            unknown = faulty if unknown is None else unknown | faulty
+        return (true, None) if unknown is None else (true & ~unknown, unknown)
+
+    def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
+        """A field as a column of a formula over several, and which rows are blank; `fill`: these are told apart by that
+        alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
+        numbers = self.number(field) if field in NUMBERS else None
+        if numbers is None:
+            found = self.category(field)
+            assert found is not None
+            codes, values = found
+            if field in LOAN_FLAGS or field.startswith("is_"):
+                return np.asarray(codes != 0), None
+            if field not in _RANKS:
+                texts = np.array([*values, None], object)[codes]
+                return texts, codes < 0 if fill else None
+            numbers = np.array([*values, np.nan])[codes]
+        if not fill:
+            return numbers, None
+        if field not in self._filled:
+            blank = np.isnan(numbers)
+            has_blanks = bool(blank.any())
+            self._filled[field] = (
+                np.where(blank, 0.0, numbers) if has_blanks else numbers,
+                blank if has_blanks else None,
+            )
+        return self._filled[field]
+
+    def _of_values(self, atom: Atom) -> tuple[Bools, Bools]:
+        """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
+        assert atom.category is not None
+        found = self.category(atom.category)
+        assert found is not None
+        listed = np.empty(len(found[1]) + 1, object)
+        listed[:-1] = list(found[1])
+        true, faulty = _truths(map_columns(atom.plan, {"A": listed}, atom.program))
+        unknown = np.zeros(len(listed), np.bool_) if faulty is None else faulty
+        unknown[-1] |= atom.needs_value
+        return true & ~unknown, unknown
+
+    def _category_atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
+        true, unknown = self._of_values(atom)
+        assert atom.category is not None
+        found = self.category(atom.category)
+        assert found is not None
+        codes = found[0]
+        rows = codes.view(np.uint8) if codes.dtype == np.bool_ else codes
+        if not unknown[:-1].any() and not (unknown[-1] and self._par_by(atom.category)[-1]):
+            return true[rows], None
+        return true[rows], unknown[rows]
+
+
+def _either(true: Bools, unknown: Bools | None) -> Bools:
+    return true if unknown is None else true | unknown
+
+
+def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
+    """(TRUE, neither TRUE nor FALSE) of a formula's values; a number is TRUE unless it is 0, as in a sheet."""
+    assert values is not None
+    if values.dtype == np.bool_:
+        return values, None
+    if values.dtype.kind == "f":
+        return values != 0, None
+    told = [one if isinstance(one, bool) else one != 0 if isinstance(one, int | float) else None for one in values]
+    faulty = np.array([one is None for one in told], np.bool_)
+    return np.array([bool(one) for one in told], np.bool_), faulty if faulty.any() else None
+
+
+def _fields(part: Logic | Atom) -> set[str]:
+    return set(part.fields) if isinstance(part, Atom) else set().union(*map(_fields, part.parts))
+
+
+def _missing(fields: Sequence[str], pool: Pool) -> str:
+    return f"Skipped: required column(s) {', '.join(fields)} not found in sheet '{pool.portfolio.sheet_name}'"
+
+
+def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
+    """The measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
+
+    def measured(pool: Pool) -> Measured:
+        if pool.fields is None:
+            pool.fields = Fields(pool)
+        par, unknown = pool.fields.share(text)
+        divisor = divisor_of(pool, of)
+        held = max(0.0, par)
+        return Measured(held / divisor * 100, held, divisor, pool.covered(pool.par - unknown))
+
+    return measured
+
+
+def divisor_of(pool: Pool, of: str) -> float:
+    """What a share is a share of.
+
+    Raises:
+        Unmeasurable: it is not known, or not above zero.
+    """
+    amount = totals(pool).get(of)
+    if amount is None:
+        raise Unmeasurable(f"{of} is not given: add it to the conventions of the definition")
+    if not amount > 0:
+        raise Unmeasurable(f"{of} is zero or negative")
+    return amount
+
+
+def totals(pool: Pool) -> dict[str, float]:
+    """What the formulas of values may name, without what is not known."""
+    target = pool.definition.conventions.target_par
+    known = {
+        "par": pool.par,
+        "cash": pool.cash,
+        "cpa": pool.cpa,
+        "denominator": pool.denominator,
+        "defaulted_par": pool.tally.defaulted_par,
+        "fixed_par": pool.fixed_par,
+        "floating_par": pool.par - pool.fixed_par,
+        "loans": float(pool.tally.performing_rows),
+    }
+    if target is not None:
+        known["target_par"] = target
+    if np.isfinite(pool.as_of):
+        known["as_of"] = pool.as_of + SERIAL_OF_1970
+    return known
+
+
+_LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
+    "adjusted": lambda pool: pool.adjustments["adjusted"],
+    "interest": lambda pool: float(pool.interest["available"]),
+    "obligors": lambda pool: float(pool.obligors[0]),
+}
+"""Totals that take a step of their own."""
+
+
+def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
+    """The value of a formula over totals and the figures of other tests.
+
+    Raises:
+        Unmeasurable: one of them is not known, or the value is no number.
+    """
+    known = totals(pool)
+    context: dict[str, float] = {}
+    for name in sorted(names):
+        if name in pool.figures:
+            context[name] = pool.figures[name]
+        elif name in known:
+            context[name] = known[name]
+        elif name in _LATER:
+            context[name] = _LATER[name](pool)
+        else:
+            raise Unmeasurable(f"{name} has no figure")
+    found = evaluate(text, context).value
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise Unmeasurable(f"the formula gives {str(found)[:60]} and no number")
+    return float(found)

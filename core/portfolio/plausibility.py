@@ -1,0 +1,144 @@
+"""What makes a portfolio's figures doubtful, as a table of checks: what each looks at and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import Portfolio
+from core.portfolio.ratings import AGENCY_OF, is_masked
+from core.values import day_of
+
+SCALE_MIN: Final = 30.0
+"""How many times as large as the notes, or as small, par is in other units than they are."""
+
+BESIDE_NOTES: Final = (0.6, 2.0)
+"""Par and principal cash over the notes, within which a deal's assets lie."""
+
+SHARE_MIN: Final = 0.10
+"""Share of loans without a price or a maturity from which it is told."""
+
+AFTER_MATURITY_MIN: Final = 0.25
+"""Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
+
+
+def doubts(portfolio: Portfolio) -> list[DataWarning]:
+    """What is to be known before a figure of the portfolio is trusted, in the order of `CHECKS`."""
+    return [warning for check in CHECKS for warning in check(portfolio)]
+
+
+def _required(portfolio: Portfolio) -> Iterator[DataWarning]:
+    if missing := portfolio.notes.missing_required:
+        yield DataWarning(
+            "required_missing", f"no column of {portfolio.sheet_name!r} is {', '.join(missing[:10])}: it is required"
+        )
+
+
+def _par_beside_notes(portfolio: Portfolio) -> Iterator[DataWarning]:
+    par, tranches = portfolio.numbers.get("par_value"), portfolio.tranches
+    if par is None or tranches is None:
+        return
+    assets = float(np.nansum(par)) + (portfolio.deal.principal_cash or 0.0)
+    notes = float(np.nansum(tranches.current_balance))
+    if assets <= 0 or notes <= 0:
+        return
+    times = assets / notes
+    said = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
+    if times > SCALE_MIN or times < 1 / SCALE_MIN:
+        yield DataWarning("par_scale", f"{said}: one of them is in thousands or millions")
+    elif not BESIDE_NOTES[0] <= times <= BESIDE_NOTES[1]:
+        yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
+
+
+def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
+    deal = portfolio.deal
+    day, maturity = deal.as_of, portfolio.numbers.get("maturity_date")
+    if day is not None and deal.closing_date is not None and day < deal.closing_date:
+        yield DataWarning(
+            "as_of_outside_life", f"the day {day_of(day)} is before the deal closed, {day_of(deal.closing_date)}"
+        )
+    if day is not None and deal.stated_maturity is not None and day > deal.stated_maturity:
+        yield DataWarning(
+            "as_of_outside_life", f"the day {day_of(day)} is after the deal's maturity, {day_of(deal.stated_maturity)}"
+        )
+    if maturity is None or not portfolio.row_count:
+        return
+    if day is not None:
+        with np.errstate(invalid="ignore"):
+            past = int(np.count_nonzero((maturity < day) & ~portfolio.defaulted()))
+        if past:
+            yield DataWarning("past_maturity", f"{_of(past, portfolio)} matured before {day_of(day)}: life 0", past)
+    if deal.stated_maturity is not None:
+        with np.errstate(invalid="ignore"):
+            late = int(np.count_nonzero(maturity > deal.stated_maturity))
+        if late > AFTER_MATURITY_MIN * portfolio.row_count:
+            yield DataWarning(
+                "matures_after_deal",
+                f"{_of(late, portfolio)} mature after the deal, {day_of(deal.stated_maturity)}",
+                late,
+            )
+
+
+def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
+    count = portfolio.row_count
+    if not count:
+        return
+    rated = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if rated:
+        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
+        if missing := int(np.count_nonzero(without)):
+            yield DataWarning("no_rating", f"{_of(missing, portfolio)} have no rating of any agency", missing)
+    for code, target, words in (
+        ("no_price", "price", "no price"),
+        ("no_maturity", "maturity_date", "no maturity that can be read"),
+    ):
+        values = portfolio.numbers.get(target)
+        missing = count if values is None else int(np.count_nonzero(np.isnan(values)))
+        if missing >= SHARE_MIN * count:
+            yield DataWarning(code, f"{_of(missing, portfolio)} have {words}", missing)
+
+
+def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
+    """Loans with a rating that is known and not shown."""
+    rows = np.zeros(portfolio.row_count, np.bool_)
+    for target in targets:
+        names = portfolio.names.get(target)
+        if names is not None:
+            rows |= np.array([*(is_masked(text) for text in names.values), False], np.bool_)[names.codes]
+    return rows
+
+
+_COUNTS: Final = (
+    ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
+    ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
+    ("error_cells", "error_cells", "cells hold an error, and count as blank"),
+    ("conflicting_lots", "conflicting_lots", "positions have lots that differ in a rating or the maturity"),
+    ("destroyed_identifiers", "destroyed_identifiers", "identifiers are lost: a spreadsheet made numbers of them"),
+)
+"""Code, count in `Notes`, what it is of."""
+
+
+def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
+    notes = portfolio.notes
+    for code, name, words in _COUNTS:
+        if count := getattr(notes, name):
+            yield DataWarning(code, f"{count:,} {words}", count)
+    for target, count in sorted(notes.unreadable_cells.items()):
+        yield DataWarning("unreadable_cells", f"{count:,} cells of {target} cannot be read, and count as blank", count)
+    for target, rules in sorted(notes.rule_failures.items()):
+        for rule, count in sorted(rules.items()):
+            yield DataWarning("rule_failures", f"{count:,} rows break the mapping's rule {rule} of {target}", count)
+
+
+def _of(count: int, portfolio: Portfolio) -> str:
+    return f"{count:,} of {portfolio.row_count:,} loans"
+
+
+CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (
+    _required, _par_beside_notes, _days, _shares, _rows,
+)  # fmt: skip
+"""Every check of a portfolio; what pages say of each other is noted where they are read."""

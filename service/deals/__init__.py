@@ -1,0 +1,1 @@
+"""Deals: what ties the files, the rules and the months of one contract together."""

@@ -1,0 +1,120 @@
+"""Deals' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.deals import actions, store
+from service.deals.schema import (
+    Deal,
+    DealCreate,
+    DealHistory,
+    DealHistoryQuery,
+    DealLimitExceeded,
+    DealList,
+    DealPatch,
+    Definition,
+    DefinitionNotFound,
+    DefinitionPut,
+    DefinitionQuery,
+    DefinitionVersion,
+    FilesForm,
+    InvalidDefinition,
+    StreamTaken,
+)
+from service.mappings.schema import MappingNotFound
+from service.platform.context import Context
+from service.platform.http.api import Area, Page, PageQuery
+from service.workbooks.schema import (
+    DealNotFound,
+    FileTooLarge,
+    InvalidFile,
+    ParseError,
+    StorageLimitExceeded,
+    TooManySheets,
+    Uploaded,
+    WorkbookLimitExceeded,
+)
+
+area = Area("/api/v1/deals", tag="deals", scope="compliance")
+
+
+@area.get()
+async def list_deals(ctx: Context, query: DealList) -> Page[Deal]:
+    """The deals of the tenant, each with the newest of its workbooks."""
+    return await store.listed(ctx, query)
+
+
+@area.post(status=201, errors=(MappingNotFound, StreamTaken, DealLimitExceeded), event="deal.created", versioned=True)
+async def create_deal(ctx: Context, body: DealCreate) -> Deal:
+    """Create a deal."""
+    return await actions.create(ctx, body)
+
+
+@area.get("/{deal_id}", errors=(DealNotFound,), versioned=True)
+async def get_deal(ctx: Context, deal_id: UUID) -> Deal:
+    """A deal; its ETag is what If-Match of a change compares."""
+    return await actions.detail(ctx, deal_id)
+
+
+@area.patch("/{deal_id}", errors=(DealNotFound, MappingNotFound, StreamTaken), event="deal.updated", versioned=True)
+async def update_deal(ctx: Context, deal_id: UUID, body: DealPatch) -> Deal:
+    """Change what is given of a deal. A stale If-Match is refused."""
+    return await actions.update(ctx, deal_id, body)
+
+
+@area.delete("/{deal_id}", errors=(DealNotFound,), event="deal.deleted")
+async def delete_deal(ctx: Context, deal_id: UUID) -> None:
+    """Delete a deal with its definitions and thresholds; its workbooks and tapes stay, as those of no deal."""
+    await actions.delete(ctx, deal_id)
+
+
+@area.post(
+    "/{deal_id}/files",
+    status=201,
+    errors=(
+        DealNotFound,
+        InvalidFile,
+        FileTooLarge,
+        TooManySheets,
+        ParseError,
+        WorkbookLimitExceeded,
+        StorageLimitExceeded,
+    ),
+    event="workbook.uploaded",
+    versioned=True,
+)
+async def add_deal_files(ctx: Context, deal_id: UUID, form: FilesForm) -> Uploaded:
+    """Upload the files of a month as they were delivered: .xlsx, .xls, .xlsm, .xlsb, .ods, .csv, or a .zip of them.
+
+    They become one workbook, which belongs to the deal and takes over its mapping, its definition and its thresholds.
+    """
+    return await actions.add_files(ctx, deal_id, form)
+
+
+@area.get("/{deal_id}/definition", errors=(DealNotFound, DefinitionNotFound))
+async def get_definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) -> Definition:
+    """The deal's definition: the present version, or the one asked for."""
+    return await actions.definition(ctx, deal_id, query)
+
+
+@area.put(
+    "/{deal_id}/definition",
+    errors=(DealNotFound, InvalidDefinition, DealLimitExceeded),
+    event="deal.defined",
+)
+async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
+    """Make a new version of the deal's definition; runs keep the version that they used."""
+    return await actions.define(ctx, deal_id, body)
+
+
+@area.get("/{deal_id}/definition/versions", errors=(DealNotFound,))
+async def list_definition_versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
+    """The versions of the deal's definition, the newest first."""
+    return await actions.versions(ctx, deal_id, query)
+
+
+@area.get("/{deal_id}/history", errors=(DealNotFound,))
+async def get_deal_history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> DealHistory:
+    """The deal's tests through the months: of each workbook the newest run that has the test."""
+    return await actions.history(ctx, deal_id, query)

@@ -1,0 +1,251 @@
+"""Deals' queries."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from service.deals.schema import (
+    HISTORY_RUNS_MAX,
+    Deal,
+    DealHistoryQuery,
+    DealList,
+    DealRow,
+    Definition,
+    DefinitionNotFound,
+    DefinitionVersion,
+    Series,
+)
+from service.mappings.schema import naming_a_mapping
+from service.platform.context import Context
+from service.platform.data.database import containing
+from service.platform.data.listing import page
+from service.platform.http.api import Page, PageQuery
+from service.workbooks.schema import DealNotFound, WorkbookNotFound
+
+_LATEST = """
+    (SELECT json_build_object(
+        'workbook_id', w.id, 'as_of', w.as_of, 'run_id', w.run_id, 'failed', w.summary -> 'failed',
+        'warnings', w.summary -> 'warnings', 'thinnest', (
+            SELECT json_build_object('test_id', f.key, 'cushion', f.value -> 'cushion') FROM jsonb_each(w.figures) f
+            WHERE f.value ->> 'cushion' IS NOT NULL
+            ORDER BY (f.value ->> 'cushion_pct')::float8 NULLS LAST, f.key LIMIT 1))
+     FROM deal_workbooks w WHERE w.tenant_id = deals.tenant_id AND w.deal_id = deals.id
+     ORDER BY w.day DESC, w.created_at DESC LIMIT 1) AS latest
+"""
+_DEAL = f"""
+    id, name, stream_key, currency, home_countries, closing_date, reinvestment_end, stated_maturity, next_payment_date,
+    mapping_id, definition_version, {_LATEST}, created_by, created_at, updated_at
+"""
+_ROW = f"{_DEAL}, version"
+
+_ORDER = {
+    "name": "lower(name) {0}, id",
+    "created_at": "created_at {0}, id",
+    "updated_at": "updated_at {0}, id",
+}
+
+
+async def get(ctx: Context, deal_id: UUID) -> DealRow:
+    """A deal.
+
+    Raises:
+        DealNotFound: there is none of that identifier.
+    """
+    return await ctx.one(DealRow, f"SELECT {_ROW} FROM deals WHERE id = %s", [deal_id], missing=DealNotFound)
+
+
+async def lock(ctx: Context, deal_id: UUID) -> DealRow:
+    """A deal, locked until the transaction ends.
+
+    Raises:
+        DealNotFound: as `get`.
+    """
+    sql = f"SELECT {_ROW} FROM deals WHERE id = %s FOR UPDATE"
+    return await ctx.one(DealRow, sql, [deal_id], missing=DealNotFound)
+
+
+async def listed(ctx: Context, query: DealList) -> Page[Deal]:
+    """A page of deals."""
+    order = _ORDER[query.sort_by].format(query.sort_order)
+    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    return await page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+
+
+async def lock_count(ctx: Context) -> int:
+    """How many deals the tenant has, held still until the transaction ends."""
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    return int(await ctx.value("SELECT count(*) FROM deals"))
+
+
+async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
+    """A new deal.
+
+    Raises:
+        StreamTaken: another one has its stream.
+        MappingNotFound: the mapping that it names was deleted in this moment.
+    """
+    with naming_a_mapping():
+        return await ctx.one(
+            DealRow,
+            f"""
+            INSERT INTO deals (tenant_id, id, name, stream_key, currency, home_countries, closing_date,
+                               reinvestment_end, stated_maturity, next_payment_date, mapping_id, created_by)
+            SELECT id, %(id)s, %(name)s, %(stream_key)s,
+                   coalesce(%(currency)s, settings ->> 'default_currency', 'USD'), %(home_countries)s,
+                   %(closing_date)s, %(reinvestment_end)s, %(stated_maturity)s, %(next_payment_date)s, %(mapping_id)s,
+                   %(created_by)s
+            FROM tenants WHERE id = %(tenant_id)s
+            RETURNING {_ROW}
+            """,
+            row,
+            missing=DealNotFound,
+        )
+
+
+async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
+    """A deal changed.
+
+    Raises:
+        StreamTaken, MappingNotFound: as `create`.
+    """
+    with naming_a_mapping():
+        return await ctx.one(
+            DealRow,
+            f"""
+            UPDATE deals SET name = %(name)s, stream_key = %(stream_key)s, currency = %(currency)s,
+                             home_countries = %(home_countries)s, closing_date = %(closing_date)s,
+                             reinvestment_end = %(reinvestment_end)s, stated_maturity = %(stated_maturity)s,
+                             next_payment_date = %(next_payment_date)s, mapping_id = %(mapping_id)s,
+                             version = version + 1, updated_at = now()
+            WHERE id = %(id)s RETURNING {_ROW}
+            """,
+            {**row, "id": deal_id},
+            missing=DealNotFound,
+        )
+
+
+async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
+    """Delete a deal with its definitions and limits; how many workbooks and tapes were of it and stay."""
+    workbooks = await ctx.execute(
+        "UPDATE workbooks SET deal_id = NULL, version = version + 1, updated_at = now() WHERE deal_id = %s", [deal_id]
+    )
+    tapes = await ctx.execute("UPDATE tapes SET deal_id = NULL WHERE deal_id = %s", [deal_id])
+    await ctx.execute("DELETE FROM deals WHERE id = %s", [deal_id])
+    return workbooks, tapes
+
+
+# Definitions ----------------------------------------------------------------------------------------------------------
+
+
+async def definition(ctx: Context, deal_id: UUID, version: int) -> Definition:
+    """A version of a deal's definition.
+
+    Raises:
+        DefinitionNotFound: there is none of that number.
+    """
+    return await ctx.one(
+        Definition,
+        """
+        SELECT version, definition, change_notes, created_by, created_at FROM deal_definitions
+        WHERE deal_id = %s AND version = %s
+        """,
+        [deal_id, version],
+        missing=DefinitionNotFound,
+    )
+
+
+async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> Definition:
+    """The next version of the definition of a deal that is locked."""
+    await ctx.execute(
+        """
+        UPDATE deals SET definition_version = %(version)s, version = version + 1, updated_at = now() WHERE id = %(id)s
+        """,
+        {**row, "id": deal_id},
+    )
+    return await ctx.one(
+        Definition,
+        """
+        INSERT INTO deal_definitions (tenant_id, deal_id, version, definition, change_notes, created_by)
+        VALUES (%(tenant_id)s, %(deal_id)s, %(version)s, %(definition)s, %(change_notes)s, %(created_by)s)
+        RETURNING version, definition, change_notes, created_by, created_at
+        """,
+        {**row, "tenant_id": ctx.tenant, "deal_id": deal_id},
+        missing=DealNotFound,
+    )
+
+
+async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
+    """A page of the versions of a deal's definition, the newest first."""
+    columns, source = "version, change_notes, created_by, created_at", "deal_definitions WHERE true"
+    return await page(ctx, DefinitionVersion, columns, source, {"deal_id": deal_id}, query, order="version DESC")
+
+
+# Through the months ---------------------------------------------------------------------------------------------------
+
+
+class _Found(Struct, frozen=True):
+    """Series of tests, and whether runs were left out."""
+
+    series: list[Series]
+    truncated: bool
+
+
+async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
+    """The series of a deal's tests, and whether there are more runs than they are made of."""
+    found = await ctx.one(
+        _Found,
+        """
+        WITH runs AS (
+            SELECT r.id, r.workbook_id, r.as_of, r.executed_at, r.figures
+            FROM workbooks w JOIN compliance_runs r ON r.tenant_id = w.tenant_id AND r.workbook_id = w.id
+            WHERE w.deal_id = %(deal_id)s AND w.deleted_at IS NULL
+              AND r.as_of BETWEEN coalesce(%(start)s::date, '-infinity')
+                               AND coalesce(%(end)s::date, 'infinity')
+            ORDER BY r.executed_at DESC LIMIT %(most)s + 1
+        ), points AS (
+            SELECT DISTINCT ON (r.workbook_id, f.key) f.key AS test_id, r.as_of, r.executed_at, json_build_object(
+                'as_of', r.as_of, 'run_id', r.id, 'value', f.value -> 'value', 'threshold', f.value -> 'threshold',
+                'status', f.value -> 'status') AS point
+            FROM (SELECT * FROM runs ORDER BY executed_at DESC LIMIT %(most)s) r, jsonb_each(r.figures) f
+            WHERE cardinality(%(test_ids)s::text[]) = 0 OR f.key = ANY (%(test_ids)s)
+            ORDER BY r.workbook_id, f.key, r.executed_at DESC
+        ), series AS (
+            SELECT test_id, json_agg(point ORDER BY as_of, executed_at) AS points FROM points GROUP BY test_id
+        )
+        SELECT (SELECT coalesce(json_agg(s ORDER BY s.test_id), '[]') FROM series s) AS series,
+               (SELECT count(*) FROM runs) > %(most)s AS truncated
+        """,
+        {
+            "deal_id": deal_id,
+            "test_ids": query.test_id,
+            "start": query.start_date,
+            "end": query.end_date,
+            "most": HISTORY_RUNS_MAX,
+        },
+        missing=DealNotFound,
+    )
+    return found.series, found.truncated
+
+
+async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None = None, day: date | None = None) -> UUID:
+    """A workbook of a deal: the one of that identifier, the newest of that day, or the newest of all.
+
+    Raises:
+        WorkbookNotFound: the deal has none such.
+    """
+    found: UUID | None = await ctx.value(
+        """
+        SELECT id FROM deal_workbooks
+        WHERE deal_id = %(deal_id)s AND coalesce(id = %(workbook_id)s::uuid, true)
+          AND coalesce(day = %(day)s::date, true)
+        ORDER BY day DESC, created_at DESC LIMIT 1
+        """,
+        {"deal_id": deal_id, "workbook_id": workbook_id, "day": day},
+    )
+    if found is None:
+        raise WorkbookNotFound
+    return found

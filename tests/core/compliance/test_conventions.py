@@ -1,0 +1,237 @@
+"""What a definition makes of a portfolio's ratings, obligors, recoveries and home, each worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from core.compliance.measures import Pool
+from core.compliance.run import run_suite
+from core.definition import parse
+from core.portfolio.portfolio import Deal, Portfolio
+from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
+from tests.core.compliance.test_measures import portfolios
+from tests.rows import every
+
+M = 1e6
+
+
+def close(value: float) -> Any:
+    return pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def figure(portfolio: Portfolio, test_id: str, **document: Any) -> float:
+    definition = parse(document) if document else None
+    ran = run_suite(portfolio, "enhanced", test_ids=[test_id], definition=definition)
+    return ran[0].current_value
+
+
+@settings(max_examples=40, deadline=None)
+@given(portfolios())
+def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) -> None:
+    plain = run_suite(portfolio, "enhanced")
+    defined = run_suite(portfolio, "enhanced", definition=parse({}))
+    assert [(one.test_id, one.current_value, one.status) for one in plain] == [
+        (one.test_id, one.current_value, one.status) for one in defined
+    ]
+    assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+
+
+def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
+    """Loans of 60 B2, 20 masked by both, 20 rated by nobody: the last alone is in the buckets, at Caa3's factor."""
+    loans = portfolio_of(
+        {
+            "par_value": [60 * M, 20 * M, 20 * M],
+            "rating_agency_a": ["B2", "***", "NR"],
+            "rating_agency_b": ["B", "*", None],
+        }
+    )
+    assert figure(loans, "ccc_bucket_pct") == close(20.0)
+    assert figure(loans, "average_rating_factor") == close((60 * 2720 + 20 * 8070) / 80)
+    open_only = portfolio_of({"par_value": [60 * M, 20 * M], "rating_agency_a": ["B2", "***"]})
+    assert figure(open_only, "ccc_bucket_pct") == 0.0
+    assert figure(open_only, "average_rating_factor") == close(2720.0)
+    assert [one.code for one in run_suite(open_only).warnings] == ["masked_ratings"]
+
+
+LADDER = {
+    "par_value": [10 * M] * 5,
+    "rating_agency_a": ["B2", None, "*", None, None],
+    "rating_agency_b": ["CCC", "BBB-", "BB", "B-", None],
+}
+
+
+@every(
+    "document, factors",
+    [
+        # B2; BBB- one down is Ba1; masked takes BB two down: B1; B- two down is Caa2; nobody: Caa3.
+        ({"notched_from": ["b"]}, [2720, 940, 2220, 6500, 8070]),
+        ({"notched_from": ["b"], "notches_investment_grade": 0, "notches_below": 1}, [2720, 610, 1766, 4770, 8070]),
+        ({"notched_from": ["b"], "masked": "B3"}, [2720, 940, 3490, 6500, 8070]),
+        ({"notched_from": ["b"], "masked": "left_out"}, [2720, 940, 6500, 8070]),
+        ({"notched_from": ["b"], "masked": 5000}, [2720, 940, 5000, 6500, 8070]),
+        ({"notched_from": ["b"], "unrated": "left_out"}, [2720, 940, 2220, 6500]),
+        ({"notched_from": ["b"], "unrated": "Caa2"}, [2720, 940, 2220, 6500, 6500]),
+    ],
+)
+def test_the_ladder_of_moodys(document: dict[str, Any], factors: list[float]) -> None:
+    rules = {"ratings": {"a": document}, "tests": [{"id": "x_x", "name": "X", "measure": "warf", "agency": "a"}]}
+    ran = run_suite(portfolio_of(LADDER), "deal", definition=parse(rules))
+    assert ran.figures["x_x"] == close(sum(factors) / len(factors))
+
+
+def test_a_rating_on_watch_moves_and_a_derived_one_has_moved() -> None:
+    """B2 on watch down is B3, on watch up B1; the derived column stands as it is, and comes first."""
+    columns = {"par_value": [M] * 3, "rating_agency_a": ["B2 *-", "B2", "B2"], "watch_a": [None, "Watch Pos", None]}
+    rules: dict[str, Any] = {"ratings": {"a": {"watch_negative": 1, "watch_positive": 1}}}
+    assert figure(portfolio_of(columns), "average_rating_factor", **rules) == close((3490 + 2220 + 2720) / 3)
+    derived = portfolio_of(columns | {"rating_agency_a_derived": ["B1", "*", None]})
+    assert figure(derived, "average_rating_factor", **rules) == close((2220 + 2220 + 2720) / 3)
+
+
+def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() -> None:
+    loans = portfolio_of({"par_value": [90 * M, 10 * M], "rating_agency_a": ["B2", "NR"]})
+    assert figure(loans, "ccc_bucket_pct") == close(10.0)
+    assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": False}) == 0.0
+    assert figure(loans, "average_rating_factor", ratings={"unrated_is_ccc": False}) == close(0.9 * 2720 + 807)
+
+
+BOUNDS = {"ratings": {"a": {"masked": "bounds", "masked_best": "B1", "masked_worst": "Caa2", "masked_value": "B3"}}}
+
+
+def test_bounds_give_a_status_only_where_both_ends_agree() -> None:
+    """80 of B2 and 20 masked: 2620 to 3476 around 2874; CCC 0 to 20."""
+    loans = portfolio_of({"par_value": [80 * M, 20 * M], "rating_agency_a": ["B2", "*"]})
+    tests = [
+        {"id": "factor_low", "name": "A", "measure": "warf", "agency": "a", "max": 2600},
+        {"id": "factor_open", "name": "B", "measure": "warf", "agency": "a", "max": 3000},
+        {"id": "factor_high", "name": "C", "measure": "warf", "agency": "a", "max": 3500},
+        {"id": "bucket", "name": "D", "measure": "ccc", "agency": "a", "max": 7.5},
+        {"id": "not_moved", "name": "E", "value": "=cpa", "max": 1e9, "unit": "amount"},
+    ]
+    ran = run_suite(loans, "deal", definition=parse(BOUNDS | {"tests": tests}))
+    low, high, value = 0.8 * 2720 + 0.2 * 2220, 0.8 * 2720 + 0.2 * 6500, 0.8 * 2720 + 0.2 * 3490
+    shown = {one.test_id: (one.status, one.low, one.high) for one in ran}
+    assert shown["factor_low"] == ("fail", close(low), close(high))
+    assert shown["factor_high"] == ("pass", close(low), close(high))
+    assert shown["not_moved"][0] == "pass"
+    assert not isinstance(shown["not_moved"][1], float)
+    left = {one.test_id: (one.current_value, one.low, one.high) for one in ran.skipped}
+    assert left == {"factor_open": (close(value), close(low), close(high)), "bucket": (0.0, 0.0, close(20.0))}
+    assert all("masked ratings leave it open" in one.reason for one in ran.skipped)
+
+
+def test_families_are_one_obligor() -> None:
+    """By the key of the obligor, however the name is spelt."""
+    loans = portfolio_of({"par_value": [5 * M, 4 * M, 6 * M], "obligor": ["ALPHA HOLDING", "ALPHA FINANCE", "BETA"]})
+    assert figure(loans, "single_obligor_concentration") == close(40.0)
+    families = [{"name": "Alpha", "obligors": ["Alpha Holding", "Alpha Finance B.V."]}]
+    assert figure(loans, "single_obligor_concentration", classifications={"families": families}) == close(60.0)
+
+
+def test_home_is_that_of_the_definition() -> None:
+    loans = portfolio_of({"par_value": [5 * M, 3 * M, 2 * M], "country": ["DE", "FR", "US"]})
+    assert figure(loans, "foreign_country_concentration") == close(80.0)
+    europe: dict[str, Any] = {"conventions": {"home_countries": ["Germany", "France"]}}
+    assert figure(loans, "foreign_country_concentration", **europe) == close(20.0)
+
+
+def test_euros_bring_the_european_standard_and_a_warning() -> None:
+    columns = {"par_value": [5 * M, 5 * M], "country": ["DE", "US"], "currency": ["EUR", "EUR"]}
+    ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
+    assert ran[0].current_value == close(50.0)
+    assert [one.code for one in ran.warnings] == ["standard_definition"]
+    dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
+    assert dollars.warnings == []
+
+
+def test_a_defaulted_loan_is_carried_by_the_recovery_of_the_right_agency() -> None:
+    """Price 58.78, S&P's recovery 20, Fitch's 35: carried at 20, by Fitch alone at 35, at the market 58.78."""
+    columns = {
+        "par_value": [9 * M, M], "is_defaulted": [0, 1], "price": [99.0, 58.78], "recovery_rate": [None, 40.0],
+        "recovery_rate_b": [45.0, 20.0], "recovery_rate_c": [60.0, 35.0],
+    }  # fmt: skip
+    loans = portfolio_of(columns)
+
+    def carried(**document: Any) -> float:
+        return Pool(loans, parse(document)).tally.defaulted_carried
+
+    assert carried() == close(0.4 * M)
+    assert carried(ratings={"recovery": ["b", "c"]}) == close(0.2 * M)
+    assert carried(ratings={"recovery": ["c"]}) == close(0.35 * M)
+    assert carried(par_value={"defaulted": "market_value"}) == close(0.5878 * M)
+    assert carried(par_value={"defaulted": "recovery"}, ratings={"recovery": ["b"]}) == close(0.2 * M)
+    assert carried(par_value={"defaulted": "none"}) == 0.0
+
+
+def test_without_a_recovery_rate_the_assumed_one_carries() -> None:
+    """The lower of the price and the 45 that a senior secured loan recovers, as in the average; 35 for second lien."""
+    columns = {"par_value": [9 * M, M, M], "is_defaulted": [0, 1, 1], "price": [99, 80, 20], "lien_type": [1, 2, 1]}
+    assert Pool(portfolio_of(columns)).tally.defaulted_carried == close((0.35 + 0.20) * M)
+
+
+def test_the_denominator_may_carry_a_defaulted_loan() -> None:
+    """As the profile tests of a European report do, and its OC numerator does not."""
+    columns = {"par_value": [90 * M, 10 * M], "is_defaulted": [0, 1], "price": [99.0, 20.0], "cov_lite": [1, 0]}
+    loans = portfolio_of(columns)
+    for held, denominator in (("none", 90.0), ("carried", 92.0), ("par", 100.0)):
+        rules = {"conventions": {"defaulted_in_denominator": held}}
+        assert figure(loans, "cov_lite_concentration", **rules) == close(90 / denominator * 100)
+
+
+@every(
+    "document, haircut",
+    [
+        ({}, 0.0),
+        ({"long_dated": "zero"}, 10.0),
+        ({"long_dated": "excess_at_zero", "long_dated_limit": 4.0}, 6.0),
+        ({"current_pay": "market_value"}, 6 * 0.4 + 4 * 0.1),
+        # 10 of 100 are current pay; 5 above the limit are those at 60.
+        ({"current_pay": "excess_at_market", "current_pay_limit": 5.0}, 5 * 0.4),
+        ({"discount": False}, -3.0),
+        ({"deferring": False}, -5.5),
+    ],
+)
+def test_rows_of_the_oc_numerator(document: dict[str, Any], haircut: float) -> None:
+    """Of 100: 10 long-dated, 6 and 4 current pay at 60 and 90, 10 bought at 70, 10 deferring at 90 (recovery 45)."""
+    loans = portfolio_of(
+        {
+            "par_value": [60 * M, 10 * M, 6 * M, 4 * M, 10 * M, 10 * M],
+            "price": [99.0, 99.0, 60.0, 90.0, 75.0, 90.0],
+            "purchase_price": [99.0, 99.0, 99.0, 99.0, 70.0, 99.0],
+            "rating_agency_a": [15] * 6,
+            "is_long_dated": [0, 1, 0, 0, 0, 0],
+            "is_current_pay": [0, 0, 1, 1, 0, 0],
+            "is_deferring": [0, 0, 0, 0, 0, 1],
+        }
+    )
+    base = 100 - 3.0 - 5.5
+    adjusted = Pool(loans, parse({"par_value": document})).adjustments["adjusted"]
+    assert adjusted == close((base - haircut) * M)
+
+
+def test_pik_alone_is_not_deferring() -> None:
+    loans = portfolio_of({"par_value": [M, M], "is_pik": [1, 0], "price": [50.0, 99.0]})
+    assert Pool(loans).tally.deferring_haircut == 0.0
+
+
+def test_a_bond_is_senior_secured_unless_said_otherwise() -> None:
+    """First lien, bond, unsecured; and a flag alone says bond."""
+    loans = portfolio_of({"par_value": [5 * M, 3 * M, 2 * M], "lien_type": [1, 4, 3]})
+    assert figure(loans, "non_senior_secured_concentration") == close(20.0)
+    assert figure(loans, "non_senior_secured_concentration", ratings={"bonds_secured": False}) == close(50.0)
+    flagged = portfolio_of({"par_value": [5 * M, 5 * M], "lien_type": [1, 0], "is_bond": [0, 1]})
+    assert figure(flagged, "non_senior_secured_concentration", ratings={"bonds_secured": False}) == close(50.0)
+
+
+def test_the_ccc_rule_is_that_of_the_definition() -> None:
+    """G1 holds 45 of Caa on 400: at 7.5 % an excess of 15 costs 6; by S&P alone with a limit of 10 %, 5 at 55: 2.25."""
+    loans = portfolio_of(
+        g1_columns(), tranches=tranches_of(G1_NOTES, oc={"E": 104.2}), deal=Deal(principal_cash=5e6, base_rate=4.3)
+    )
+    assert Pool(loans, parse({})).adjustments["ccc_haircut"] == close(6.0 * M)
+    tight = parse({"par_value": {"ccc_limit": 10, "ccc_agencies": ["b"]}})
+    assert Pool(loans, tight).adjustments["ccc_haircut"] == close(2.25 * M)
+    assert Pool(loans, parse({"par_value": {"ccc_excess": False}})).adjustments["ccc_haircut"] == 0.0

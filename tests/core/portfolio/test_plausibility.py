@@ -1,0 +1,72 @@
+"""Each doubt on a portfolio that gives cause for it, and none on one that does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from core.portfolio.notes import Notes
+from core.portfolio.plausibility import doubts
+from core.portfolio.portfolio import Portfolio
+from tests.rows import every
+
+COLUMNS: dict[str, Any] = {
+    "borrower_name": ["Acme", "Bolt", "Core"],
+    "par_value": [100e6, 100e6, 100e6],
+    "price": [99.0, 98.0, 97.0],
+    "maturity_date": np.array([22_000.0, 22_500.0, 23_000.0]),
+    "rating_agency_b": ["B", "B-", "B+"],
+}
+NOTES = {"classes": ["A", "B", "Sub"], "current_balance": [200e6, 60e6, 40e6]}
+LIFE = {"as_of": 20_000.0, "closing_date": 19_000.0, "stated_maturity": 24_000.0, "principal_cash": 1e6}
+
+
+def codes(
+    columns: dict[str, Any] | None = None, notes: dict[str, Any] | None = None, **deal: Any
+) -> list[tuple[str, int | None]]:
+    portfolio = Portfolio.from_columns(COLUMNS | (columns or {}), tranches=notes or NOTES, deal=LIFE | deal)
+    return [(one.code, one.rows) for one in doubts(portfolio)]
+
+
+@every(
+    "columns, notes, deal, told",
+    [
+        ({}, {}, {}, []),
+        ({"par_value": [100e3, 100e3, 100e3]}, {}, {"principal_cash": 0.0}, [("par_scale", None)]),
+        ({}, NOTES | {"current_balance": [200.0, 60.0, 40.0]}, {}, [("par_scale", None)]),
+        ({"par_value": [10e6, 100e6, 10e6]}, {}, {}, [("par_unlike_notes", None)]),
+        ({"par_value": [400e6, 400e6, 400e6]}, {}, {}, [("par_unlike_notes", None)]),
+        ({}, {}, {"as_of": 18_000.0}, [("as_of_outside_life", None)]),
+        ({}, {}, {"as_of": 24_001.0}, [("as_of_outside_life", None), ("past_maturity", 3)]),
+        ({}, {}, {"as_of": 22_100.0}, [("past_maturity", 1)]),
+        ({}, {}, {"stated_maturity": 22_100.0}, [("matures_after_deal", 2)]),
+        ({"rating_agency_b": ["B", "NR", "*"]}, {}, {}, [("no_rating", 1)]),
+        ({"price": [99.0, None, None]}, {}, {}, [("no_price", 2)]),
+        ({"maturity_date": np.array([22_000.0, np.nan, 23_000.0])}, {}, {}, [("no_maturity", 1)]),
+    ],
+)
+def test_doubts(
+    columns: dict[str, Any], notes: dict[str, Any], deal: dict[str, Any], told: list[tuple[str, int | None]]
+) -> None:
+    assert codes(columns, notes, **deal) == told
+
+
+def test_what_the_reader_counted_is_told() -> None:
+    notes = Notes(
+        missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
+        rule_failures={"par_value": {"min": 3}},
+    )  # fmt: skip
+    portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
+    assert [(one.code, one.rows) for one in doubts(portfolio)] == [
+        ("required_missing", None),
+        ("rows_after_end", 2),
+        ("error_cells", 1),
+        ("unreadable_cells", 4),
+        ("rule_failures", 3),
+    ]
+
+
+def test_an_empty_portfolio_is_no_doubt() -> None:
+    assert doubts(Portfolio(0, {}, {}, {}, {})) == []
