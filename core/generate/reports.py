@@ -195,7 +195,7 @@ def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> Generate
         cash = -cash
     interest = float(np.round(deal.book.par.sum() * 0.011, 2))
     published = _published(loans, notes, cash)
-    said = {
+    said: dict[str, Any] = {
         "seed": seed,
         "name": deal_name(deal.book),
         "loans": loans,
@@ -405,7 +405,7 @@ class _Pages:
             rows += [[column.header[0] or None for column in columns], [column.header[1] for column in columns]]
         else:
             rows.append([" ".join(part for part in column.header if part) for column in columns])
-        written = {"date": lambda value: style.day(_day(value)), "rate": style.rate}
+        written: dict[str, Callable[[Any], Writable]] = {"date": lambda days: style.day(_day(days)), "rate": style.rate}
         cells = [[written.get(column.kind, _same)(value) for value in column.cells] for column in columns]
         rows += [list(row) for row in zip(*cells, strict=True)]
         if total is not None:
@@ -549,7 +549,7 @@ class _Pages:
         return self.titled("Test Summary", rows)
 
 
-def _same(value: Any) -> Any:
+def _same(value: Writable) -> Writable:
     return value
 
 
