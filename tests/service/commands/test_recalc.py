@@ -135,3 +135,12 @@ def test_a_target_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path:
     assert "No such file or directory" in answer.stderr
     assert [found.name for found in tmp_path.iterdir()] == ["book.xlsx"]
     assert json.loads(cushion("recalc", path, "--json", "/dev/stdout").stdout.rpartition("]")[0] + "]")
+
+
+def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:
+    """As /dev/stdout is, where the output goes to a file."""
+    (tmp_path / "out.json").write_text("before")
+    (tmp_path / "link").symlink_to(tmp_path / "out.json")
+    assert cushion("recalc", written(tmp_path / "book.xlsx"), "--json", tmp_path / "link").returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert json.loads((tmp_path / "out.json").read_text())
