@@ -375,6 +375,12 @@ AUXILIARY_FIELDS: Final = (
             "Security Currency", "Local Currency",
         ),
     ),
+    Field(
+        "fx_rate", "number",
+        aliases=(
+            "FX Rate", "Exchange Rate", "Spot FX Rate", "FX Spot Rate", "Foreign Exchange Rate", "Currency Rate", "FX",
+        ),
+    ),
     Field("average_life", "number", aliases=("WAL", "Average_Life", "AvgLife", "Weighted Average Life")),
     Field(
         "default_date", "date",

@@ -15,6 +15,7 @@ from core.portfolio.assemble import Loans, assemble
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.currency import exchange_rates, says_currency, settle
 from core.portfolio.deal import read_amortization
 from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
 from core.portfolio.layout import header, table
@@ -66,6 +67,7 @@ def portfolio_from_workbook(
     loans.notes.warnings += report.warnings
     loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
     loans.published = report.published
+    settle(loans, loans.deal.currency, reader.par_in_deal_currency(loans.deal.currency), exchange_rates(book))
     loans.source_cells = report.cells | loans.source_cells
     portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
     portfolio.notes.warnings += doubts(portfolio)
@@ -200,6 +202,13 @@ class Reader:
             total = float(figures[np.argmin(differences)])
             message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
             loans.notes.warnings.append(DataWarning("page_total_differs", message))
+
+    def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
+        """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
+        for place in self.found.columns.get("par_value", [])[1:]:
+            if says_currency(self.found.texts[place], currency or ""):
+                return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
+        return None
 
     def cells(self, column: int) -> Cells:
         """A column's cells of the rows that are loans."""

@@ -24,6 +24,7 @@ WARNING_CODES: Final = {
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
     "cash_differs": "two pages differ in an account's balance",
     "notes_differ": "two pages differ in the balance of a class",
+    "currency_converted": "loans in another currency were converted by the file's own rates",
     "other_currency": "an amount in another currency is not counted",
     "required_missing": "no column feeds a required field",
     "par_scale": "par is a thousand or a million times too large or small beside the notes",

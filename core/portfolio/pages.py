@@ -50,6 +50,8 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
     What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
     noted in `loans.notes`, with a warning where it can change a figure.
     """
+    if not pages:
+        return
     identified(loans)
     able: list[tuple[PageLoans, PageNote]] = []
     for page in pages:

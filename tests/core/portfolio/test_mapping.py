@@ -138,7 +138,7 @@ def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any
         "5.5",
         48_000.0,
         "01-Jan-2026",
-        "EUR",
+        "US Dollars",
     ]
     portfolio = map_rows([header, row, other])
     expected = {
@@ -161,7 +161,7 @@ def test_columns_land_in_their_units(map_rows: MapRows, shown: Callable[..., Any
     for target, values in expected.items():
         assert np.allclose(portfolio.numbers[target], values, rtol=0, atol=1e-9, equal_nan=True), target
     assert named(portfolio, "base_rate") == ["SOFR-3M", None]
-    assert named(portfolio, "currency") == ["USD", "EUR"]
+    assert named(portfolio, "currency") == ["USD", "USD"]
     assert portfolio.notes.negative_par_rows == 1
 
 
