@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.h')
 KERNELS := $(shell find core -name '*.pyx')
 TESTS ?= --ignore=tests/programs tests
-PARALLEL ?= 2
+PARALLEL ?= 3
 
 # Installs by uv, which takes seconds, where it is on the path or pip can fetch it; by pip where uv cannot be had or
 # fails. uv reads none of pip's settings, so the package index that stands there is handed to it.
@@ -48,8 +48,10 @@ demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 	@exec $(BIN)/cushion serve
 
+# Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
 test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
-	$(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile $(TESTS)
+	@$(BIN)/python -m compileall -q core service tests
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .

@@ -28,6 +28,8 @@ from httpx._transports import default
 
 from service.host.child import bound
 from service.host.data_folder import app_account
+from tests.forks import Fork
+from tests.quick_app import HASH_SECONDS
 
 # A slow machine is no fault. In CI the examples are the same ones each time; elsewhere they go on looking.
 hypothesis.settings.register_profile("cushion", deadline=None, derandomize="CI" in os.environ)
@@ -39,6 +41,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # httpx reads the bundle of authorities for every client that is made: 16 ms and more, for connections that are plain.
 # The clients of a process share one context.
 default.create_ssl_context = cache(default.create_ssl_context)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The short files of the core come last, so that no process works long after the others have ended."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT).parts[1] == "core")
+
 
 PASSWORD = "Correct-Horse-7"
 READY_SECONDS = 60.0
@@ -87,6 +95,9 @@ def early_in(seconds: int, *, needed: float = 0.0) -> None:
         time.sleep(left + 0.1)
 
 
+Process = subprocess.Popen[bytes] | Fork
+
+
 @dataclass
 class Stack:
     """A running service and what stands behind it."""
@@ -97,7 +108,7 @@ class Stack:
     redis_url: str
     data_dir: Path
     environment: dict[str, str]
-    worker: subprocess.Popen[bytes] = field(repr=False)
+    worker: Process = field(repr=False)
 
     def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Ask the database as its owner."""
@@ -107,8 +118,18 @@ class Stack:
 
     @contextmanager
     def hashing(self) -> Iterator[Stack]:
-        """The same with an API that hashes passwords as the product does: for tests of passwords and of their time."""
-        environment = {name: value for name, value in self.environment.items() if name != APPLICATION}
+        """The same with an API that hashes passwords as the product does: for tests of what that costs."""
+        with self._with({name: value for name, value in self.environment.items() if name != APPLICATION}) as other:
+            yield other
+
+    @contextmanager
+    def waiting(self) -> Iterator[Stack]:
+        """The same with an API where a hash takes its time without the work: for tests of what happens meanwhile."""
+        with self._with({**self.environment, HASH_SECONDS: "0.03"}) as other:
+            yield other
+
+    @contextmanager
+    def _with(self, environment: dict[str, str]) -> Iterator[Stack]:
         with _api(environment) as url:
             yield replace(self, url=url, environment=environment)
 
@@ -118,15 +139,19 @@ class Stack:
         os.chown(path, owner.st_uid, owner.st_gid)
 
     @contextmanager
-    def another_api(self, **settings: str) -> Iterator[str]:
-        """A second API process on the same database and Redis, with settings of its own; its URL."""
-        with _api({**self.environment, **settings}) as url:
+    def another_api(self, *, fresh: bool = False, **settings: str) -> Iterator[str]:
+        """A second API process on the same database and Redis, with settings of its own; its URL.
+
+        A `fresh` one starts as the service's own does: for tests that look at processes and their memory.
+        """
+        with _api({**self.environment, **settings}, fresh=fresh) as url:
             yield url
 
     @contextmanager
-    def another_worker(self, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
-        """One more worker."""
-        process = start_worker({**self.environment, **settings})
+    def another_worker(self, *, fresh: bool = False, **settings: str) -> Iterator[Process]:
+        """One more worker; a `fresh` one starts as the service's own does."""
+        environment = {**self.environment, **settings}
+        process = start_worker(environment) if fresh else Fork("worker", [], environment, [0, 1, 2])
         try:
             yield process
         finally:
@@ -138,7 +163,7 @@ def start_worker(environment: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "service.worker"], env=environment, stdout=subprocess.DEVNULL)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: Process) -> None:
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(20)
@@ -148,7 +173,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _api(environment: dict[str, str]) -> Iterator[str]:
+def _api(environment: dict[str, str], *, fresh: bool = False) -> Iterator[str]:
     from service.host.supervisor import api_command
     from service.platform import config
 
@@ -157,12 +182,16 @@ def _api(environment: dict[str, str]) -> Iterator[str]:
         port = free.getsockname()[1]
     command = api_command(config.load(environment), host="127.0.0.1", port=port)
     command[-1] = environment.get(APPLICATION, command[-1])
-    process = subprocess.Popen(
-        bound(command, death_signal=signal.SIGTERM, account=app_account()),
-        env=environment,
-        cwd=ROOT,
-        start_new_session=True,
-    )
+    process: Process
+    if fresh:
+        process = subprocess.Popen(
+            bound(command, death_signal=signal.SIGTERM, account=app_account()),
+            env=environment,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+    else:
+        process = Fork("api", command[command.index("granian") + 1 :], environment, [0, 1, 2])
     url = f"http://127.0.0.1:{port}"
     try:
 
@@ -207,7 +236,7 @@ def run_stack() -> Iterator[Stack]:
                 "CUSHION_DATA_DIR": str(data_dir),
                 "CUSHION_EMBEDDED": "1",
             }
-            with _api(environment) as url:
+            with _api(environment, fresh=True) as url:
                 worker = start_worker(environment)
                 try:
                     yield Stack(url, servers.database_url, servers.redis_url, data_dir, environment, worker)

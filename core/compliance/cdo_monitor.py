@@ -75,7 +75,7 @@ def monitor(
     region: NDArray[np.int32],
     years: NDArray[np.float64],
 ) -> Monitor | None:
-    """The monitor of loans: performing par, S&P ranks, codes by group (-1 is a group of its own), years to maturity.
+    """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
     None where no loan is rated CCC- or better.
     """
@@ -104,12 +104,11 @@ def monitor(
 
 
 def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> float:
-    """How many groups of equal size are as concentrated: 1 over the sum of squared shares; a blank is a group alone."""
-    blank = codes < 0
-    sums = np.bincount(codes[~blank], weights=par[~blank]) if (~blank).any() else np.zeros(0)
-    total = float(par.sum())
-    squares = float(sums @ sums) + float(par[blank] @ par[blank])
-    return total * total / squares if squares > 0 else 0.0
+    """How many groups of equal size are as concentrated: 1 over the sum of squared shares. All blanks are one group,
+    so that what a file leaves out makes no portfolio more diverse."""
+    sums = np.bincount(np.maximum(codes, -1) + 1, weights=par) if len(codes) else np.zeros(0)
+    squares = float(sums @ sums)
+    return float(par.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:

@@ -14,7 +14,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition import READY
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
@@ -81,13 +80,19 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
     """The market's definition by which a portfolio without one goes: `euro` where it is in euros, else None."""
     currency = portfolio.deal.currency
     if currency is not None:
-        return READY["euro"] if currency.upper() in EUROPEAN else None
+        return _european() if currency.upper() in EUROPEAN else None
     currencies = portfolio.names.get("currency")
     if currencies is None or not 0 < len(currencies.values) <= CURRENCIES_MAX:
         return None
     counts = np.bincount(currencies.codes + 1, minlength=len(currencies.values) + 1)[1:]
     most = currencies.values[int(counts.argmax())]
-    return READY["euro"] if counts.any() and most.strip().upper() in EUROPEAN else None
+    return _european() if counts.any() and most.strip().upper() in EUROPEAN else None
+
+
+def _european() -> Definition:
+    from core.definition import READY  # with it comes the formula engine, which other runs do without
+
+    return READY["euro"]
 
 
 CURRENCIES_MAX: Final = 200

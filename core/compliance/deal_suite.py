@@ -363,6 +363,8 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     for name, column in (("industry", industries), ("country", country), ("maturity_date", maturity)):
         if column is None:
             raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
+    if np.isnan(pool.as_of) and "average_life" not in pool.view.numbers:
+        raise Unmeasurable("no as-of date: add one to the Deal sheet")
     assert industries is not None and country is not None and maturity is not None and obligor is not None  # noqa: PT018
     years = pool.view.numbers.get("average_life", (maturity - pool.as_of) / measures.DAYS_A_YEAR)
     found = cdo_monitor.monitor(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 from math import copysign, floor, isfinite
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
-from core.compliance import deal_suite
 from core.compliance.conventions import standard_of
 from core.compliance.coverage import TOLERANCE
 from core.compliance.findings import findings
@@ -240,11 +240,18 @@ def suite_named(suite: str) -> Suite:
     return SUITES[suite]
 
 
+def _deal_suite() -> ModuleType:
+    """The tests of definitions; loaded by the runs that have one, since the formula engine comes with them."""
+    from core.compliance import deal_suite
+
+    return deal_suite
+
+
 def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
     if suite == "deal":
         if definition is None:
             raise UnknownSuite("the suite deal needs a definition")
-        tests = deal_suite.tests_of(definition)
+        tests: tuple[Test, ...] = _deal_suite().tests_of(definition)
     else:
         tests = suite_named(suite).tests
     wanted = frozenset(test_ids or ())
@@ -273,7 +280,7 @@ def check_threshold(
     """
     test = TESTS.get(test_id)
     if test is None and definition is not None:
-        test = next((one for one in deal_suite.tests_of(definition) if one.test_id == test_id), None)
+        test = next((one for one in _deal_suite().tests_of(definition) if one.test_id == test_id), None)
     if test is None:
         raise UnknownTest(f"Unknown test {test_id[:100]!r}")
     direction = threshold_type or test.threshold_type
@@ -328,10 +335,10 @@ def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold
         matrix = next(one for one in definition.quality.matrices if one.id == own.matrix)
         assert own.matrix_limit is not None
         known = frozenset((*(one.id for one in definition.tests), *TOTALS))
-        value = deal_suite.matrix_limit(matrix, pool, known)
+        value = _deal_suite().matrix_limit(matrix, pool, known)
         return ResolvedThreshold(value, own.matrix_limit, own.warning, "definition")
     if own is not None:
-        limit, level = deal_suite.step_of(own, limits.day, limits.reinvestment_end)
+        limit, level = _deal_suite().step_of(own, limits.day, limits.reinvestment_end)
         if limit is not None:
             direction: Direction = "max" if own.max is not None else "min"
             if level is None and test.test_id in TESTS:

@@ -20,15 +20,22 @@ from core.values import SERIAL_OF_1970
 
 Bools = NDArray[np.bool_]
 
+KEPT_ROWS_MAX: Final = 64_000_000
+"""Rows of all parts of formulas that are kept for the next test; each takes a byte or two."""
+
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
 _LIENS: Final = tuple("first_lien" if one == Lien.BLANK else one.name.lower() for one in Lien)
 _RANKS: Final = {
-    "rank_a": "rating_agency_a",
-    "rank_b": "rating_agency_b",
-    "rank_c": "rating_agency_c",
-    "rank": "rating",
+    "rank_a": ("rating_agency_a",),
+    "rank_b": ("rating_agency_b",),
+    "rank_c": ("rating_agency_c",),
+    "rank": ("rating",),
+    "facility_rank_a": ("rating_agency_a_facility", "facility_rating_agency_a"),
+    "facility_rank_b": ("rating_agency_b_facility",),
+    "facility_rank_c": ("rating_agency_c_facility",),
 }
+"""The columns of ranks that a name may mean, first choice first."""
 
 
 class Fields:
@@ -65,7 +72,7 @@ class Fields:
         if field == "lien":
             return None if view.lien is None else (view.lien, _LIENS)
         if field in _RANKS:
-            ranks = view.ranks.get(_RANKS[field])
+            ranks = next((view.ranks[column] for column in _RANKS[field] if column in view.ranks), None)
             if ranks is None:
                 return None
             shown = np.where(ranks > DEFAULTED, np.uint8(0), ranks)
@@ -149,29 +156,32 @@ class Fields:
     def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
         """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
         if isinstance(part, Atom):
-            if part.text not in self._atoms:
-                self._atoms[part.text] = self._atom(part)
-            return self._atoms[part.text]
+            found = self._atoms.get(part.text)
+            if found is None:
+                found = self._atom(part)
+                if len(self._atoms) * self.pool.portfolio.row_count < KEPT_ROWS_MAX:
+                    self._atoms[part.text] = found
+            return found
         if part.operator == "NOT":
             true, unknown = self._truth(part.parts[0])
             return (~true if unknown is None else ~true & ~unknown), unknown
         both = part.operator == "AND"
-        found: Bools | None = None
+        together: Bools | None = None
         open_rows: Bools | None = None
         for one in part.parts:
             true, unknown = self._truth(one)
-            if found is None:
-                found, open_rows = true, unknown
+            if together is None:
+                together, open_rows = true, unknown
                 continue
             if both:
-                may = _either(true, unknown) & _either(found, open_rows)
-                found = found & true
+                may = _either(true, unknown) & _either(together, open_rows)
+                together = together & true
             else:
-                may = _either(true, unknown) | _either(found, open_rows)
-                found = found | true
-            open_rows = None if unknown is None and open_rows is None else may & ~found
-        assert found is not None
-        return found, open_rows
+                may = _either(true, unknown) | _either(together, open_rows)
+                together = together | true
+            open_rows = None if unknown is None and open_rows is None else may & ~together
+        assert together is not None
+        return together, open_rows
 
     def _atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
         count = self.pool.portfolio.row_count

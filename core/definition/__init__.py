@@ -1,12 +1,36 @@
 """The indenture as data: what holds for every test, the tests, and their limits, validated as one document.
 
-definition = parse_toml(Path("deal.toml").read_text())
-run_suite(portfolio, "deal", definition=definition)
+    definition = parse_toml(Path("deal.toml").read_text())
+    run_suite(portfolio, "deal", definition=definition)
+
+Names are loaded when they are first used: a run without a definition needs no formula engine.
 """
 
 from __future__ import annotations
 
-from core.definition.definition import Definition
-from core.definition.parse import READY, DefinitionError, parse, parse_toml, ready_for, to_document
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.definition.definition import Definition
+    from core.definition.document import READY, DefinitionError, parse, parse_toml, ready_for, to_document
 
 __all__ = ["READY", "Definition", "DefinitionError", "parse", "parse_toml", "ready_for", "to_document"]
+
+_HOMES = {
+    "READY": "core.definition.document",
+    "Definition": "core.definition.definition",
+    "DefinitionError": "core.definition.document",
+    "parse": "core.definition.document",
+    "parse_toml": "core.definition.document",
+    "ready_for": "core.definition.document",
+    "to_document": "core.definition.document",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'core.definition' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

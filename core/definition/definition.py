@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, Literal
 
-from core.definition.formulas import FORMULA_MAX
 from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
-from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, MEASURES, UNITS
+from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
 from core.portfolio.cells.parsing import country as country_code
 from core.portfolio.ratings import rank
 

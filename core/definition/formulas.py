@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
+from core.definition.terms import FORMULA_MAX, LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
 from core.formula.columns import Plan, plan
 from core.formula.language import (
     ArrayLiteral,
@@ -31,9 +31,6 @@ from core.formula.language import (
 )
 from core.formula.machine import CompiledTree, compile  # noqa: A004 - it compiles
 
-FORMULA_MAX: Final = 2_000
-"""Characters of a formula."""
-
 ATOMS_MAX: Final = 200
 """Parts of one formula."""
 
@@ -42,7 +39,8 @@ FUNCTIONS: Final = frozenset(
         "ABS", "AND", "AVERAGE", "CHOOSE", "COUNT", "DATE", "DAY", "EDATE", "EXACT", "EXP", "FALSE", "FIND", "IF",
         "IFERROR", "IFS", "INT", "ISBLANK", "ISERROR", "ISNUMBER", "ISTEXT", "LEFT", "LEN", "LN", "LOG", "LOWER", "MAX",
         "MEDIAN", "MID", "MIN", "MOD", "MONTH", "NOT", "OR", "POWER", "RIGHT", "ROUND", "ROUNDDOWN", "ROUNDUP",
-        "SEARCH", "SIGN", "SQRT", "SUM", "SUMPRODUCT", "SWITCH", "TRIM", "TRUE", "UPPER", "XOR", "YEAR", "YEARFRAC",
+        "SEARCH", "SIGN", "SQRT", "SUM", "SUMPRODUCT", "SWITCH", "TRIM", "TRUE", "UPPER", "VALUE",
+        "XOR", "YEAR", "YEARFRAC",
     )
 )  # fmt: skip
 """Functions that a definition may call: each makes little work, and the same of the same values on any day."""
@@ -54,6 +52,10 @@ _MADE_NUMBERS: Final = frozenset(("years_to_maturity", "obligor_par"))
 CATEGORIES: Final = frozenset((*LOAN_TEXTS, *LOAN_FLAGS, *(set(LOAN_MADE) - _MADE_NUMBERS)))
 """Fields of few distinct values."""
 NUMBERS: Final = frozenset((*LOAN_NUMBERS, *_MADE_NUMBERS))
+
+
+ATOMS_OF_DEFINITION_MAX: Final = 2_000
+"""Parts of all formulas of a definition: each walks every loan."""
 
 
 class FormulaFault(ValueError):
@@ -156,6 +158,11 @@ def _atom(node: Node, text: str) -> Atom:
             "compare a list with one text or rating field only"
         )
     return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))
+
+
+def atoms_of(part: Logic | Atom) -> frozenset[str]:
+    """The texts of the parts of a share's formula."""
+    return frozenset((part.text,)) if isinstance(part, Atom) else frozenset().union(*map(atoms_of, part.parts))
 
 
 def column_of(index: int) -> str:

@@ -10,6 +10,9 @@ Category = Literal["concentration", "rating", "coverage", "portfolio", "liquidit
 
 UNITS: Final = ("percent", "factor", "score", "years", "amount", "number")
 CATEGORIES: Final = ("concentration", "rating", "coverage", "portfolio", "liquidity")
+FORMULA_MAX: Final = 2_000
+"""Characters of a formula."""
+
 AGENCIES: Final = ("a", "b", "c")
 """Moody's, S&P and Fitch."""
 
@@ -37,6 +40,9 @@ LOAN_MADE: Final = {
     "rank_b": "S&P's",
     "rank_c": "Fitch's",
     "rank": "the deal's own rating",
+    "facility_rank_a": "Moody's rating of the loan itself",
+    "facility_rank_b": "S&P's",
+    "facility_rank_c": "Fitch's",
     "is_home": "whether the country is one of the home countries; a blank country counts as home",
     "is_discount": "whether the loan is a discount obligation",
     "years_to_maturity": "from the as-of day, in years of 365.25 days",

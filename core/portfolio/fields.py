@@ -93,7 +93,7 @@ STANDARD_CLO_FIELDS: Final = (
     Field(
         "cusip", "string",
         aliases=(
-            "CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No", "Loan CUSIP", "CUSIP No.",
+            "CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No", "Loan CUSIP",
         ),
     ),
     Field(

@@ -68,6 +68,16 @@ def total_par(loans: Portfolio) -> float:
         return float(np.nansum(loans.numbers["par_value"]))
 
 
+_NOT_OF_TAPES: Final = frozenset(
+    (
+        "rows_after_end", "unidentified_rows", "error_cells", "conflicting_lots", "destroyed_identifiers",
+        "unreadable_cells", "no_rating", "no_price", "no_maturity", "par_scale", "par_unlike_notes", "past_maturity",
+        "matures_after_deal", "as_of_outside_life",
+    )
+)  # fmt: skip
+"""Codes of warnings that are told in a tape's own words, or are about a deal's figures."""
+
+
 def warnings_of(loans: Portfolio) -> list[str]:
     """What the sender of a tape should know of how it was read."""
     notes = loans.notes
@@ -82,7 +92,7 @@ def warnings_of(loans: Portfolio) -> list[str]:
     unreadable = notes.unreadable_cells
     told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
     warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
-    warnings[:0] = [_one_line(warning.message) for warning in notes.warnings]
+    warnings[:0] = [_one_line(warning.message) for warning in notes.warnings if warning.code not in _NOT_OF_TAPES]
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         warnings.append("No loan has an identifier: loans are matched by borrower and maturity.")
     return warnings

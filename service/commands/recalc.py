@@ -126,9 +126,12 @@ def _write(rows: Iterable[Row], target: Path) -> int:
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[Any]:
-    """A file that appears under its name when it is whole; a device or a pipe is written straight."""
+    """A file that appears under its name when it is whole; a device, a pipe and what a link names is written straight.
+
+    A link stays a link: /dev/stdout is one, to a plain file where the output is redirected.
+    """
     try:
-        if target.exists() and not target.is_file():
+        if target.is_symlink() or (target.exists() and not target.is_file()):
             with target.open("wb") as out:
                 yield out
             return

@@ -20,6 +20,7 @@ from service.app import routes
 from service.platform.http.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, Stack
 from tests.records import (
+    ALL_ROWS,
     GUARDED,
     OPEN_ROWS,
     ROWS,
@@ -326,7 +327,7 @@ def kept(answer: httpx.Response) -> bool:
     return answer.headers.get_list("cache-control") != ["no-store"]
 
 
-@each(routes())
+@each(ALL_ROWS)
 def test_a_refusal_where_secrets_are_told_is_kept_nowhere(http: httpx.Client, row: Route) -> None:
     answer = http.request(row.method, path_of(row), content=b"{")
     assert kept(answer) is not row.tells_secrets
@@ -401,11 +402,11 @@ def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
     assert (answer.status_code, body["detail"], body["error_code"]) == (404, "Not found", "RESOURCE_NOT_FOUND")
 
 
-@each(routes())
+@each(ALL_ROWS)
 def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> None:
-    known = {other.method for other in routes() if other.path == row.path}
+    known = {other.method for other in ALL_ROWS if other.path == row.path}
     # A literal path may also be a parameter's: /things/upload is a thing of that name.
-    known |= {other.method for other in routes() if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
+    known |= {other.method for other in ALL_ROWS if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:
         answer = http.request(method, path_of(row))
         body = error_of(answer)

@@ -29,9 +29,9 @@ _addresses = (f"203.0.{third}.{fourth}" for third in count(1) for fourth in rang
 
 @pytest.fixture(scope="module")
 def stack(stack: Stack) -> Iterator[Stack]:
-    """One that hashes passwords as the product does."""
-    with stack.hashing() as hashing:
-        yield hashing
+    """One where a hash takes its time, for what may happen meanwhile."""
+    with stack.waiting() as waiting:
+        yield waiting
 
 
 @dataclass

@@ -53,7 +53,7 @@ def processor_seconds(processes: list[Path]) -> tuple[float, float]:
 @pytest.fixture(scope="module")
 def attacker(stack: Stack) -> Iterator[Member]:
     """At an API of its own, whose evaluator has started."""
-    with stack.another_api(CUSHION_EVALUATORS="1") as url:
+    with stack.another_api(fresh=True, CUSHION_EVALUATORS="1") as url:
         found = member(url, register(stack.url).tokens, "attacker")
         assert _evaluated(found, "=SUM(SEQUENCE(10))", {}) == 200
         yield found

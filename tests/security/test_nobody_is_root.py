@@ -42,7 +42,7 @@ def below(pid: int) -> set[int]:
 
 
 def test_a_worker_that_root_starts_becomes_somebody_else(stack: Stack) -> None:
-    with stack.another_worker() as worker:
+    with stack.another_worker(fresh=True) as worker:
         wait_until(lambda: is_unprivileged(worker.pid), what="another user")
         wait_until(lambda: b"service.worker" in Path(f"/proc/{worker.pid}/cmdline").read_bytes(), what="the worker")
     assert is_unprivileged(stack.worker.pid)

@@ -93,7 +93,7 @@ def own_mb(url: str) -> int:
 def test_a_cell_in_the_last_row_keeps_no_column_of_its_length_in_memory(stack: Stack, shared_owner: Member) -> None:
     books = [uploaded(shared_owner, loans(salt, 30 if salt % 2 else 1)) for salt in range(4)]
     first = uploaded(shared_owner, loans(9, None))
-    with stack.another_api() as url, caller(shared_owner, url) as http:
+    with stack.another_api(fresh=True) as url, caller(shared_owner, url) as http:
         assert run(http, first).status_code == 200
         before = own_mb(url)
         for workbook_id in books:
@@ -116,7 +116,7 @@ def test_a_cell_far_below_the_loans_changes_no_figure(stack: Stack, shared_owner
 def test_above_its_limit_a_process_sheds_load_and_serves_again(stack: Stack, shared_owner: Member) -> None:
     formula = {"formula": "=1+1"}
     settings = {"CUSHION_API_MEMORY_MB": str(LIMIT_MB), "CUSHION_MAX_SAMPLE_BYTES": str(2 * BODY_MB * 1024 * 1024)}
-    with stack.another_api(**settings) as url, caller(shared_owner, url) as http:
+    with stack.another_api(fresh=True, **settings) as url, caller(shared_owner, url) as http:
 
         def evaluated() -> int:
             answer = http.post("/api/v1/calculations/evaluate", json=formula)

@@ -1,4 +1,8 @@
-"""The command as a user runs it: a process of its own, its two streams, and a terminal."""
+"""The command as a user runs it: a process of its own, its two streams, and a terminal.
+
+Where neither the environment nor the streams are what a test is about, the process is forked off one that has imported
+the command; importing takes longer than most command lines do.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,14 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import forks
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,6 +25,8 @@ Answer = subprocess.CompletedProcess[str]
 
 
 def _cushion(*arguments: str | Path, **environment: str) -> Answer:
+    if not environment:
+        return forks.cushion(*arguments)
     return subprocess.run(
         [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
         cwd=ROOT,
@@ -46,17 +55,20 @@ def _started(*arguments: str | Path, **streams: Any) -> subprocess.Popen[str]:
 
 def _on_a_terminal(*arguments: str | Path) -> tuple[str, str, int]:
     watcher, terminal = pty.openpty()
-    process = _started(*arguments, stderr=terminal, env=os.environ | {"TERM": "xterm", "COLUMNS": "100"})
-    os.close(terminal)
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     seen = bytearray()
-    try:
-        while block := os.read(watcher, 65_536):
-            seen += block
-    except OSError:  # how a pty says that its other end is closed
-        pass
-    os.close(watcher)
-    out, _ = process.communicate(timeout=60)
-    return out, seen.decode(), process.returncode
+    with open(os.devnull) as nothing, tempfile.TemporaryFile() as out:
+        process = forks.Fork("command", [*map(str, arguments)], environment, [nothing.fileno(), out.fileno(), terminal])
+        os.close(terminal)
+        try:
+            while block := os.read(watcher, 65_536):
+                seen += block
+        except OSError:  # how a pty says that its other end is closed
+            pass
+        os.close(watcher)
+        code = process.wait(60)
+        out.seek(0)
+        return out.read().decode(), seen.decode(), code
 
 
 @pytest.fixture(scope="session")

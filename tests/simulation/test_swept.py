@@ -96,7 +96,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
 ) -> None:
     before = uploads(stack)
     killed, living = made(tmp_path / "killed.xlsx"), made(tmp_path / "living.xlsx")
-    with ThreadPoolExecutor() as threads, uploads_held(stack) as go_on, stack.another_api() as url:
+    with ThreadPoolExecutor() as threads, uploads_held(stack) as go_on, stack.another_api(fresh=True) as url:
         client = httpx.Client(base_url=url, headers=owner.http.headers, timeout=60)
         doomed = threads.submit(
             client.post, "/api/v1/workbooks/upload", files={"file": ("a.xlsx", killed.read_bytes())}

@@ -33,7 +33,7 @@ def test_the_measures_of_a_small_portfolio() -> None:
     assert (seen.spwarf, seen.dispersion) == (pytest.approx(average), pytest.approx(2859.50 - average))
     assert seen.obligors == pytest.approx(100**2 / (40**2 + 60**2))
     assert seen.industries == pytest.approx(100**2 / (80**2 + 20**2))
-    assert seen.regions == pytest.approx(100**2 / (40**2 + 40**2 + 20**2))  # a blank is a region alone
+    assert seen.regions == pytest.approx(100**2 / (40**2 + 60**2))  # blanks are one region
     assert seen.years == pytest.approx((40 * 2 + 40 * 4 + 20 * 6) / 100)
     assert seen.covered == pytest.approx(80 / 110)
 

@@ -12,7 +12,7 @@ from core.compliance import deal_suite
 from core.compliance.deal_suite import ROWS, step_of
 from core.compliance.result import Threshold
 from core.compliance.run import UnknownSuite, rounded_half_away, run_suite
-from core.definition import parse, parse_toml
+from core.definition import parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
@@ -300,3 +300,29 @@ def test_a_real_report_without_a_definition(file: Path) -> None:
     assert {one.code for one in ran.warnings} >= {
         "masked_ratings", "lives_by_maturity", "interest_estimated", "reference_coupon_unknown", "bonds_secured",
     }  # fmt: skip
+
+
+MAG17 = {
+    "single_obligor_concentration": 1.796, "industry_concentration": 10.469, "second_industry_concentration": 9.242,
+    "fourth_industry_concentration": 5.853, "cov_lite_concentration": 20.466, "foreign_country_concentration": 10.925,
+    "dip_concentration": 2.5, "caa_concentration": 2.736, "less_than_quarterly": 1.119, "senior_secured": 97.164,
+    "fixed_rate_concentration": 0.0, "average_rating_factor": 2575.70, "weighted_average_recovery_rate": 50.137,
+    "wal": 5.05, "was": 4.024, "diversity_score": 59.44, "oc_ratio": 108.131,
+}  # fmt: skip
+"""What the deal published for 23 March 2016."""
+
+
+@pytest.mark.parametrize("file", [SHARED / "mag17.xlsx"] if (SHARED / "mag17.xlsx").exists() else [])
+def test_the_rules_of_an_american_deal(file: Path) -> None:
+    definition = parse_toml((EXAMPLES / "mag17.toml").read_text(encoding="utf-8"))
+    ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
+    assert ran.skipped == []
+    for name, value in MAG17.items():
+        digits = len(str(value).partition(".")[2])
+        assert ran.figures[name] == pytest.approx(value, abs=0.6 * 10**-digits), name
+
+
+@every("name", ["cairn_xvii", "mag17"])
+def test_the_examples_come_back_from_their_documents(name: str) -> None:
+    definition = parse_toml((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
+    assert parse(to_document(definition)) == definition

@@ -12,6 +12,7 @@ from stdnum import isin as stdnum_isin
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import Issue, _compare, reconcile
 from tests.core.reconciliation.oracle import day, portfolio_of
+from tests.rows import every
 
 CUSIP, OTHER = "037833100", "594918104"
 US, OTHER_US = (f"US{cusip}{stdnum_isin.calc_check_digit('US' + cusip)}" for cusip in (CUSIP, OTHER))
@@ -76,8 +77,8 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         assert [one.severity for one in reconcile(tape, book).issues] == [expected] * 500
 
 
-@pytest.mark.parametrize(
-    ("field", "theirs", "ours", "expected"),
+@every(
+    "field, theirs, ours, expected",
     [
         ("price", 99.0, 99.125, None),
         ("price", 99.0, 99.13, "warning"),

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,37 +13,16 @@ from core.confined.table import TapeAnswer
 from core.confined.tasks import in_thread
 from core.files.read import read
 from core.files.write import write_workbook_rows
-from core.generate import GeneratedTape, generate, generate_tape
+from core.generate import GeneratedTape
 from core.grid.codec import open_sheet
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.stored import from_sheet
 from core.portfolio.trustees import TRUSTEES
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
+from tests.core.reconciliation.isolated import LIMITS, left_in
 
-LIMITS: dict[str, Any] = {"memory_bytes_max": 2 * 1024**3, "seconds_max": 60.0}
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[GeneratedTape, Path]:
-    """A seeded tape, and the folder with its file and its book's."""
-    folder = tmp_path_factory.mktemp("made")
-    tape = generate_tape(generate(loans=200, seed=11), "trustee_b", 5)
-    tape.write(folder / "tape.xlsx")
-    tape.deal.write(folder / "book.xlsx")
-    return tape, folder
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    empty = tmp_path / "out"
-    empty.mkdir()
-    return empty
-
-
-def left_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 def read_made(made: tuple[GeneratedTape, Path], folder: Path) -> TapeAnswer:

@@ -267,8 +267,8 @@ def paired(tape: dict[str, Any], book: dict[str, Any]) -> Reconciliation:
     return reconcile(*(portfolio_of(**{name: [value] for name, value in side.items()}) for side in (tape, book)))
 
 
-@pytest.mark.parametrize(
-    ("tape", "book", "stage"),
+@every(
+    "tape, book, stage",
     [
         ({"cusip": CUSIP}, {"cusip": CUSIP}, "cusip"),
         ({"cusip": CUSIP}, {"isin": US}, "cusip"),

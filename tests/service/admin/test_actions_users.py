@@ -22,9 +22,9 @@ USERS = "/api/v1/admin/users"
 
 @pytest.fixture(scope="module")
 def stack(stack: Stack) -> Iterator[Stack]:
-    """One that hashes passwords as the product does."""
-    with stack.hashing() as hashing:
-        yield hashing
+    """One where a hash takes its time, for what may happen meanwhile."""
+    with stack.waiting() as waiting:
+        yield waiting
 
 
 def refused(answer: httpx.Response) -> tuple[int, str, str]:

@@ -22,9 +22,9 @@ STEP_SECONDS = 30
 
 @pytest.fixture(scope="session")
 def stack(stack: Stack) -> Iterator[Stack]:
-    """One that hashes passwords as the product does."""
-    with stack.hashing() as hashing:
-        yield hashing
+    """One where a hash takes its time, for what may happen meanwhile."""
+    with stack.waiting() as waiting:
+        yield waiting
 
 
 def login(stack: Stack, email: str, password: str = PASSWORD, url: str = "", **more: Any) -> httpx.Response:

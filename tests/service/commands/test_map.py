@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 import xlsxwriter
 
 from service.commands.map import DOCUMENT_BYTES_MAX
+from tests.forks import cushion
 
 ROOT = Path(__file__).parents[3]
 MAG17 = ROOT / "../shared/data/mag17.xlsx"
@@ -34,17 +33,6 @@ MAPPING = {
     "mappings": {"Par Amount": {"target": "par_value", "type": "number", "required": True}},
     "validation_rules": [{"field": "price", "rule": "range", "parameters": {"min": 98.5, "max": 110}}],
 }
-
-
-def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
-        cwd=ROOT,
-        env=os.environ.copy(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def written(path: Path, rows: Sequence[Sequence[Any]] = ROWS, name: str = "Holdings", **more: Any) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,18 +11,9 @@ import pytest
 import xlsxwriter
 import xlwt
 
+from tests.forks import cushion
+
 ROOT = Path(__file__).parents[3]
-
-
-def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "service.commands.cli", *map(str, arguments)],
-        cwd=ROOT,
-        env=os.environ.copy(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def written(path: Path, *, wrong: bool = False) -> Path:
@@ -134,4 +124,15 @@ def test_a_target_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path:
     assert answer.returncode == 2
     assert "No such file or directory" in answer.stderr
     assert [found.name for found in tmp_path.iterdir()] == ["book.xlsx"]
-    assert json.loads(cushion("recalc", path, "--json", "/dev/stdout").stdout.rpartition("]")[0] + "]")
+    command = [sys.executable, "-m", "service.commands.cli", "recalc", path, "--json", "/dev/stdout"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120).stdout
+    assert json.loads(told.rpartition("]")[0] + "]")
+
+
+def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:
+    """As /dev/stdout is, where the output goes to a file."""
+    (tmp_path / "out.json").write_text("before")
+    (tmp_path / "link").symlink_to(tmp_path / "out.json")
+    assert cushion("recalc", written(tmp_path / "book.xlsx"), "--json", tmp_path / "link").returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert json.loads((tmp_path / "out.json").read_text())

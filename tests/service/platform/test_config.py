@@ -11,6 +11,7 @@ import pytest
 from core.reconciliation import rules
 from service.platform import config
 from service.platform.config import ByTier, ConfigError, Settings, documentation, load, unknown, variable
+from tests.rows import every
 
 README = Path(__file__).parents[3] / "README.md"
 
@@ -35,7 +36,7 @@ def test_the_tolerances_are_those_of_the_engine() -> None:
     assert config.TOLERANCE_MAX == rules.TOLERANCE_MAX
 
 
-@pytest.mark.parametrize("field", Settings.__struct_fields__)
+@every("field", Settings.__struct_fields__)
 def test_what_the_documentation_gives_as_default_loads_as_the_default(field: str) -> None:
     shown = next(default for name, default, _ in documentation() if name == variable(field))
     assert getattr(load({variable(field): shown}), field) == getattr(Settings(), field)

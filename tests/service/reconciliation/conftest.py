@@ -13,6 +13,9 @@ from stdnum import cusip as checked
 
 from core.files.write import write_workbook_rows
 from tests.conftest import Member, Stack, wait_until
+from tests.core.reconciliation.isolated import folder, made
+
+__all__ = ["folder", "made"]
 
 BASE = "/api/v1/reconciliation"
 UPLOAD = f"{BASE}/tapes/upload"

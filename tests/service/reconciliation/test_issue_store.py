@@ -13,11 +13,13 @@ import pytest
 
 from service.reconciliation.issue_store import LOCK_PAIR
 from tests.conftest import Member, Stack, wait_until
-from tests.rows import every
 from tests.service.reconciliation.conftest import BASE, FOUND, TAPE, Files, Pair, ask, audited, compared, ended, taken
 
 STATUSES = ("open", "acknowledged", "resolved", "false_positive")
 SEVERITIES = ("critical", "error", "warning", "info")
+FIELDS = ("spread", "price", "par_value")
+"""Of an issue each, so that one comparison meets an issue of each status that a reviewer sets."""
+VALUES = ("trustee_value", "internal_value")
 
 
 def refused(answer: Any, status: int, detail: str, code: str = "VALIDATION_ERROR") -> None:
@@ -303,31 +305,36 @@ def test_an_open_issue_takes_the_new_values(stack: Stack, pair: Pair) -> None:
     counted(pair)
 
 
-@every("status", STATUSES[1:])
-def test_what_was_reviewed_stays_while_its_values_do(stack: Stack, pair: Pair, status: str) -> None:
+def test_what_was_reviewed_stays_while_its_values_do(stack: Stack, pair: Pair) -> None:
     pair.compare()
-    reviewed = pair.review(pair.issue("spread"), status=status, resolution_notes="known")
+    reviewed = {
+        field: pair.review(pair.issue(field), status=status, resolution_notes="known")
+        for field, status in zip(FIELDS, STATUSES[1:], strict=True)
+    }
     pair.compare()
-    assert pair.issue("spread") == reviewed
-    edit(stack, reviewed, severity="info")  # found otherwise, by the same values
+    assert {field: pair.issue(field) for field in FIELDS} == reviewed
+    for issue in reviewed.values():
+        edit(stack, issue, severity="info")  # found otherwise, by the same values
     pair.compare()
-    kept = pair.issue("spread")
-    assert kept | {"updated_at": None} == reviewed | {"updated_at": None}
+    for field, issue in reviewed.items():
+        assert pair.issue(field) | {"updated_at": None} == issue | {"updated_at": None}
     counted(pair)
 
 
-@every("status", STATUSES[1:])
-@every("side", ["trustee_value", "internal_value"])
-def test_a_changed_value_opens_what_was_reviewed(stack: Stack, pair: Pair, status: str, side: str) -> None:
+@pytest.mark.parametrize("side", VALUES)
+def test_a_changed_value_opens_what_was_reviewed(stack: Stack, pair: Pair, side: str) -> None:
     pair.compare()
-    reviewed = pair.review(pair.issue("spread"), status=status, resolution_notes="known")
-    edit(stack, reviewed, **{side: "999"})
-    assert pair.compare()["changes"] == {"created": 0, "updated": 1, "resolved": 0}
-    opened = pair.issue("spread")
-    assert (opened["id"], opened["status"]) == (reviewed["id"], "open")
-    assert (opened["reviewed_by"], opened["reviewed_at"]) == (None, None)
-    assert opened["resolution_notes"] == "known"
-    assert (opened["trustee_value"], opened["internal_value"]) == ("375", "350")
+    before = {field: pair.issue(field) for field in FIELDS}
+    for field, status in zip(FIELDS, STATUSES[1:], strict=True):
+        edit(stack, pair.review(before[field], status=status, resolution_notes="known"), **{side: "999"})
+    assert pair.compare()["changes"] == {"created": 0, "updated": 3, "resolved": 0}
+    for field, issue in before.items():
+        opened = pair.issue(field)
+        assert (opened["id"], opened["status"]) == (issue["id"], "open")
+        assert (opened["reviewed_by"], opened["reviewed_at"]) == (None, None)
+        assert opened["resolution_notes"] == "known"
+        assert [opened[name] for name in VALUES] == [issue[name] for name in VALUES]
+    assert [pair.issue("spread")[name] for name in VALUES] == ["375", "350"]
     counted(pair)
 
 
@@ -356,19 +363,21 @@ def test_what_is_gone_is_resolved_and_what_comes_back_is_open(pair: Pair) -> Non
     counted(pair)
 
 
-@every("said", [{"resolution_notes": "known"}, {"status": "resolved", "resolution_notes": "known"}])
-def test_what_comes_back_is_open_whatever_was_said_while_it_was_gone(pair: Pair, said: dict[str, str]) -> None:
+def test_what_comes_back_is_open_whatever_was_said_while_it_was_gone(pair: Pair) -> None:
     pair.compare()
-    issue = pair.issue("spread")
-    with_tolerance(pair, spread=100.0)
-    reviewed = pair.review(pair.issue("spread"), **said)
-    assert (reviewed["status"], reviewed["reviewed_by"]) == ("resolved", pair.member.email)
-    with_tolerance(pair, spread=100.0)
-    assert pair.issue("spread") == reviewed
+    said = {"spread": {"resolution_notes": "known"}, "price": {"status": "resolved", "resolution_notes": "known"}}
+    before = {field: pair.issue(field) for field in said}
+    with_tolerance(pair, spread=100.0, price=100.0)
+    reviewed = {field: pair.review(pair.issue(field), **review) for field, review in said.items()}
+    for issue in reviewed.values():
+        assert (issue["status"], issue["reviewed_by"]) == ("resolved", pair.member.email)
+    with_tolerance(pair, spread=100.0, price=100.0)
+    assert {field: pair.issue(field) for field in said} == reviewed
     with_tolerance(pair)
-    back = pair.issue("spread")
-    assert (back["id"], back["status"], back["reviewed_by"]) == (issue["id"], "open", None)
-    assert back["resolution_notes"] == "known"
+    for field, issue in before.items():
+        back = pair.issue(field)
+        assert (back["id"], back["status"], back["reviewed_by"]) == (issue["id"], "open", None)
+        assert back["resolution_notes"] == "known"
     counted(pair)
 
 
@@ -384,29 +393,37 @@ def test_what_was_decided_while_it_was_gone_ends_with_the_next_comparison(pair: 
     )
 
 
-@pytest.mark.parametrize("notes", ["known", "known\nNo longer found, they say", None])
-def test_a_reviewers_notes_outlast_the_discrepancy(pair: Pair, notes: str | None) -> None:
+def test_a_reviewers_notes_outlast_the_discrepancy(pair: Pair) -> None:
     pair.compare()
-    pair.review(pair.issue("spread"), status="false_positive", resolution_notes=notes)
-    with_tolerance(pair, spread=100.0)
-    assert pair.issue("spread")["resolution_notes"].startswith(notes or "No longer found by comparison")
+    said = {"spread": "known", "price": "known\nNo longer found, they say", "par_value": None}
+    for field, notes in said.items():
+        pair.review(pair.issue(field), status="false_positive", resolution_notes=notes)
+    with_tolerance(pair, spread=100.0, price=100.0, par_value=1e6)
+    for field, notes in said.items():
+        assert pair.issue(field)["resolution_notes"].startswith(notes or "No longer found by comparison")
     with_tolerance(pair)
-    back = pair.issue("spread")
-    assert (back["status"], back["resolution_notes"]) == ("open", notes)
+    for field, notes in said.items():
+        back = pair.issue(field)
+        assert (back["status"], back["resolution_notes"]) == ("open", notes)
 
 
-@pytest.mark.parametrize("status", STATUSES[1:])
-def test_what_was_reviewed_and_is_gone_is_resolved_without_a_reviewer(stack: Stack, pair: Pair, status: str) -> None:
+def test_what_was_reviewed_and_is_gone_is_resolved_without_a_reviewer(stack: Stack, pair: Pair) -> None:
     pair.compare()
-    reviewed = pair.review(pair.issue("spread"), status=status, resolution_notes="known")
-    edit(stack, reviewed, loan_key="another")
+    reviewed = {}
+    for field, status in zip(FIELDS, STATUSES[1:], strict=True):
+        issue = pair.review(pair.issue(field), status=status, resolution_notes="known")
+        reviewed[issue["id"]] = status
+        edit(stack, issue, loan_key="another")
     job = pair.compare()
-    assert job["changes"] == {"created": 1, "updated": 0, "resolved": 1}
-    (gone,) = (issue for issue in pair.issues() if issue["id"] == reviewed["id"])
-    assert (gone["status"], gone["reviewed_by"], gone["reviewed_at"]) == ("resolved", None, None)
-    assert gone["resolution_notes"] == (
-        f"known\nNo longer found by comparison {job['job_id']}. Before: {status}, {pair.member.email}."
-    )
+    assert job["changes"] == {"created": 3, "updated": 0, "resolved": 3}
+    gone = [issue for issue in pair.issues() if issue["id"] in reviewed]
+    assert len(gone) == 3
+    for issue in gone:
+        assert (issue["status"], issue["reviewed_by"], issue["reviewed_at"]) == ("resolved", None, None)
+        assert issue["resolution_notes"] == (
+            f"known\nNo longer found by comparison {job['job_id']}. "
+            f"Before: {reviewed[issue['id']]}, {pair.member.email}."
+        )
     counted(pair)
 
 

@@ -17,7 +17,7 @@ from service.reconciliation.issue_store import LOCK_PAIR
 from tests.conftest import Member, Stack, register, run_stack, wait_until
 from tests.service.reconciliation.conftest import BASE, TAPE, Files, Pair, ask, ended, paired, processed, send
 
-LOANS = 30_000
+LOANS = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def idle() -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tape and a book that take long enough to be killed in."""
+    """A folder with a tape and a book; a lock keeps work on them from its end, so it can be killed in the middle."""
     folder = tmp_path_factory.mktemp("long")
     tape = generate_tape(generate(loans=LOANS, seed=1), "trustee_b", 1)
     tape.write(folder / "tape.xlsx")

@@ -405,7 +405,7 @@ def test_a_big_upload_takes_little_memory(stack: Stack, pack: PackFile, loans: P
     """95 MB that cannot be packed: they stream through the service to the store."""
     path = pack([sheet_xml(CELL * 1)], extra={"xl/media/a.png": random.Random(3).randbytes(95 * MEGABYTE)})
     others = processes_of_apis()
-    with stack.another_api() as url:
+    with stack.another_api(fresh=True) as url:
         processes = processes_of_apis() - others
         assert len(processes) > 1
         member = register(url)

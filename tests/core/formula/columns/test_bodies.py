@@ -13,6 +13,7 @@ from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.ranges.index import INDEX_ROWS_MIN
 from core.formula.values.value import NA, Array, Reference, Span
 from tests.core.formula.areas import CELLS, Sheet, span_of, values_of
+from tests.rows import every
 
 ROWS = 2 * INDEX_ROWS_MIN
 TABLE = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=ROWS, max_size=ROWS)
@@ -91,7 +92,7 @@ def test_conditional_sums(table: list[Any], keys: list[Any], others: list[Any], 
     assert_row_for_row(call, table, keys, others)
 
 
-@pytest.mark.parametrize("call", [*CALLS, *CONDITIONAL[:-1]])
+@every("call", [*CALLS, *CONDITIONAL[:-1]])
 def test_a_column_has_a_way_for_plain_numbers(call: str) -> None:
     table = [(float(row), float(row % 7), float(-row)) for row in range(ROWS)]
     sheet = Sheet(*[list(column) for column in zip(*table, strict=True)])

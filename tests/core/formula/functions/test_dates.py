@@ -8,6 +8,7 @@ import pytest
 
 from core.formula.values.value import Date
 from tests.core.formula.calculated import Cells, calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     # Days and their parts
@@ -95,7 +96,7 @@ YEAR_FRACTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     assert same(calculated(formula), expected)
 

@@ -20,6 +20,7 @@ from core.formula.language.parser import (
 from core.formula.language.tree import Binary, Call, Node
 from core.formula.suggest import parse_or_suggest
 from tests.core.formula.trees import FORMULAS, SOUP, told
+from tests.rows import every
 
 TREES = (
     # precedence and grouping
@@ -141,7 +142,7 @@ TREES = (
 )
 
 
-@pytest.mark.parametrize(("text", "expected"), TREES)
+@every("text, expected", TREES)
 def test_a_formula_has_its_tree(text: str, expected: str) -> None:
     assert told(parse(text, 1, 1)) == expected
 
@@ -185,7 +186,7 @@ FAULTS = (
 )
 
 
-@pytest.mark.parametrize(("text", "position", "message"), FAULTS, ids=range(len(FAULTS)))
+@every("text, position, message", FAULTS)
 def test_a_fault_has_its_place_and_a_reason(text: str, position: int, message: str) -> None:
     with pytest.raises(SyntaxFault) as caught:
         parse(text)

@@ -18,6 +18,7 @@ from core.formula.machine import machine
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.values.value import CALC, DIV0, NA, NAME, NULL, NUM, REF, VALUE, Array, Date, Lambda, Reference
 from tests.core.formula.places import Place, area, value
+from tests.rows import every
 
 OPERATORS: tuple[tuple[str, Any], ...] = (
     ("=1+2*3", 7.0),
@@ -279,8 +280,8 @@ SEVERAL_REFERENCES: tuple[tuple[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@every(
+    "text, expected",
     SEVERAL_REFERENCES + OPERATORS + SNAPPING + COMPARISONS + BROADCASTING + REFERENCES + FORMS + LAMBDAS,
 )
 def test_values(text: str, expected: Any) -> None:
@@ -289,7 +290,7 @@ def test_values(text: str, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
-@pytest.mark.parametrize(("text", "expected"), PLAIN)
+@every("text, expected", PLAIN)
 def test_plain_formulas_cut_references_with_their_own_row(text: str, expected: Any) -> None:
     assert value(text, arrays=False, at="E3", names={"here": "=Sheet1!$A$1:$A$5"}) == expected
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.formula.values.coerce import compare, equal, general, order_key, to_logical, to_number, to_text
 from core.formula.values.value import NA, NUM, VALUE, Array, Date
+from tests.rows import every
 
 GENERAL: tuple[tuple[float, str], ...] = (
     (0.0, "0"),
@@ -41,7 +42,7 @@ GENERAL: tuple[tuple[float, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("number", "text"), GENERAL)
+@every("number, text", GENERAL)
 def test_general_format(number: float, text: str) -> None:
     assert general(number) == text
 
@@ -108,7 +109,7 @@ RENDERED = """\
 """Numbers and how Excel writes them, as Apache POI has observed it."""
 
 
-@pytest.mark.parametrize("line", RENDERED.splitlines())
+@every("line", RENDERED.splitlines())
 def test_general_is_what_excel_was_seen_to_write(line: str) -> None:
     number, text = line.split()
     assert general(float(number)) == text
@@ -156,7 +157,7 @@ NUMBERS: tuple[tuple[Any, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize(("value", "expected"), NUMBERS)
+@every("value, expected", NUMBERS)
 def test_to_number(value: Any, expected: Any) -> None:
     assert to_number(value) == expected
     assert type(to_number(value)) is type(expected)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.formula.values.criteria import Criterion, fold, wildcard
 from core.formula.values.value import DIV0, NA, NULL, Date, Failure
 from tests.core.formula.areas import fits
+from tests.rows import every
 
 YES_AND_NO: tuple[tuple[Any, tuple[Any, ...], tuple[Any, ...]], ...] = (
     # criterion, cells that meet it, cells that do not
@@ -61,7 +62,7 @@ YES_AND_NO: tuple[tuple[Any, tuple[Any, ...], tuple[Any, ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("criterion", "met", "unmet"), YES_AND_NO, ids=lambda value: repr(value)[:20])
+@every("criterion, met, unmet", YES_AND_NO)
 def test_a_criterion_meets_what_excel_counts(criterion: Any, met: tuple[Any, ...], unmet: tuple[Any, ...]) -> None:
     asked = Criterion(criterion)
     assert [cell for cell in met if not asked.matches(cell)] == []

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.formula.values.formats import format_value, general_display
 from core.formula.values.numerals import read_date, read_number
 from core.formula.values.value import VALUE
+from tests.rows import every
 
 NUMBERS = (
     (1234.567, "0", "1235"), (0.5, "0", "1"), (2.5, "0", "3"), (-2.5, "0", "-3"), (1.005, "0.00", "1.01"),
@@ -106,13 +107,13 @@ REFUSED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "code", "text"), NUMBERS + SECTIONS + POWERS + FRACTIONS + DATES)
+@every("value, code, text", NUMBERS + SECTIONS + POWERS + FRACTIONS + DATES)
 def test_shows_values_as_excel_does(value: Any, code: str, text: str) -> None:
     value = float(value) if type(value) is int else value
     assert format_value(value, code) == text
 
 
-@pytest.mark.parametrize("code", REFUSED)
+@every("code", REFUSED)
 def test_refuses_codes_that_are_none(code: str) -> None:
     assert format_value(1.0, code) is VALUE
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.formula.values.numerals import TEXT_MAX, kept_digits, read_date, read_number, read_time, serial_of
+from tests.rows import every
 
 NUMBERS = (
     ("0", 0.0), ("007", 7.0), ("5.", 5.0), (".5", 0.5), ("+5", 5.0), (" 100 ", 100.0), ("- 3", -3.0), ("1e3", 1000.0),
@@ -46,17 +47,17 @@ TIMES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "number"), NUMBERS)
+@every("text, number", NUMBERS)
 def test_reads_numbers_with_signs_currency_thousands_and_percent(text: str, number: float) -> None:
     assert read_number(text) == pytest.approx(number, rel=1e-15)
 
 
-@pytest.mark.parametrize("text", NOT_NUMBERS)
+@every("text", NOT_NUMBERS)
 def test_leaves_other_text_alone(text: str) -> None:
     assert read_number(text, year=2024) is None
 
 
-@pytest.mark.parametrize(("text", "serial"), DATES)
+@every("text, serial", DATES)
 def test_reads_dates_as_serials(text: str, serial: float | None) -> None:
     assert read_date(text) == serial
     assert read_number(text) == serial

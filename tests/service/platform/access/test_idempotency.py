@@ -258,7 +258,8 @@ def test_a_key_is_forgotten_after_its_time(owner: Member, stack: Stack) -> None:
     assert created(owner, "old", "Second").status_code == 201
     stack.sql("UPDATE idempotency_keys SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
     count = "SELECT count(*) FROM idempotency_keys WHERE tenant_id = %s"
-    wait_until(lambda: stack.sql(count, [owner.tenant_id]) == [(0,)], seconds=60, what="the purge")
+    with stack.another_worker():  # its rounds begin with its start
+        wait_until(lambda: stack.sql(count, [owner.tenant_id]) == [(0,)], what="the purge")
 
 
 def test_a_process_that_died_at_work_gives_its_key_up(owner: Member, stack: Stack) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import argon2
 import jwt
 import pytest
 
@@ -160,6 +161,7 @@ def test_passwords_are_kept_as_argon2id_and_salted() -> None:
 
 def test_who_does_not_exist_takes_as_long_as_a_wrong_password() -> None:
     stored = hash_password("Correct-Horse-7")
+    assert argon2.extract_parameters(secrets._NOBODY) == argon2.extract_parameters(stored)
 
     def seconds(against: str | None) -> float:
         started = time.perf_counter()

@@ -8,6 +8,7 @@ import pytest
 
 from core.formula.values.value import Date
 from tests.core.formula.calculated import calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     ("=COUPDAYBS(DATE(2011,1,25),DATE(2011,11,15),2,1)", 71), ("=COUPDAYS(DATE(2011,1,25),DATE(2011,11,15),2,1)", 181),
@@ -89,7 +90,7 @@ INTEREST = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     assert same(calculated(formula), expected)
 

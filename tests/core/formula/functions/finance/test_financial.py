@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.core.formula.calculated import calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     # Annuities
@@ -119,7 +120,7 @@ RATES_OF_FLOWS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     found = calculated(formula)
     assert same(found, expected) or (expected == 0 and isinstance(found, float) and abs(found) < 1e-9)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import cmath
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.formula.calculated import Cells, calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     ("=COMPLEX(3,4)", "3+4i"), ('=COMPLEX(3,4,"j")', "3+4j"), ("=COMPLEX(0,1)", "i"), ("=COMPLEX(1,0)", "1"),
@@ -66,7 +66,7 @@ FUNCTIONS = {
 PARTS = st.floats(-20, 20).filter(lambda part: abs(part) > 1e-3)
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     assert same(calculated(formula, Cells(CELLS)), expected)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.formula.functions.mathematics.engineering import UNITS
 from tests.core.formula.calculated import calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     # Bases
@@ -100,13 +101,13 @@ DEFINITIONS: tuple[tuple[str, str, Fraction | float], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES)
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     found = calculated(formula)
     assert same(found, expected, 1e-12) or (expected == 0 and isinstance(found, float) and abs(found) < 1e-12)
 
 
-@pytest.mark.parametrize(("unit", "other", "size"), DEFINITIONS)
+@every("unit, other, size", DEFINITIONS)
 def test_units_are_as_they_are_defined(unit: str, other: str, size: Fraction | float) -> None:
     assert same(calculated(f'=CONVERT(1,"{unit}","{other}")'), float(size), 1e-12)
 

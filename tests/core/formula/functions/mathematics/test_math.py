@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.formula.calculated import Cells, calculated, same
+from tests.rows import every
 
 CASES: tuple[tuple[str, Any], ...] = (
     # Multiples: signs, zero, the 15 digits.
@@ -93,7 +93,7 @@ CELLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), CASES, ids=[case[0] for case in CASES])
+@every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
     found = calculated(formula, CELLS)
     tolerance = 1e-6 if formula.startswith(("=SERIESSUM", "=LOG(86")) else 1e-12  # their documentation gives six digits

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.formula.language.errors import LimitExceeded
 from tests.core.formula.calculated import Cells, calculated, same
+from tests.rows import every
 
 NA = "#N/A"
 FULL = 1e-12
@@ -56,7 +57,7 @@ CASES: tuple[tuple[str, Any, float], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected", "tolerance"), CASES, ids=[case[0][:60] for case in CASES])
+@every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
     found = calculated(formula, {"A1": 1})
     assert same(found, expected, tolerance), found

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.formula.functions.statistics import density
 from tests.core.formula.calculated import calculated, same
+from tests.rows import every
 
 # (formula, expected, tolerance): documentation shows six to nine digits.
 SIX, FULL = 1e-6, 1e-12
@@ -80,7 +81,7 @@ CASES: tuple[tuple[str, Any, float], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected", "tolerance"), CASES, ids=[case[0] for case in CASES])
+@every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
     found = calculated(formula)
     assert same(found, expected, tolerance) or (expected == 0 and abs(found) < 1e-300), found

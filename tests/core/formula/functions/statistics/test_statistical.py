@@ -6,11 +6,11 @@ import math
 import statistics
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.core.formula.calculated import Cells, calculated, same
+from tests.rows import every
 
 # (formula, expected, tolerance): documentation shows six to nine digits.
 SIX, FULL = 5e-7, 1e-12
@@ -86,7 +86,7 @@ CASES: tuple[tuple[str, Any, float], ...] = (
 CELLS = {"A1": 10, "A2": 7, "A3": 9, "A4": 27, "A5": 2, "B1": "x", "B2": True, "B3": 7}
 
 
-@pytest.mark.parametrize(("formula", "expected", "tolerance"), CASES, ids=[case[0] for case in CASES])
+@every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
     found = calculated(formula, CELLS)
     assert same(found, expected, tolerance), found

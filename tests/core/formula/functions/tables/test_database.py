@@ -8,6 +8,7 @@ import pytest
 
 from core.formula.values.value import NA, NUM, VALUE
 from tests.core.formula.areas import Sheet
+from tests.rows import every
 
 ORCHARD = Sheet(
     # A: tree, B: height, C: age, D: yield, E: profit, F: height (a second condition); rows 1-4 criteria, 5-11 table
@@ -56,7 +57,7 @@ CASES: tuple[tuple[str, Any], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "value"), CASES)
+@every("formula, value", CASES)
 def test_answers(formula: str, value: Any) -> None:
     assert ORCHARD.value(formula) == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.core.formula.calculated import calculated, same
+from tests.rows import every
 
 CELLS = {
     f"{column}{row}": item
@@ -134,7 +135,7 @@ def _cell(word: str) -> Any:
     return word.replace("_", " ").strip()
 
 
-@pytest.mark.parametrize(("formula", "table"), GROUPED + PIVOTED)
+@every("formula, table", GROUPED + PIVOTED)
 def test_lays_out_as_excel_does(formula: str, table: str) -> None:
     assert same(calculated(formula, CELLS), laid_out(table))
 

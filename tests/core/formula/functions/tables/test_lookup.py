@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.formula.values.criteria import wildcard
 from core.formula.values.value import DIV0, NA, REF, VALUE, Array, Error
 from tests.core.formula.areas import CELLS, Sheet, first_equal, fits
+from tests.rows import every
 
 STOCK = Sheet(
     ["Product", "Bananas", "Oranges", "Apples", "Pears", None, "Kiwi"],
@@ -101,7 +101,7 @@ CASES: tuple[tuple[str, Any], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "value"), CASES)
+@every("formula, value", CASES)
 def test_answers(formula: str, value: Any) -> None:
     found = STOCK.value(formula)
     assert found is value if isinstance(value, Error | bool) else found == value

@@ -12,6 +12,7 @@ from core.formula.functions.tables.arrays import sort_key
 from core.formula.language.errors import LimitExceeded
 from tests.core.formula.calculated import Cells, calculated, same
 from tests.core.formula.places import Place, value
+from tests.rows import every
 
 CELLS = {
     "A1": 3,
@@ -119,12 +120,12 @@ ARRAYS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), INFORMATION + REFERENCES + ARRAYS)
+@every("formula, expected", INFORMATION + REFERENCES + ARRAYS)
 def test_gives_excels_answer(formula: str, expected: Any) -> None:
     assert same(calculated(formula, CELLS), expected)
 
 
-@pytest.mark.parametrize(("formula", "expected"), INDIRECT)
+@every("formula, expected", INDIRECT)
 def test_indirect_finds_what_a_text_names(formula: str, expected: Any) -> None:
     assert same(value(formula, at="A5", names={"rate": "=Sheet1!$A$2", "number": "=5"}), expected)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.formula.functions.text.text import TEXT_MAX, joined, spread
 from tests.core.formula.calculated import calculated, same
 from tests.core.formula.places import value
+from tests.rows import every
 
 CELLS = {"A1": "apple pie", "A2": 12.5, "A3": True, "B1": "Ä", "B2": None, "B3": "x", "C1": "a😀b"}
 
@@ -121,7 +121,7 @@ PATTERNS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "expected"), PARTS + CHANGES + JOINS + SPLITS + CHARACTERS + AMOUNTS + PATTERNS)
+@every("formula, expected", PARTS + CHANGES + JOINS + SPLITS + CHARACTERS + AMOUNTS + PATTERNS)
 def test_gives_excels_answer(formula: str, expected: Any) -> None:
     assert same(calculated(formula, CELLS), expected)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -13,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.definition.definition import DealTest, Definition, Matrix
-from core.definition.formulas import FormulaFault, names_of, share_of
+from core.definition.formulas import ATOMS_OF_DEFINITION_MAX, FormulaFault, atoms_of, names_of, share_of
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
 from core.definition.terms import MEASURES, TOTALS
 
@@ -200,6 +199,16 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         needs[test.id] = ((names | matrix_names.get(test.matrix or "", set())) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
+    if not faults:
+        atoms = frozenset().union(*(atoms_of(share_of(test.share)) for test in definition.tests if test.share))
+        if len(atoms) > ATOMS_OF_DEFINITION_MAX:
+            faults.append(
+                (
+                    "tests",
+                    f"have {len(atoms)} different parts in their formulas, more than the limit of "
+                    f"{ATOMS_OF_DEFINITION_MAX}",
+                )
+            )
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -299,8 +308,3 @@ def _check_matrix(matrix: Matrix, place: str, known: frozenset[str], faults: Fau
         if (formula := getattr(matrix, name)) is not None:
             names |= _formula_names(formula, f"{place}.{name}", known, faults)
     return names
-
-
-def keys_of(of: type[Any] = Definition) -> list[tuple[str, str, str]]:
-    """(key, kind in words, meaning) of a section: the schema, for its documentation."""
-    return [(row.name.rstrip("_"), row.metadata["kind"].told, row.metadata["meaning"]) for row in fields(of)]

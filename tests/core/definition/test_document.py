@@ -10,7 +10,7 @@ import pytest
 
 from core.definition import READY, DefinitionError, parse, parse_toml, ready_for, to_document
 from core.definition.definition import TESTS_MAX, Definition
-from core.definition.parse import TEXT_MAX
+from core.definition.document import TEXT_MAX
 from tests.rows import every
 
 LEAST: dict[str, Any] = {"id": "one_test", "name": "One", "share": "=is_dip", "max": 5}
@@ -199,6 +199,21 @@ def test_a_fault_has_its_place(document: Any, place: str, words: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         parse(document)
     assert any(where == place and words in told for where, told in refused.value.faults), refused.value.faults
+
+
+def test_a_definition_walks_the_loans_so_often_and_no_oftener() -> None:
+    """Parts of formulas are counted once, however many tests have them."""
+
+    def tests(parts: int, start: int) -> list[dict[str, Any]]:
+        return [
+            {"id": f"test_{at}x", "name": "X", "share": "=OR(" + ",".join(
+                f"price<{start * at + part}" for part in range(parts)) + ")"}
+            for at in range(30)
+        ]  # fmt: skip
+
+    parse({"tests": tests(100, 0)})
+    with pytest.raises(DefinitionError, match="3000 different parts"):
+        parse({"tests": tests(100, 100)})
 
 
 def test_all_faults_are_told_at_once() -> None:

@@ -1,0 +1,79 @@
+"""The schema of a definition in words, from its own rows: what core/definition/README.md says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+from typing import Any, Final
+
+from core.definition.definition import Definition
+from core.definition.formulas import FUNCTIONS
+from core.definition.keys import Listed, Named, Table
+from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
+
+OPENING: Final = """# A deal's definition
+
+One document, TOML in a file or the same as JSON: the indenture as data. `base = "us_bsl"` or `base = "euro"` puts the
+document's keys over those of a ready-made definition; what is absent then has the suites' default. Tables of the two
+are put together, lists and plain values replaced. Percent means percent points. Unknown keys are faults, and all faults
+are told at once, each with its place. `ready` has the two, `examples` the rules of two real deals in full.
+
+A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, because a field that the formula reads is
+blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
+`value` reads totals and other tests. A test without a limit is a figure for others.
+"""
+
+
+def described() -> str:
+    """The page, in Markdown."""
+    parts = [OPENING, *_section("", Definition)]
+    parts.append(_table("Measures", ("measure", "unit", "takes", "meaning"), [
+        (name, one.unit, ", ".join(one.takes), one.meaning) for name, one in MEASURES.items()
+    ]))  # fmt: skip
+    parts.append(_table("Made for formulas over loans", ("field", "meaning"), list(LOAN_MADE.items())))
+    parts.append(_list("Numbers of a loan", LOAN_NUMBERS))
+    parts.append(_list("Texts of a loan", LOAN_TEXTS))
+    parts.append(_list("Flags of a loan", LOAN_FLAGS))
+    parts.append(_table("Totals for `value`", ("total", "meaning"), list(TOTALS.items())))
+    parts.append(_list("What a share may be `of`", DENOMINATORS))
+    parts.append(_list("Functions", sorted(FUNCTIONS)))
+    return "\n".join(parts)
+
+
+def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
+    """The table of a class, then those of the tables in it."""
+    rows, below = [], []
+    for row in fields(of):
+        name, kind = row.name.rstrip("_"), row.metadata["kind"]
+        inner = kind.kind if isinstance(kind, Listed) else kind
+        if isinstance(inner, Table):
+            below += _section(f"{path}.{name}".strip("."), inner.of, is_listed=isinstance(kind, Listed))
+            continue
+        told = kind.told if not isinstance(kind, Named) else f"a table of {', '.join(kind.keys)}: {kind.kind.told}"
+        default = "required" if row.default is MISSING else _shown(row.default)
+        rows.append((name, told, default, row.metadata["meaning"]))
+    title = (f"`[[{path}]]`" if is_listed else f"`[{path}]`") if path else "Top level"
+    return [_table(title, ("key", "value", "default", "meaning"), rows), *below] if rows else below
+
+
+def _shown(default: Any) -> str:
+    if default is None or default == ():
+        return ""
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, tuple):
+        return ", ".join(map(str, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [" | ".join(row) for row in (heads, tuple("---" for _ in heads), *rows)]
+    return "\n".join((f"## {title}\n", *(f"| {line} |" for line in lines), ""))
+
+
+def _list(title: str, names: Any) -> str:
+    return f"## {title}\n\n{', '.join(f'`{name}`' for name in names)}\n"
+
+
+if __name__ == "__main__":
+    print(described(), end="")
