@@ -33,6 +33,9 @@ _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
+FILES_NAMED: Final = 5
+"""Of the files that were not read, how many a warning names."""
+
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
@@ -51,6 +54,7 @@ def portfolio_from_workbook(
     rated = candidates(book, mapping)
     holdings = chosen(rated)
     report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
+    report.warnings.extend(_unread_files(book))
     if holdings is None:
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
@@ -85,6 +89,15 @@ def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
         for target in portfolio.notes.missing_required
         if fields[target].default is None and not (target == "borrower_name" and "issuer_id" in portfolio.names)
     ]
+
+
+def _unread_files(book: Workbook) -> list[DataWarning]:
+    """That files of an archive were left out, the first of them by name."""
+    if not book.left_out:
+        return []
+    count, names = len(book.left_out), ", ".join(repr(name) for name in book.left_out[:FILES_NAMED])
+    more = f" and {count - FILES_NAMED:,} more" if count > FILES_NAMED else ""
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
 
 
 def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:

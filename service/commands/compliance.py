@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_workbook
+from service.commands.reading import read_mapping, read_workbook, some, words
 from service.commands.refusal import Refused, escaped
 
+if TYPE_CHECKING:
+    from core.compliance.result import Results, Threshold
+    from core.grid.sheet import Workbook
+    from core.portfolio.fields import Mapping
+    from core.portfolio.portfolio import Portfolio
+
 SECONDS_A_DAY: Final = 86_400
+EXIT_FAILED: Final = 1
+
+_FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning")}
+"""What --fail-on names -> the statuses with which the command ends in 1."""
 
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
@@ -27,47 +38,137 @@ def compliance(
     /,
     *,
     suite: Literal["standard", "enhanced"] = "standard",
+    mapping: str | None = None,
+    as_of: str | None = None,
+    threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
+    fail_on: Literal["fail", "warning"] | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
-) -> None:
-    """Run a compliance suite on a portfolio workbook and print the results.
+) -> int:
+    """Run a compliance suite on a portfolio workbook and print the results, below what makes them doubtful.
 
-    The exit code is 0 when the run completed, also with failing tests, and 2 when the file cannot be read.
+    The exit code is 0 when the run completed, also with failing tests unless --fail-on is given, 1 with a test that
+    --fail-on names, and 2 when the file cannot be read or has no loans.
 
     Parameters
     ----------
     file:
-        The workbook with a sheet of holdings and, for the coverage tests, one of tranches: .xlsx, .xlsm, .xls, .xlsb,
-        .ods, .csv, a .zip of these, or a folder.
+        The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder) with the loans and, for the
+        coverage tests, the notes.
     suite:
         standard (15 tests) or enhanced (25 tests).
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    as_of:
+        The day of the figures, YYYY-MM-DD, in place of what the file says.
+    threshold:
+        The limit of a test, as id=number (wal=5.5), in place of what the file says. Several are separated by commas or
+        spaces.
+    fail_on:
+        End with 1 when a test has failed, or (warning) when one has failed or is in its warning band.
     json:
-        Print one JSON document instead of the table: file, suite, summary, results, skipped.
+        Print one JSON document instead of the table: file, suite, as_of, as_of_source, warnings, summary, results,
+        skipped.
     """
+    limits = _thresholds(words(threshold))
+    day = _day(as_of)
     with busy(f"Reading {file.name}"):
         from core.compliance.run import run_suite
-        from core.portfolio.portfolio import Portfolio
 
+        chosen = read_mapping(mapping)
         book = read_workbook(file)
+        with limited(file):
+            portfolio = _portfolio(file, book, chosen, day)
+            results = run_suite(portfolio, suite, request_thresholds=limits)
+    if json:
+        _print_json(file, suite, results)
+    else:
+        from service.commands.table import print_results
+
+        title = f"{file.name}, {suite} suite"
+        if results.as_of is not None:
+            title += f", as of {results.as_of}"
+        print_results(results, results.skipped, results.summary, title=title, warnings=results.warnings)
+    statuses = _FAILS.get(fail_on or "", ())
+    return EXIT_FAILED if any(result.status in statuses for result in results) else 0
+
+
+def _portfolio(file: Path, book: Workbook, mapping: Mapping, day: float | None) -> Portfolio:
+    """The loans of a workbook.
+
+    Raises:
+        Refused: it has none.
+    """
+    from core.portfolio.portfolio import Portfolio
+
+    if day is not None:
+        portfolio = Portfolio.from_workbook(book, mapping, as_of=day, as_of_source="request")
+    else:
         try:
             changed = file.stat().st_mtime
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
         # Where the workbook names no date, the day of the file stands in, as the day of upload does in the service.
-        with limited(file):
-            portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY)
-            results = run_suite(portfolio, suite)
-    if json:
-        import msgspec
+        portfolio = Portfolio.from_workbook(book, mapping, as_of=changed // SECONDS_A_DAY, as_of_source="modified")
+    if portfolio.row_count:
+        return portfolio
+    sheets = "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
+    found = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has a header and no loans below it"
+    raise Refused(f"{file}: no loans: {found}; {sheets}")
 
-        document = {
-            "file": str(file),
-            "suite": suite,
-            "summary": results.summary,
-            "results": list(results),
-            "skipped": results.skipped,
-        }
-        print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
-        return
-    from service.commands.table import print_results
 
-    print_results(results, results.skipped, results.summary, title=f"{file.name}, {suite} suite")
+def _day(text: str | None) -> float | None:
+    """Days since 1970-01-01.
+
+    Raises:
+        Refused: the text is no day.
+    """
+    if text is None:
+        return None
+    try:
+        return float((date.fromisoformat(text) - date(1970, 1, 1)).days)
+    except ValueError:
+        raise Refused(f"--as-of must be a day as YYYY-MM-DD, not {text!r}") from None
+
+
+def _thresholds(given: list[str]) -> dict[str, Threshold]:
+    """Test -> its limit.
+
+    Raises:
+        Refused: not id=number, an unknown test, or no limit that a run could use.
+    """
+    if not given:
+        return {}
+    from core.compliance.result import Threshold
+    from core.compliance.run import InvalidThreshold, UnknownTest, check_threshold
+
+    limits = {}
+    for word in given:
+        test_id, equals, figure = word.partition("=")
+        try:
+            value = float(figure)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise Refused(f"--threshold must be id=number, not {word!r}")
+        try:
+            check_threshold(test_id, value)
+        except (UnknownTest, InvalidThreshold) as refused:
+            raise Refused(f"--threshold {word}: {refused}") from refused
+        limits[test_id] = Threshold(test_id=test_id, threshold_value=value)
+    return limits
+
+
+def _print_json(file: Path, suite: str, results: Results) -> None:
+    import msgspec
+
+    document = {
+        "file": str(file),
+        "suite": suite,
+        "as_of": results.as_of,
+        "as_of_source": results.as_of_source,
+        "warnings": results.warnings,
+        "summary": results.summary,
+        "results": list(results),
+        "skipped": results.skipped,
+    }
+    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))

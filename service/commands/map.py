@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_workbook
+from service.commands.reading import read_mapping, read_workbook, some
 from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
@@ -21,19 +21,13 @@ if TYPE_CHECKING:
     from core.grid.sheet import Workbook
     from core.portfolio.detection import DetectedColumn, Detection, LeftOut
     from core.portfolio.fields import Mapping
-    from core.portfolio.notes import PageNote
+    from core.portfolio.notes import DataWarning, PageNote
     from core.portfolio.profile.normalise import CellFault, Normalised
 
 EXIT_INVALID: Final = 1
 SHOWN_DEFAULT: Final = 20
 SHOWN_MAX: Final = 1_000
 """Errors and warnings that are printed one by one, of each."""
-
-NAMES_MAX: Final = 8
-"""Rows, sheets or faults that one line names."""
-
-DOCUMENT_BYTES_MAX: Final = 1_000_000
-"""Size of a mapping document."""
 
 _REASONS: Final = {
     "ignored_blank_par": "without a par",
@@ -76,7 +70,7 @@ def map_columns(
     file: Path,
     /,
     *,
-    mapping: Path | None = None,
+    mapping: str | None = None,
     sheet: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
     limit: int = SHOWN_DEFAULT,
@@ -91,11 +85,12 @@ def map_columns(
     file:
         The workbook: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
     mapping:
-        A JSON file with the mapping, the same document that POST /api/v1/mappings takes; standard_clo if not given.
+        A JSON file with the mapping, the same document that POST /api/v1/mappings takes, or the name of a built-in one;
+        standard_clo if not given.
     sheet:
         Look at this sheet only.
     json:
-        Print one JSON document instead of the tables: file, mapping, detection, validation.
+        Print one JSON document instead of the tables: file, mapping, warnings, detection, validation.
     limit:
         How many errors and warnings to print, of each; 0 to 1,000.
     """
@@ -103,9 +98,8 @@ def map_columns(
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
     with busy(f"Reading {file.name}"):
         from core.portfolio.detection import detect_columns
-        from core.portfolio.fields import PROFILES
 
-        chosen = PROFILES["standard_clo"] if mapping is None else _document(mapping)
+        chosen = read_mapping(mapping)
         book = read_workbook(file)
         with limited(file):
             try:
@@ -113,51 +107,16 @@ def map_columns(
             except KeyError as error:
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = _validated(book, chosen, detection)
+            doubts = _doubts(book, chosen) if sheet is None and result is not None else []
     if json:
-        _print_json(file, chosen, detection, result)
+        _print_json(file, chosen, detection, result, doubts)
     else:
-        _print_tables(file, chosen, detection, result, limit)
+        _print_tables(file, chosen, detection, result, doubts, limit)
     return 0 if result is not None and result.is_valid else EXIT_INVALID
 
 
-def _document(path: Path) -> Mapping:
-    """The mapping of a JSON document.
-
-    Raises:
-        Refused: it cannot be read, is no JSON object, or no mapping.
-    """
-    import msgspec
-
-    from core.portfolio.profile.configure import ConfigurationError, configured
-
-    try:
-        with path.open("rb") as opened:
-            data = opened.read(DOCUMENT_BYTES_MAX + 1)
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from error
-    if len(data) > DOCUMENT_BYTES_MAX:
-        raise Refused(f"{path}: a mapping document has at most {DOCUMENT_BYTES_MAX:,} bytes")
-    try:
-        document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Refused(f"{path}: not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise Refused(f"{path}: a mapping document is a JSON object")
-    name = document.get("name")
-    try:
-        return configured(document, id=path.stem, name=name if isinstance(name, str) and name else path.stem)
-    except ConfigurationError as error:
-        faults = [f"{'.'.join(place)} {what}" for place, what in error.faults]
-        raise Refused(f"{path}: no mapping: {_some(faults, '; ')}") from error
-
-
 def _sheets_of(book: Workbook) -> str:
-    return "its sheets are " + _some([repr(sheet.name) for sheet in book.sheets])
-
-
-def _some(texts: list[str], between: str = ", ") -> str:
-    more = len(texts) - NAMES_MAX
-    return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+    return "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
 
 
 def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normalised | None:
@@ -173,13 +132,25 @@ def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normal
     return normalise_sheet(mapping, book, sheet, found)
 
 
+def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
+    """What a compliance run of the workbook says before its results."""
+    from core.compliance.result import bounded
+    from core.portfolio.portfolio import Portfolio
+
+    return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)
+
+
 # ---- one JSON document ---------------------------------------------------------------------------------------------
 
 
-def _print_json(file: Path, mapping: Mapping, detection: Detection, result: Normalised | None) -> None:
+def _print_json(
+    file: Path, mapping: Mapping, detection: Detection, result: Normalised | None, doubts: list[DataWarning]
+) -> None:
     import msgspec
 
-    document = {"file": str(file), "mapping": mapping.id, "detection": detection, "validation": None}
+    document = {
+        "file": str(file), "mapping": mapping.id, "warnings": doubts, "detection": detection, "validation": None,
+    }  # fmt: skip
     if result is not None:
         document["validation"] = {
             "valid": result.is_valid,
@@ -200,11 +171,19 @@ def _print_json(file: Path, mapping: Mapping, detection: Detection, result: Norm
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _print_tables(file: Path, mapping: Mapping, found: Detection, result: Normalised | None, limit: int) -> None:
-    from service.commands.table import console_for
+def _print_tables(
+    file: Path,
+    mapping: Mapping,
+    found: Detection,
+    result: Normalised | None,
+    doubts: list[DataWarning],
+    limit: int,
+) -> None:
+    from service.commands.table import console_for, print_warnings
 
     console = console_for()
     console.print(_text(f"{file.name}, mapping {mapping.name}", "bold"), soft_wrap=True)
+    print_warnings(doubts, console)
     console.print(_sheet_table(found))
     console.print()
     if result is None:
@@ -233,7 +212,7 @@ def _sheet_table(found: Detection) -> Table:
     for sheet in found.sheets:
         why = f"chosen: {sheet.reason}" if sheet.is_chosen else sheet.reason
         if sheet.nearest:
-            why += f": {_some(list(sheet.nearest))}"
+            why += f": {some(list(sheet.nearest))}"
         name = sheet.name if sheet.state == "visible" else f"{sheet.name} (hidden)"
         style = "green" if sheet.is_chosen else ""
         table.add_row(_text(name, style), _rows(sheet.header_rows) or "-", f"{sheet.score}", _text(why, style))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.grid.sheet import Workbook
+    from core.portfolio.fields import Mapping
+
+DOCUMENT_BYTES_MAX: Final = 1_000_000
+"""Size of a mapping document."""
+
+NAMES_MAX: Final = 8
+"""Rows, sheets or faults that one line names."""
 
 
 def read_workbook(file: Path) -> Workbook:
@@ -31,3 +38,44 @@ def read_workbook(file: Path) -> Workbook:
 def words(given: tuple[str, ...]) -> list[str]:
     """Each word once, in the order given: options come separated by spaces, by commas, or repeated."""
     return list(dict.fromkeys(word for option in given for word in option.split(",") if word))
+
+
+def read_mapping(given: str | None) -> Mapping:
+    """The built-in mapping of that name, else that of a JSON document; standard_clo for None.
+
+    Raises:
+        Refused: the document cannot be read, is no JSON object, or no mapping.
+    """
+    import msgspec
+
+    from core.portfolio.fields import PROFILES
+    from core.portfolio.profile.configure import ConfigurationError, configured
+
+    if given is None or given in PROFILES:
+        return PROFILES[given or "standard_clo"]
+    path = Path(given)
+    try:
+        with path.open("rb") as opened:
+            data = opened.read(DOCUMENT_BYTES_MAX + 1)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror or error}") from error
+    if len(data) > DOCUMENT_BYTES_MAX:
+        raise Refused(f"{path}: a mapping document has at most {DOCUMENT_BYTES_MAX:,} bytes")
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refused(f"{path}: not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise Refused(f"{path}: a mapping document is a JSON object")
+    name = document.get("name")
+    try:
+        return configured(document, id=path.stem, name=name if isinstance(name, str) and name else path.stem)
+    except ConfigurationError as error:
+        faults = [f"{'.'.join(place)} {what}" for place, what in error.faults]
+        raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error
+
+
+def some(texts: list[str], between: str = ", ") -> str:
+    """The first few of some texts, and how many more there are."""
+    more = len(texts) - NAMES_MAX
+    return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")

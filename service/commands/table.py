@@ -15,6 +15,10 @@ from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
     from core.compliance.result import Skipped, Summary, TestResult
+    from core.portfolio.notes import DataWarning
+
+WARNINGS_SHOWN: Final = 12
+"""Warnings that are printed above a table."""
 
 PLAIN_COLUMNS: Final = 100
 """Width of the output where no terminal tells its own."""
@@ -34,15 +38,18 @@ def print_results(
     summary: Summary,
     *,
     title: str,
+    warnings: Sequence[DataWarning] = (),
     console: Console | None = None,
 ) -> None:
-    """Print the tests that ran, those that were skipped with their reasons, and one line that counts them.
+    """Print what makes the figures doubtful, the tests that ran, those that were skipped with their reasons, and one
+    line that counts them.
 
     Args:
         title: what was tested, e.g. the file's name and the suite.
     """
     console = console or console_for()
     console.print(Text(one_line(title), style="bold"))
+    print_warnings(warnings, console)
     if results:
         console.print(_table(results))
         console.print()
@@ -52,6 +59,17 @@ def print_results(
     if skipped:
         console.print()
     console.print(_summary(summary), soft_wrap=True)
+
+
+def print_warnings(warnings: Sequence[DataWarning], console: Console) -> None:
+    """Print one line for each of the first `WARNINGS_SHOWN` warnings, and how many more there are."""
+    for warning in warnings[:WARNINGS_SHOWN]:
+        line = Text("warning  ", style="yellow").append(one_line(f"{warning.code}: {warning.message}"))
+        console.print(line)
+    if len(warnings) > WARNINGS_SHOWN:
+        console.print(f"         and {len(warnings) - WARNINGS_SHOWN} more: --json has all of them", soft_wrap=True)
+    if warnings:
+        console.print()
 
 
 def _table(results: Sequence[TestResult]) -> Table:

@@ -41,7 +41,7 @@ from service.platform.context import Context
 from service.platform.http.api import Listing, Page
 from service.platform.http.moments import moment
 from service.platform.http.problem import Fault, ValidationFailed
-from service.portfolios.shared import portfolio_of
+from service.portfolios.shared import GivenDay, portfolio_of
 from service.workbooks.schema import WorkbookNotReady, served
 
 INLINE_ROWS_MAX: Final = 10_000
@@ -64,8 +64,8 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     made = await get_mapping(ctx, subject.mapping_id or DEFAULT_MAPPING)
     ctx.knows_email(subject.email)
     executed_at, started = ctx.now(), time.perf_counter()
-    as_of = subject.created_at.astimezone(UTC).date()
-    portfolio = await portfolio_of(ctx, subject, made, as_of)
+    given = _given(body, subject)
+    portfolio = await portfolio_of(ctx, subject, made, given)
     if missing := missing_columns(portfolio, made.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
@@ -76,6 +76,9 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         workbook_id=subject.id,
         test_suite=body.test_suite,
         status="completed",
+        as_of=results.as_of or given.day,
+        as_of_source=results.as_of_source,
+        warnings=results.warnings,
         summary=results.summary,
         results=results,
         skipped=results.skipped,
@@ -87,7 +90,6 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         thresholds=store.as_json({"workbook": of_workbook, "tenant": of_tenant}),
         options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options)}),
         engine_version=core.__version__,
-        as_of=as_of,
     )
     await store.keep_run(ctx, subject, done, inputs)
     counts = msgspec.structs.asdict(done.summary)
@@ -95,6 +97,15 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         "compliance_run", done.id, subject.name, workbook_id=str(subject.id), test_suite=body.test_suite, **counts
     )
     return done
+
+
+def _given(body: RunRequest, subject: store.Subject) -> GivenDay:
+    """The day that the caller or the workbook's record gives, else the one of the upload, which only stands in."""
+    if body.as_of is not None:
+        return GivenDay(body.as_of, "request")
+    if subject.as_of is not None:
+        return GivenDay(subject.as_of, "workbook")
+    return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
 
 
 def _check(body: RunRequest) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -10,9 +10,12 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import AsOfSource
 from service.platform.http.api import Offset, PageQuery
 from service.platform.http.moments import Moment
 from service.platform.http.problem import Problem
+from service.workbooks.schema import AsOf
 
 TEST_IDS_MAX = 100
 THRESHOLDS_MAX = 1000
@@ -42,6 +45,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     test_suite: SuiteId = "standard"
     test_ids: Annotated[list[TestId], Meta(max_length=TEST_IDS_MAX)] | None = None
     """Tests of the suite; all of them when omitted or empty."""
+    as_of: AsOf | None = None
+    """None: the workbook's own, else what the file says, else the day of upload, with a warning."""
     options: RunOptions = RunOptions()
 
 
@@ -52,6 +57,11 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     test_suite: str
     status: RunStatus
+    as_of: date
+    as_of_source: AsOfSource | None
+    """Who said the day; None of a run from before this was kept."""
+    warnings: list[DataWarning]
+    """What makes the figures doubtful."""
     summary: Summary
     results: list[TestResult]
     skipped: list[Skipped]
@@ -74,6 +84,8 @@ class RunItem(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     test_suite: str
     status: RunStatus
+    as_of: date
+    as_of_source: AsOfSource | None
     summary: Summary
     executed_at: datetime
 

@@ -26,7 +26,7 @@ from service.platform.data.listing import page, rows_of
 from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
 
-_RUN = "id, workbook_id, test_suite, status, summary, executed_at"
+_RUN = "id, workbook_id, test_suite, status, as_of, as_of_source, summary, executed_at"
 _THRESHOLD = (
     "id, workbook_id, test_id, threshold_value, threshold_type, warning_threshold, enabled, created_at, updated_at"
 )
@@ -58,6 +58,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     """Its own, else its deal's; so is the stream."""
     stream_key: str | None
     created_at: datetime
+    as_of: date | None
+    """The day that its record gives."""
     is_alone: bool
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
     limits: list[Limit]
@@ -80,7 +82,7 @@ async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
         Subject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
-               coalesce(w.stream_key, d.stream_key) AS stream_key, w.created_at,
+               coalesce(w.stream_key, d.stream_key) AS stream_key, w.created_at, w.as_of,
                CASE WHEN w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
                     ELSE false END AS is_alone,
                (SELECT coalesce(json_agg(l), '[]') FROM (
@@ -108,8 +110,6 @@ class Inputs(Struct, frozen=True, kw_only=True):
     options: str
     """JSON."""
     engine_version: str
-    as_of: date
-    """The day for a workbook that names none."""
 
 
 async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> None:
@@ -118,12 +118,13 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         """
         INSERT INTO compliance_runs (
             tenant_id, id, workbook_id, test_suite, status, summary, results, skipped, executed_at, execution_time_ms,
-            figures, workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, stream_key,
-            created_by)
+            figures, workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, as_of_source,
+            warnings, stream_key, created_by)
         VALUES (
             %(tenant_id)s, %(id)s, %(workbook_id)s, %(test_suite)s, %(status)s, %(summary)s, %(results)s, %(skipped)s,
             %(executed_at)s, %(execution_time_ms)s, %(figures)s, %(workbook_hash)s, %(book_key)s, %(mapping)s,
-            %(thresholds)s, %(options)s, %(engine_version)s, %(as_of)s, %(stream_key)s, %(created_by)s)
+            %(thresholds)s, %(options)s, %(engine_version)s, %(as_of)s, %(as_of_source)s, %(warnings)s,
+            %(stream_key)s, %(created_by)s)
         """,
         {
             "tenant_id": ctx.tenant,
@@ -131,6 +132,9 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
             "workbook_id": run.workbook_id,
             "test_suite": run.test_suite,
             "status": run.status,
+            "as_of": run.as_of,
+            "as_of_source": run.as_of_source,
+            "warnings": as_json(run.warnings),
             "summary": as_json(run.summary),
             "results": as_json(run.results),
             "skipped": as_json(run.skipped),
@@ -166,7 +170,7 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     return await ctx.one(
         ComplianceRun,
-        f"SELECT {_RUN}, results, skipped, execution_time_ms FROM compliance_runs WHERE id = %s",
+        f"SELECT {_RUN}, warnings, results, skipped, execution_time_ms FROM compliance_runs WHERE id = %s",
         [run_id],
         missing=ResultNotFound,
     )

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from core.grid.sheet import Workbook
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import GivenSource, Portfolio
 from core.values import EPOCH
 from service.mappings.shared import MappingAndJson, mapping_time
 from service.platform.context import Unit
@@ -21,6 +21,13 @@ SAMPLES_TIME: Final = 10
 """How many times as long a mapping may take for a workbook as for a sample."""
 
 
+class GivenDay(NamedTuple):
+    """A day that somebody gives for a workbook's figures."""
+
+    day: date
+    source: GivenSource
+
+
 class Key(NamedTuple):
     """All that a portfolio is made from. No tenant: who has the same file gets the same loans."""
 
@@ -28,10 +35,10 @@ class Key(NamedTuple):
     """Of the stored columns and their files: the same key, the same columns, in files that nobody touched since."""
     mapping: str
     """JSON of the whole mapping: a string keeps its hash, where that of a Mapping is 200 strings' each time."""
-    as_of: date
+    given: GivenDay
 
 
-async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, as_of: date) -> Portfolio:
+async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay) -> Portfolio:
     """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
 
     Raises:
@@ -40,19 +47,20 @@ async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, as
     """
     stored = await stored_book(unit, workbook)
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
-    key = Key(stored.key, mapping.json, as_of)
+    key = Key(stored.key, mapping.json, given)
     found = cache.get(key)
     if found is not None:
         return found
     book = await open_book(unit, workbook)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
-    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, as_of, seconds_max)
+    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
     cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
 
 
-def _mapped(book: Workbook, mapping: MappingAndJson, as_of: date, seconds_max: float) -> tuple[Portfolio, int]:
+def _mapped(book: Workbook, mapping: MappingAndJson, given: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
     """The loans of a workbook, and the bytes that they keep."""
     with mapping_time(seconds_max):
-        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=float((as_of - EPOCH).days))
+        days = float((given.day - EPOCH).days)
+        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given.source)
     return portfolio, bytes_of(portfolio)

@@ -37,7 +37,7 @@ def test_compliance_prints_a_plain_table_into_a_pipe(cushion: Cushion, folder: P
     lines = answer.stdout.splitlines()
     assert "\x1b" not in answer.stdout
     assert max(map(len, lines)) <= 100
-    assert lines[0] == "clean.xlsx, enhanced suite"
+    assert lines[0] == "clean.xlsx, enhanced suite, as of 2026-03-31"
     assert lines[-1] == "25 tests: 25 passed, 0 warnings, 0 failed, 0 skipped"
     assert sum(line.endswith("PASS") for line in map(str.rstrip, lines)) == 25
 
@@ -62,7 +62,8 @@ def test_json_is_one_document(cushion: Cushion, folder: Path) -> None:
     answer = cushion("compliance", folder / "no notes.xlsx", "--suite", "enhanced", "--json")
     assert (answer.returncode, answer.stderr) == (0, "")
     document = json.loads(answer.stdout)
-    assert set(document) == {"file", "suite", "summary", "results", "skipped"}
+    assert list(document) == ["file", "suite", "as_of", "as_of_source", "warnings", "summary", "results", "skipped"]
+    assert (document["as_of"], document["as_of_source"]) == ("2026-03-31", "file")
     assert document["file"] == str(folder / "no notes.xlsx")
     assert document["suite"] == "enhanced"
     assert document["summary"] == {"total": 25, "passed": 20, "failed": 0, "warnings": 0, "skipped": 5}
@@ -92,13 +93,61 @@ def test_a_workbook_without_a_date_is_taken_as_of_the_day_of_its_file(
     assert sooner - later == pytest.approx(90 / 365.25, abs=1e-6)
 
 
-def test_a_workbook_without_holdings_skips_every_test(cushion: Cushion, tmp_path: Path) -> None:
+def test_a_workbook_without_loans_is_refused_with_what_was_looked_for(refused: Refusal, tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.append(["just", "some", "words"])
     book.save(tmp_path / "words.xlsx")
-    answer = cushion("compliance", tmp_path / "words.xlsx")
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1] == "15 tests: 0 passed, 0 warnings, 0 failed, 15 skipped"
+    said = refused("compliance", tmp_path / "words.xlsx")
+    assert "no loans" in said
+    assert "names 3 fields of Standard CLO holdings" in said
+    assert "'Sheet'" in said
+
+
+def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_path: Path) -> None:
+    """The day and the limits are the caller's; the exit code says what he asks for."""
+    file = folder / "clean.xlsx"
+    answer = cushion(
+        "compliance", file, "--as-of", "2026-04-30", "--threshold", "wal=5.5,was=9", "--mapping", "standard_clo",
+        "--fail-on", "fail", "--json",
+    )  # fmt: skip
+    assert answer.returncode == 1, answer.stderr
+    document = json.loads(answer.stdout)
+    assert (document["as_of"], document["as_of_source"]) == ("2026-04-30", "request")
+    held_to = {result["test_id"]: (result["threshold_value"], result["status"]) for result in document["results"]}
+    assert held_to["wal"] == (5.5, "pass")
+    assert held_to["was"] == (9.0, "fail")
+    assert cushion("compliance", file, "--fail-on", "fail").returncode == 0
+    near = document["results"][[*held_to].index("wal")]["current_value"] + 0.1
+    assert cushion("compliance", file, "--threshold", f"wal={near}", "--fail-on", "fail").returncode == 0
+    assert cushion("compliance", file, "--threshold", f"wal={near}", "--fail-on", "warning").returncode == 1
+    (tmp_path / "own.json").write_text('{"name": "x"}')
+    for options, said in (
+        (("--as-of", "31.4.2026"), "--as-of"),
+        (("--threshold", "wal"), "id=number"),
+        (("--threshold", "wal=nan"), "finite"),
+        (("--threshold", "none=1"), "Unknown test"),
+        (("--mapping", tmp_path / "own.json"), "no mapping"),
+        (("--mapping", tmp_path / "nothing.json"), "No such file"),
+    ):
+        assert said in refused("compliance", file, *options)
+
+
+def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    rows = [["Issuer Name", "Par Amount", "LoanX ID", "S&P Rating"], ["Acme", 1e6, "LX100001", "B"]]
+    for row in [*rows, ["Bolt", 2e6, "LX100002", "NR"]]:
+        book.active.append(row)
+    notes = book.create_sheet("Tranches")
+    for row in [["Class", "Current Balance"], ["A", 2_000.0], ["Sub", 500.0]]:
+        notes.append(row)
+    book.save(tmp_path / "doubtful.xlsx")
+    for command in ("compliance", "map"):
+        lines = cushion(command, tmp_path / "doubtful.xlsx").stdout.splitlines()
+        told = [line for line in lines[:8] if line.startswith("warning")]
+        assert any("par_scale" in line for line in told)
+        assert any("no_rating" in line for line in told)
+        document = json.loads(cushion(command, tmp_path / "doubtful.xlsx", "--json").stdout)
+        assert {"par_scale", "no_rating"} <= {one["code"] for one in document["warnings"]}
 
 
 def test_files_that_cannot_be_read_are_one_line(refused: Refusal, folder: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from service.commands.map import DOCUMENT_BYTES_MAX
+from service.commands.reading import DOCUMENT_BYTES_MAX
 from tests.forks import cushion
 
 ROOT = Path(__file__).parents[3]
@@ -73,7 +73,7 @@ def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
     answer = cushion("map", path, "--json")
     assert answer.returncode == 0
     document = json.loads(answer.stdout)
-    assert list(document) == ["file", "mapping", "detection", "validation"]
+    assert list(document) == ["file", "mapping", "warnings", "detection", "validation"]
     assert (document["file"], document["mapping"]) == (str(path), "standard_clo")
     assert document["detection"]["header"] == {
         "rows": [2, 3],

@@ -39,11 +39,12 @@ GOLDEN = {
     "second_industry_concentration": (10.0, 12.0, 2.0, 16.666667, "pass"),
 }
 RUN_FIELDS = {
-    "id", "workbook_id", "test_suite", "status", "summary", "results", "skipped", "executed_at", "execution_time_ms",
+    "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "warnings", "summary", "results", "skipped",
+    "executed_at", "execution_time_ms",
 }  # fmt: skip
 RESULT_FIELDS = {
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
-    "cushion_pct", "message", "details",
+    "cushion_pct", "message", "threshold_source", "details",
 }  # fmt: skip
 
 
@@ -217,7 +218,7 @@ def test_unknown_fields_are_ignored(shared_owner: Any, g1: dict[str, Any]) -> No
 # Thresholds ---------------------------------------------------------------------------------------------------------
 
 
-def test_workbook_over_tenant_over_sheet_over_suite(owner: Any, own_g1: dict[str, Any]) -> None:
+def test_workbook_over_sheet_over_tenant_over_suite(owner: Any, own_g1: dict[str, Any]) -> None:
     def limit(test_id: str) -> tuple[float, str]:
         result = by_id(run(owner, own_g1, test_ids=[test_id]))[test_id]
         return result["threshold_value"], result["details"]["breakdown"]["threshold_source"]
@@ -230,7 +231,8 @@ def test_workbook_over_tenant_over_sheet_over_suite(owner: Any, own_g1: dict[str
     assert limit("oc_ratio_senior") == (121.5, "sheet")
     for test_id in ("ccc_bucket_pct", "oc_ratio_senior"):
         set_limit(12.0, test_id, None)
-        assert limit(test_id) == (12.0, "tenant")
+        # The sheet's trigger is the contract's figure, and stands before what a tenant set.
+        assert limit(test_id) == ((12.0, "tenant") if test_id == "ccc_bucket_pct" else (121.5, "sheet"))
         set_limit(13.0, test_id, own_g1["id"])
         assert limit(test_id) == (13.0, "workbook")
         set_limit(14.0, test_id, None)
@@ -414,7 +416,7 @@ def test_the_evidence_reproduces_the_run(stack: Any, owner: Any, own_g1: dict[st
     results, skipped, workbook_hash, mapping, thresholds, options, version, as_of, stream, creator, *rest = row
     assert workbook_hash == hashlib.sha256(g1_file.read_bytes()).hexdigest()
     assert version == core.__version__
-    assert as_of == datetime.fromisoformat(own_g1["created_at"]).astimezone(UTC).date()
+    assert as_of == date.fromisoformat(answer["as_of"])
     assert (stream, creator) == ("deal:internal:g1", owner.email)
     assert rest == [owner.tenant_id, "enhanced", "completed", answer["summary"]]
     assert json.loads(mapping) == json.loads(msgspec.json.encode(PROFILES["standard_clo"]))
@@ -468,3 +470,25 @@ def test_a_changed_mapping_is_used_at_once(owner: Any, own_g1: dict[str, Any]) -
     assert changed.status_code == 200, changed.text
     second = run(owner, own_g1)
     assert first["summary"]["skipped"] < second["summary"]["skipped"]
+
+
+def test_a_run_says_its_day_who_said_it_and_what_makes_it_doubtful(
+    stack: Any, owner: Any, own_g1: dict[str, Any]
+) -> None:
+    """The caller's day before the record's before the file's; what was said is kept with the run and its history."""
+    of_file = run(owner, own_g1)
+    assert of_file["as_of_source"] == "file"
+    assert all(set(one) <= {"code", "message", "rows"} for one in of_file["warnings"])
+    owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"as_of": "2026-05-31"})
+    of_record = run(owner, own_g1)
+    assert (of_record["as_of"], of_record["as_of_source"]) == ("2026-05-31", "workbook")
+    asked = run(owner, own_g1, as_of="2027-01-31")
+    assert (asked["as_of"], asked["as_of_source"]) == ("2027-01-31", "request")
+    kept = owner.get(f"/api/v1/compliance/results/{asked['id']}").json()
+    assert {name: kept[name] for name in ("as_of", "as_of_source", "warnings")} == {
+        name: asked[name] for name in ("as_of", "as_of_source", "warnings")
+    }
+    listed = owner.get("/api/v1/compliance/history", params={"workbook_id": own_g1["id"]}).json()["items"]
+    assert {one["as_of"] for one in listed} == {of_file["as_of"], "2026-05-31", "2027-01-31"}
+    sql = "SELECT as_of::text, as_of_source FROM compliance_runs WHERE id = %s"
+    assert stack.sql(sql, [asked["id"]]) == [("2027-01-31", "request")]
