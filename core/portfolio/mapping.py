@@ -20,7 +20,7 @@ from core.portfolio.deal import read_amortization
 from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
+from core.portfolio.locate import TOO_MANY, Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
@@ -102,11 +102,17 @@ def _unread_files(book: Workbook) -> list[DataWarning]:
 
 def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:
     """Give the loans of one sheet what the other sheets say of them, and note which are left out."""
-    read = []
+    read, unread = [], 0
     for page in pages(rated, holdings, mapping):
+        if page.left_out == TOO_MANY:
+            unread += 1
+            continue
         of_page = Reader(book, Holdings(page.sheet, page.found), mapping).loans()
         read.append(PageLoans(of_page, page.lists, page.left_out))
     joined(loans, read)
+    if unread:
+        message = f"{unread:,} sheets that may say something of the loans were not read: {TOO_MANY}."
+        loans.notes.warnings.append(DataWarning("page_left_out", message))
     left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
 
