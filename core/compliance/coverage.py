@@ -208,13 +208,15 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 
 
 def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
-    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes,
-    under their own."""
+    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes, or
+    where none of them is among the notes, under their own."""
     if not tested:
         return tranches
     triggers = {letter_of(one.name.rpartition("/")[2]): (one.oc_trigger, one.ic_trigger) for one in tested}
     letters = [letter_of(name) for name in tranches.classes]
     rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
+    if not any(letter in triggers for letter in letters if letter):
+        return tranches
     oc, ic = (np.array([nan if row[at] is None else row[at] for row in rows], np.float64) for at in (0, 1))
     return replace(tranches, oc_trigger=oc, ic_trigger=ic)
 

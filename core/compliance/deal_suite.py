@@ -160,12 +160,21 @@ def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
     par, names, blank = _largest(pool, field)
     if not (par > 0).any():
         raise measures.no_values(field)
-    order = np.argsort(-par, kind="stable")[:10]
     nth = (test.nth or 1) - 1
-    ranked = np.sort(par)[::-1]
-    shown = [{"name": names[at], "par": rounded(float(par[at]))} for at in order if par[at] > 0]
-    amount = float(ranked[nth]) if nth < len(ranked) else 0.0
+    order = largest_of(par, max(nth + 1, SHOWN))
+    shown = [{"name": names[at], "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
+    amount = float(par[order[nth]]) if nth < len(order) else 0.0
     return _shared(pool, test, amount, pool.covered(pool.par - blank), largest=shown)
+
+
+SHOWN: Final = 10
+"""Names that a breakdown lists."""
+
+
+def largest_of(par: np.ndarray[Any, Any], count: int) -> list[int]:
+    """The places of the largest, largest first, of equals the first; all where there are no more."""
+    places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
+    return sorted(places.tolist(), key=lambda at: (-par[at], at))
 
 
 def _obligor(pool: Pool, test: DealTest) -> Measured:
@@ -174,7 +183,7 @@ def _obligor(pool: Pool, test: DealTest) -> Measured:
 
 def _top_obligors(pool: Pool, test: DealTest) -> Measured:
     par, _, blank = _largest(pool, "obligor")
-    amount = float(np.maximum(np.sort(par)[::-1][: test.nth or 10], 0.0).sum())
+    amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
     return _shared(pool, test, amount, pool.covered(pool.par - blank))
 
 

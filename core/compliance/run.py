@@ -311,13 +311,20 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     is_standard = limits.definition is not None and limits.definition.standard
     if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
         return found
-    if test.sheet_trigger is not None and pool is not None and pool.structure is not None:
+    of_tenant = limits.tenant.get(test.test_id)
+    # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
+    if (
+        (of_tenant is None or of_tenant.enabled)
+        and test.sheet_trigger
+        and pool is not None
+        and pool.structure is not None
+    ):
         trigger = pool.structure.sheet_trigger(test.sheet_trigger)
         if trigger is not None:
             warning = _scaled_warning(test, trigger, test.threshold_type)
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
-    if (threshold := limits.tenant.get(test.test_id)) is not None:
-        return _resolved(test, threshold, "tenant")
+    if of_tenant is not None:
+        return _resolved(test, of_tenant, "tenant")
     if is_standard and (found := _defined(test, pool, limits)) is not None:
         return found
     return _DEFAULTS[test.test_id]

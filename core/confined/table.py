@@ -179,6 +179,8 @@ class TapeOrder(Struct, frozen=True):
 
     path: str
     trustee: str
+    mapping: str | None = None
+    """JSON of the mapping to read it by; None for the trustee's own manner."""
 
 
 class TapeAnswer(Struct, frozen=True, kw_only=True):

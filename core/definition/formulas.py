@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, Literal
 
 from core.definition.terms import FORMULA_MAX, LOAN_FIELDS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS
@@ -30,6 +29,7 @@ from core.formula.language import (
     Literal as Constant,
 )
 from core.formula.machine import CompiledTree, compile  # noqa: A004 - it compiles
+from core.remembered import remembered
 
 ATOMS_MAX: Final = 200
 """Parts of one formula."""
@@ -99,7 +99,7 @@ def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
     return names
 
 
-@lru_cache(maxsize=1_024)
+@remembered(1_024)
 def share_of(text: str) -> Logic | Atom:
     """A share's formula in parts.
 

@@ -31,7 +31,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_HINT: Final = re.compile(rb"\A\"?sep=(.)\"?\r?\n", re.I)
+_HINT: Final = re.compile(rb"\A\"?sep=([\t;,|:^~])\"?\r?\n", re.I)
 """A first line that tells Excel the delimiter."""
 
 

@@ -1,9 +1,10 @@
-"""Seeded portfolios, 200 to 999,999 loans, clean or as messy as a manager's file, and the tapes of their trustees."""
+"""Seeded portfolios, 200 to 999,999 loans, clean or messy as a manager's file; trustees' tapes and reports of them."""
 
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
 from core.generate.edits import Answer
 from core.generate.faults import FAULTS
 from core.generate.manners import MANNERS
+from core.generate.reports import REPORTS, GeneratedReport, generate_report
 from core.generate.sheets import MANAGERS_FILE, MESSY
 from core.generate.tapes import EDITS_MAX, GeneratedTape, generate_tape
 
@@ -15,11 +16,14 @@ __all__ = [
     "MANAGERS_FILE",
     "MANNERS",
     "MESSY",
+    "REPORTS",
     "SEED_MAX",
     "Answer",
     "GenerateError",
     "GeneratedDeal",
+    "GeneratedReport",
     "GeneratedTape",
     "generate",
+    "generate_report",
     "generate_tape",
 ]

@@ -17,7 +17,7 @@ from core.portfolio.fields import IDENTIFIERS
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
-SUMMED: Final = ("par_value", "unfunded")
+SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
 """Numbers that lots of one position add up."""
 
 WEIGHTED: Final = ("price", "purchase_price", "spread", "floor", "all_in_rate", "base_rate_level")

@@ -394,6 +394,10 @@ AUXILIARY_FIELDS: Final = (
     Field("is_pik", "boolean", aliases=("PiKing", "PIK", "Is PIK", "PIK Security", "PIK Obligation", "Deferring")),
     Field("participation", "boolean", aliases=("Participation", "Is Participation", "Participation Interest")),
     Field(
+        "purchased_accrued_interest", "number",
+        aliases=("Purchased Accrued Interest", "Purchased Accrued", "Principal Financed Accrued Interest"),
+    ),
+    Field(
         "unfunded", "number",
         aliases=(
             "Unfunded Amount", "Unfunded", "Unfunded Commitment", "Undrawn Amount", "Unfunded Par", "Unfunded Balance",

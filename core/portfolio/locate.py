@@ -24,6 +24,9 @@ ANCHORS_TOLD: Final = 8
 PAGES_MAX: Final = 40
 """Sheets that are joined to the one with the loans."""
 
+TOO_MANY: Final = f"there are more than {PAGES_MAX} such sheets"
+"""Why a sheet beyond these is not even read."""
+
 TITLE_ROWS_MAX: Final = 10
 """Rows above a header that are looked at for the page's title."""
 
@@ -170,7 +173,7 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
         able.append((-len(found.columns), Page(one.sheet, found, _listed(title), left_out)))
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
-        yield page if at < PAGES_MAX else Page(page.sheet, page.found, "", f"more than {PAGES_MAX} pages")
+        yield page if at < PAGES_MAX else Page(page.sheet, page.found, "", TOO_MANY)
 
 
 def _title(sheet: Sheet, found: header.Found) -> str:

@@ -20,7 +20,7 @@ from core.portfolio.deal import read_amortization
 from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
+from core.portfolio.locate import TOO_MANY, Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
@@ -33,6 +33,9 @@ _TEXTS: Final = frozenset(
     ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
+FILES_NAMED: Final = 5
+"""Of the files that were not read, how many a warning names."""
+
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
@@ -51,6 +54,7 @@ def portfolio_from_workbook(
     rated = candidates(book, mapping)
     holdings = chosen(rated)
     report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
+    report.warnings.extend(_unread_files(book))
     if holdings is None:
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
@@ -87,13 +91,28 @@ def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
     ]
 
 
+def _unread_files(book: Workbook) -> list[DataWarning]:
+    """That files of an archive were left out, the first of them by name."""
+    if not book.left_out:
+        return []
+    count, names = len(book.left_out), ", ".join(repr(name) for name in book.left_out[:FILES_NAMED])
+    more = f" and {count - FILES_NAMED:,} more" if count > FILES_NAMED else ""
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
+
+
 def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:
     """Give the loans of one sheet what the other sheets say of them, and note which are left out."""
-    read = []
+    read, unread = [], 0
     for page in pages(rated, holdings, mapping):
+        if page.left_out == TOO_MANY:
+            unread += 1
+            continue
         of_page = Reader(book, Holdings(page.sheet, page.found), mapping).loans()
         read.append(PageLoans(of_page, page.lists, page.left_out))
     joined(loans, read)
+    if unread:
+        message = f"{unread:,} sheets that may say something of the loans were not read: {TOO_MANY}."
+        loans.notes.warnings.append(DataWarning("page_left_out", message))
     left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
 

@@ -11,6 +11,7 @@ WARNING_CODES: Final = {
     "ambiguous_date": "a date could be read with day and month the other way round",
     "as_of_conflict": "pages say different days",
     "as_of_footer": "the day stands in a footer only, and may be that of printing",
+    "file_left_out": "a file that came along with others was not read",
     "second_loan_sheet": "loans of another sheet were added to the pool",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",

@@ -164,8 +164,9 @@ class Portfolio:
     row_count: int
     numbers: dict[str, NDArray[np.float64]]
     """NaN is blank. par_value, purchase_price (% of par), price (% of par; 0 on a performing loan is blank), spread
-    (bps), floor, all_in_rate, recovery_rate, base_rate_level (percent), facility_size, unfunded (currency),
-    days_past_due, quote_depth, average_life (years); maturity_date, default_date (days since 1970-01-01)."""
+    (bps), floor, all_in_rate, recovery_rate, base_rate_level (percent), facility_size, unfunded,
+    purchased_accrued_interest (currency), days_past_due, quote_depth, average_life (years); maturity_date,
+    default_date (days since 1970-01-01)."""
     names: dict[str, Names]
     """obligor (issuer_id, else the normalised borrower name: the key of the obligor tests), borrower_name,
     facility_name, industry (canonical, as in `fields.INDUSTRIES`), country ("US" for the United States), currency,

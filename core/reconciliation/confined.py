@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from core.confined.table import TapeAnswer, TapeOrder
 from core.files.errors import FileRefused
 from core.files.read import read
 from core.grid.codec import write_sheet
 from core.portfolio import stored
+from core.portfolio.fields import Mapping
+from core.portfolio.mapping import missing_columns
 from core.portfolio.trustees import TRUSTEES
 from core.reconciliation import tape
 from core.reconciliation.written import iso_day
@@ -26,7 +30,13 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
         OSError: it cannot be opened.
     """
     try:
-        loans = tape.read_loans(read(order.path), TRUSTEES[order.trustee])
+        if order.mapping is None:
+            loans = tape.read_loans(read(order.path), TRUSTEES[order.trustee])
+        else:
+            mapping = msgspec.json.decode(order.mapping, type=Mapping)
+            loans = tape.read_loans(read(order.path), mapping)
+            if missing := missing_columns(loans, mapping):
+                raise tape.TapeRefused(f"No column feeds what the mapping requires: {', '.join(missing)}.")
     except FileRefused as refusal:
         raise tape.TapeRefused(str(refusal)) from refusal
     notes = loans.notes

@@ -18,12 +18,13 @@ def read_tape_isolated(
     folder: Path,
     *,
     trustee: str,
+    mapping: str | None = None,
     memory_bytes_max: int = READ_TAPE.memory_bytes_max,
     seconds_max: float = READ_TAPE.seconds_max,
     stop: threading.Event | None = None,
 ) -> TapeAnswer:
-    """Read a tape in the manner of a trustee in a child process; its loans are written into an existing folder, as
-    `core.reconciliation.tape.LOANS_FILE`.
+    """Read a tape by a mapping (its JSON), else in the manner of a trustee, in a child process; its loans are written
+    into an existing folder, as `core.reconciliation.tape.LOANS_FILE`.
 
     Setting `stop` from another thread ends the child at once.
 
@@ -32,7 +33,7 @@ def read_tape_isolated(
         OSError: the machine's fault.
         InterruptedError: `stop` was set.
     """
-    order = TapeOrder(str(path.resolve()), trustee)
+    order = TapeOrder(str(path.resolve()), trustee, mapping)
     with workplace(folder) as made:
         return run(
             READ_TAPE,

@@ -187,8 +187,9 @@ class _Work:
 
     def by_prints(self) -> None:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
-        where no other loan of either side has the same beginning, and the borrower is the same, or the maturity or the
-        par and no digit differs. Of 10,000 loans a few begin like a stranger by chance."""
+        where no other loan of either side has the same beginning, and the borrower is the same; or, where no digit
+        differs, the maturity and the par (one of them is enough where a name is missing). Of 10,000 loans a few begin
+        like a stranger by chance."""
         stages: tuple[IdentifierType, ...] = ("loanx_id", "isin", "cusip")
         for stage in stages:
             left = self.left()
@@ -217,15 +218,20 @@ class _Work:
             for crossed in zip(written[1], written[0], strict=True)
         ]
         names = [_borrowers(side, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
-        agree = np.zeros(len(found), np.bool_)
+        equal, apart = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
         for name in ("maturity_date", "par_value"):
             values = self.tape.numbers(name), self.book.numbers(name)
             if values[0] is not None and values[1] is not None:
-                agree |= values[0][rows[0]] == values[1][rows[1]]
-        agree &= np.array([told for *_, told in found])
+                same = values[0][rows[0]] == values[1][rows[1]]
+                equal |= same
+                apart |= ~same
+        told = np.array([told for *_, told in found])
+        is_named, is_one = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
         if names[0] is not None and names[1] is not None:
             theirs, ours = _shared(names[0], names[1])
-            agree |= (theirs >= 0) & (theirs == ours)
+            is_named = (theirs >= 0) & (ours >= 0)
+            is_one = is_named & (theirs == ours)
+        agree = is_one | (told & equal & ~(is_named & apart))
         kept = agree & np.array(alone)
         self.record(stage, rows[0][kept], rows[1][kept])
         self.found.printed += int(np.count_nonzero(kept))

@@ -36,13 +36,15 @@ def generate(
     messy: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     tape: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     edits: int | None = None,
+    report: Literal["pages", "flat"] | None = None,
     format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
 ) -> None:
     """Write a made-up deal: a workbook with the sheets Holdings, Tranches and Deal; print its path.
 
     With --tape also a trustee's tape of that deal, seeded with discrepancies, and answers.json with the issues that
-    `cushion reconcile` must find; print the three paths. The same arguments always make the same files. The exit code
-    is 0 when they are written, else 2.
+    `cushion reconcile` must find; print the three paths. With --report the deal's monthly report in place of the
+    workbook, and answers.json with what it says. The same arguments always make the same files. The exit code is 0 when
+    they are written, else 2.
 
     Parameters
     ----------
@@ -62,14 +64,22 @@ def generate(
     edits:
         Discrepancies and harmless differences of each kind on the tape, up to 1,000; one for every 500 loans if not
         given.
+    report:
+        The manner of a report: pages (a workbook in which a loan's fields stand on several pages) or flat (an archive
+        of delimited files). Which habits it has, the seed decides.
     format:
         The files' format.
     """
     if edits is not None and tape is None:
         raise Refused("--edits needs --tape")
+    if report is not None and (tape is not None or messy):
+        raise Refused("--report goes with neither --tape nor --messy")
     faults, habits = words(fault), words(messy)
     stem = "-".join(["clo", str(loans), str(seed), *faults, *(["messy"] if habits else [])])
     deal, made = _drawn(loans, seed, faults, habits, tape, edits)
+    if report is not None:
+        _write_report(out, stem, deal, report, seed)
+        return
     if made is None:
         _write(out, {f"{stem}.{format}": deal.write}, rows=loans)
         return
@@ -97,6 +107,20 @@ def _drawn(
             return deal, tape
         except GenerateError as error:
             raise Refused(str(error)) from error
+
+
+def _write_report(out: Path, stem: str, deal: GeneratedDeal, manner: str, seed: int) -> None:
+    from core.generate import GenerateError, generate_report
+
+    try:
+        made = generate_report(deal, manner, seed)
+    except GenerateError as error:
+        raise Refused(str(error)) from error
+    files: dict[str, Callable[[Path, Callable[[int], None]], None]] = {
+        f"{stem}-report-{manner}.{made.extension}": made.write,
+        ANSWERS: lambda path, _: made.write_answers(path),
+    }
+    _write(out, files, rows=sum(len(page.rows) for page in made.pages))
 
 
 def _write(out: Path, files: dict[str, Callable[[Path, Callable[[int], None]], None]], rows: int) -> None:

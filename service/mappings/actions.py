@@ -147,7 +147,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
 
 
 async def delete(ctx: Context, mapping_id: str) -> None:
-    """Delete a mapping of the tenant's that no workbook and no deal names."""
+    """Delete a mapping of the tenant's that no workbook, deal or tape names."""
     if mapping_id in PROFILES:
         raise UndeletableMapping
     row = await store.lock(ctx, mapping_id)

@@ -275,7 +275,7 @@ class MappingExists(Problem, status=409, constraint="mappings_name_key"):
     """Mapping already exists"""
 
 
-class MappingInUse(Problem, status=409, constraint=("workbooks_mapping", "deals_mapping")):
+class MappingInUse(Problem, status=409, constraint=("workbooks_mapping", "deals_mapping", "tapes_mapping")):
     """Mapping in use"""
 
 

@@ -114,12 +114,13 @@ async def update(ctx: Context, row: dict[str, Any]) -> MappingRow:
 
 
 async def is_used(ctx: Context, mapping_id: str) -> bool:
-    """Whether a workbook or a deal names the mapping."""
+    """Whether a workbook, a deal or a tape names the mapping."""
     return bool(
         await ctx.value(
             """
             SELECT EXISTS (SELECT FROM workbooks WHERE own_mapping_id = %(id)s)
                 OR EXISTS (SELECT FROM deals WHERE own_mapping_id = %(id)s)
+                OR EXISTS (SELECT FROM tapes WHERE own_mapping_id = %(id)s)
             """,
             {"id": mapping_id},
         )

@@ -10,7 +10,7 @@ from typing import Final, get_args
 from msgspec import UNSET
 
 from core.reconciliation.rules import RULES, tolerances_of
-from service.mappings.shared import DEFAULT_MAPPING, get_mapping
+from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Context
@@ -54,6 +54,8 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     if form.trustee_name not in TRUSTEES:
         raise InvalidTrustee.at(["body", "trustee_name"], f"the trustees are {', '.join(TRUSTEES)}")
     statement_date = _date(form.statement_date)
+    if form.mapping_id:
+        await check_mapping(ctx, form.mapping_id)
     [received] = await workbooks.receive(ctx, "file", [form.file])
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
     task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
@@ -66,6 +68,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
             "job_id": job_id,
             "trustee_name": form.trustee_name,
             "statement_date": statement_date,
+            "mapping_id": form.mapping_id or None,
             "file_name": form.file.file_name,
             "file_size": form.file.size_bytes,
             "content_hash": received.key,

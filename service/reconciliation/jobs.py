@@ -16,6 +16,7 @@ from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
+from service.mappings.shared import get_mapping
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
@@ -48,6 +49,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     if tape.processing_status != "processing":  # an earlier run finished it
         return
+    mapping = None if tape.mapping_id is None else (await get_mapping(unit, tape.mapping_id)).json
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -56,6 +58,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
                 await unit.resources.blobs.path(tape.content_hash),
                 folder,
                 trustee=tape.trustee_name,
+                mapping=mapping,
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
                 seconds_max=unit.settings.parse_seconds,
             )

@@ -48,7 +48,16 @@ area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
 @area.post(
     "/tapes/upload",
     status=201,
-    errors=(InvalidFile, InvalidTrustee, InvalidDate, FileTooLarge, TooManySheets, ParseError, StorageLimitExceeded),
+    errors=(
+        InvalidFile,
+        InvalidTrustee,
+        InvalidDate,
+        FileTooLarge,
+        TooManySheets,
+        ParseError,
+        StorageLimitExceeded,
+        MappingNotFound,
+    ),
     event="tape.uploaded",
 )
 async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:

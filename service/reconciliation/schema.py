@@ -36,6 +36,9 @@ class TapeForm(Struct, frozen=True, kw_only=True):
     file: Upload
     trustee_name: Annotated[str, Meta(max_length=200, description="trustee_a, trustee_b or trustee_c")]
     statement_date: Annotated[str, Meta(max_length=40, description="YYYY-MM-DD")]
+    mapping_id: Annotated[
+        str, Meta(max_length=200, description="Mapping to read the tape by; the trustee's own manner without one")
+    ] = ""
 
 
 class TapeUploaded(Struct, frozen=True, kw_only=True):
@@ -67,6 +70,7 @@ class TapeRow(Struct, frozen=True, kw_only=True):
     job_id: str
     trustee_name: Trustee
     statement_date: date
+    mapping_id: str | None
     file_name: str
     file_size: int
     content_hash: str
@@ -84,6 +88,8 @@ class Tape(Struct, frozen=True, kw_only=True):
     job_id: str
     trustee_name: Trustee
     statement_date: date
+    mapping_id: str | None
+    """What the tape is read by; null for the trustee's own manner."""
     file_name: str
     file_size: int
     loan_count: int

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.context import Context, Unit
 from service.platform.data.listing import page
 from service.platform.http.api import Page
@@ -23,11 +24,11 @@ from service.reconciliation.schema import (
 )
 
 _TAPE = """
-    id, job_id, trustee_name, statement_date, file_name, file_size, loan_count, total_par, processing_status,
-    error_message, facts, created_by, created_at, processed_at
+    id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size, loan_count, total_par,
+    processing_status, error_message, facts, created_by, created_at, processed_at
 """
 _TAPE_ROW = """
-    id, job_id, trustee_name, statement_date, file_name, file_size, content_hash, loan_count, total_par,
+    id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size, content_hash, loan_count, total_par,
     processing_status, error_message, loans_key
 """
 _JOB = """
@@ -45,16 +46,21 @@ def as_json(value: Any) -> str:
 
 
 async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
-    """A tape that is to be read."""
-    await ctx.execute(
+    """A tape that is to be read.
+
+    Raises:
+        MappingNotFound: its mapping has just gone.
+    """
+    sql = """
+        INSERT INTO tapes (tenant_id, id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size,
+                           content_hash, processing_status, created_by)
+        VALUES (%(tenant_id)s, %(id)s, %(job_id)s, %(trustee_name)s, %(statement_date)s, %(mapping_id)s, %(file_name)s,
+                %(file_size)s, %(content_hash)s, 'processing', %(created_by)s)
         """
-        INSERT INTO tapes (tenant_id, id, job_id, trustee_name, statement_date, file_name, file_size, content_hash,
-                           processing_status, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(job_id)s, %(trustee_name)s, %(statement_date)s, %(file_name)s, %(file_size)s,
-                %(content_hash)s, 'processing', %(created_by)s)
-        """,
-        row,
-    )
+    try:
+        await ctx.execute(sql, row)
+    except MappingInUse as gone:  # the constraint speaks to both sides
+        raise MappingNotFound from gone
 
 
 async def get_tape(unit: Unit, tape_id: str) -> TapeRow:

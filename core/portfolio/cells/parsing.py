@@ -311,7 +311,7 @@ RATES: Final = {
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
 """Targets in percent that are often below 1 %."""
 
-AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded"))
+AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded", "purchased_accrued_interest"))
 """Targets in units of currency."""
 
 CURRENCY_PRICE: Final = 200.0

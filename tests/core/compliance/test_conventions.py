@@ -212,6 +212,17 @@ def test_rows_of_the_oc_numerator(document: dict[str, Any], haircut: float) -> N
     assert adjusted == close((base - haircut) * M)
 
 
+def test_purchased_accrued_interest_counts_where_the_definition_says_so() -> None:
+    """That of performing loans alone."""
+    columns = {"par_value": [9 * M, M], "is_defaulted": [0, 1], "purchased_accrued_interest": [5e4, 1e4],
+               "rating_agency_a": [15, 15]}  # fmt: skip
+    plain, counted = (
+        Pool(portfolio_of(columns), parse({"par_value": {"purchased_accrued_interest": on}})).adjustments["adjusted"]
+        for on in (False, True)
+    )
+    assert counted - plain == close(5e4)
+
+
 def test_pik_alone_is_not_deferring() -> None:
     loans = portfolio_of({"par_value": [M, M], "is_pik": [1, 0], "price": [50.0, 99.0]})
     assert Pool(loans).tally.deferring_haircut == 0.0

@@ -111,6 +111,8 @@ def test_who_sets_the_threshold(g1: Build) -> None:
         "workbook",
     )
     assert held_to(g1(), tenant_thresholds=threshold(102.0)) == (104.2, "sheet")
+    off = run_suite(g1(), test_ids=test_ids, tenant_thresholds=threshold(102.0, enabled=False))
+    assert [skip.reason for skip in off.skipped] == ["disabled by the tenant's threshold"]
     notes = tranches_of((("A", 250e6), ("B", 115e6)), oc={"B": 103.0})
     assert held_to(replace(g1(), tranches=notes)) == (103.0, "sheet")
     assert held_to(replace(g1(), tranches=tranches_of((("A", 250e6), ("B", 115e6))))) == (104.2, "suite")

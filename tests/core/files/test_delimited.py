@@ -41,6 +41,11 @@ def test_excels_own_hint_names_the_delimiter() -> None:
     assert cells(b"sep=|\r\na|b\r\n1|2\r\n") == [["a", "b"], [1.0, 2.0]]
 
 
+def test_a_hint_that_names_no_delimiter_is_text() -> None:
+    assert cells("sep=é;x\na;b\n1;2\n".encode())[0] == ["sep=é", "x"]
+    assert cells("sep=é\na;b\n1;2\n".encode("cp1252"))[0] == ["sep=é", None]
+
+
 # text, value with a decimal point, value in a file whose decimal sign is a comma
 FIGURES: list[tuple[str, Value, Value]] = [
     ("1234", 1234.0, 1234.0),

@@ -18,6 +18,7 @@ from core.files import archive
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed, TooManySheets
 from core.files.limits import FILE_BYTES_MAX
 from core.files.read import probe, read, read_files
+from core.portfolio.portfolio import Portfolio
 from tests.rows import every
 
 Parts = dict[str, str | bytes]
@@ -347,6 +348,10 @@ def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path
         assert shown == ["0.0%", "0.00%"]
         assert (book["Notes"].value(0, 0), book["Notes"].formula(0, 0)) == (0.1, None)
     assert read(packed).left_out == ("notes to read.pdf",)
+    warnings = Portfolio.from_workbook(read(packed), as_of=0.0).notes.warnings
+    assert [one.message for one in warnings if one.code == "file_left_out"] == [
+        "files of another kind than a spreadsheet's were not read: 'notes to read.pdf'"
+    ]
     assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1
 
 

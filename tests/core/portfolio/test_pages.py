@@ -13,6 +13,7 @@ import pytest
 
 from core.files.read import read
 from core.grid.sheet import Workbook
+from core.portfolio.locate import PAGES_MAX
 from core.portfolio.notes import WARNING_CODES, PageNote
 from core.portfolio.portfolio import Portfolio
 from tests.rows import every
@@ -245,6 +246,14 @@ def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
     assert joined(make_book, Securities=notes).row_count == 4
     alone = Portfolio.from_workbook(make_book({"Report": notes}))
     assert (alone.row_count, alone.notes.holdings_found) == (0, False)
+
+
+def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
+    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + one, "B"] for one in "1234")]
+    portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})
+    assert len(portfolio.notes.pages) == PAGES_MAX
+    assert codes(portfolio) == ["page_left_out"]
+    assert portfolio.notes.warnings[0].message.startswith("5 sheets")
 
 
 @pytest.mark.parametrize("kind", ["one identifier", "each its own", "names"])

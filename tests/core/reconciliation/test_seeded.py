@@ -83,7 +83,7 @@ def test_ten_thousand_loans(trustee: str) -> None:
 
 
 def test_more_loans_than_two_bytes_count() -> None:
-    tape = generate_tape(generate(120_000, 7), "trustee_b", 7, edits=1_000)
+    tape = generate_tape(generate(100_000, 31), "trustee_b", 31, edits=1_000)
     assert_found(reconcile(*from_columns(tape)), tape)
 
 

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess, Popen
 import openpyxl
 import pytest
 
-from core.generate import FAULTS, MESSY, generate, generate_tape
+from core.generate import FAULTS, MESSY, REPORTS, generate, generate_tape
 
 Cushion = Callable[..., CompletedProcess[str]]
 Refusal = Callable[..., str]
@@ -57,6 +57,8 @@ def test_generate_takes_several_faults_and_habits(cushion: Cushion, tmp_path: Pa
         (["--messy", "title_rows,\x1b[31mred"], "unknown messy '\\x1b[31mred'"),
         (["--format", "csv"], "--format"),
         (["--nonsense"], "--nonsense"),
+        (["--report", "pages", "--messy", "blanks"], "--report goes with neither --tape nor --messy"),
+        (["--report", "flat", "--loans", "100001"], "a report has at most 100,000 loans"),
     ],
 )
 def test_generate_refuses_what_it_cannot_make(
@@ -108,6 +110,16 @@ def test_a_tape_comes_with_its_holdings_and_answers(cushion: Cushion, tmp_path: 
     assert (tmp_path / "again.xlsx").read_bytes() == (tmp_path / names[1]).read_bytes()
     expected.write_answers(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / names[2]).read_bytes()
+
+
+@pytest.mark.parametrize("manner", REPORTS)
+def test_a_report_comes_with_its_answers(cushion: Cushion, tmp_path: Path, manner: str) -> None:
+    answer = cushion("generate", "--out", tmp_path, "--loans", "200", "--report", manner)
+    name = f"clo-200-7-report-{manner}.{REPORTS[manner]}"
+    assert answer.stdout.splitlines() == [str(tmp_path / name), str(tmp_path / "answers.json")]
+    assert len(json.loads((tmp_path / "answers.json").read_text())["loans"]) == 200
+    read = cushion("compliance", tmp_path / name)
+    assert read.returncode == 0, read.stderr
 
 
 def test_a_tape_takes_as_many_edits_as_asked(cushion: Cushion, tmp_path: Path) -> None:

@@ -82,6 +82,25 @@ def test_an_upload_answers_at_once(stack: Stack, owner: Member, files: Files) ->
     assert details["trustee_name"] == "trustee_a"
 
 
+def test_a_tape_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> None:
+    column = {"target": "par_value", "type": "number", "required": True}
+    document = {"name": "In thousands", "source_type": "clo_holdings", "profile_id": "standard_clo"}
+    thousands = {"field": "par_value", "operation": "multiply", "parameters": {"factor": 1000}}
+    made = owner.post(
+        "/api/v1/mappings", json={**document, "mappings": {"Nennwert": column}, "transforms": [thousands]}
+    )
+    mapping_id = made.json()["id"]
+    rows = [tuple("Nennwert" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
+    tape = taken(owner, files.write(rows), mapping_id=mapping_id)
+    assert (tape["processing_status"], tape["mapping_id"], tape["total_par"]) == ("completed", mapping_id, 11_580_000e3)
+    gone = owner.delete(f"/api/v1/mappings/{mapping_id}")
+    assert (gone.status_code, gone.json()["detail"]) == (409, "Mapping in use")
+    plain = taken(owner, files.write(rows, "plain.xlsx"))
+    assert (plain["processing_status"], plain["mapping_id"]) == ("failed", None)
+    none = send(owner, files.write(TAPE), mapping_id="map_none")
+    assert (none.status_code, none.json()["detail"]) == (404, "Mapping not found")
+
+
 def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     path = files.write([("Statement",), *TAPE], "march.xlsx", "Positions")
     tape = taken(owner, path)
