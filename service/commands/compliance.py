@@ -10,11 +10,12 @@ from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_mapping, read_workbook, some, words
+from service.commands.reading import read_definition, read_mapping, read_workbook, some, words
 from service.commands.refusal import Refused, escaped
 
 if TYPE_CHECKING:
     from core.compliance.result import Results, Threshold
+    from core.definition.definition import Definition
     from core.grid.sheet import Workbook
     from core.portfolio.fields import Mapping
     from core.portfolio.portfolio import Portfolio
@@ -37,7 +38,8 @@ def compliance(
     file: Path,
     /,
     *,
-    suite: Literal["standard", "enhanced"] = "standard",
+    suite: Literal["standard", "enhanced", "deal"] = "standard",
+    deal: Path | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
@@ -55,7 +57,10 @@ def compliance(
         The workbook (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder) with the loans and, for the
         coverage tests, the notes.
     suite:
-        standard (15 tests) or enhanced (25 tests).
+        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition).
+    deal:
+        A TOML file with the deal's definition: its conventions and limits for every suite, its tests for the suite
+        deal.
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
@@ -69,16 +74,19 @@ def compliance(
         Print one JSON document instead of the table: file, suite, as_of, as_of_source, warnings, summary, results,
         skipped.
     """
-    limits = _thresholds(words(threshold))
     day = _day(as_of)
+    if suite == "deal" and deal is None:
+        raise Refused("the suite deal needs a definition: name its file with --deal")
     with busy(f"Reading {file.name}"):
         from core.compliance.run import run_suite
 
+        definition = None if deal is None else read_definition(deal)
+        limits = _thresholds(words(threshold), definition)
         chosen = read_mapping(mapping)
         book = read_workbook(file)
         with limited(file):
             portfolio = _portfolio(file, book, chosen, day)
-            results = run_suite(portfolio, suite, request_thresholds=limits)
+            results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     if json:
         _print_json(file, suite, results)
     else:
@@ -130,7 +138,7 @@ def _day(text: str | None) -> float | None:
         raise Refused(f"--as-of must be a day as YYYY-MM-DD, not {text!r}") from None
 
 
-def _thresholds(given: list[str]) -> dict[str, Threshold]:
+def _thresholds(given: list[str], definition: Definition | None) -> dict[str, Threshold]:
     """Test -> its limit.
 
     Raises:
@@ -151,7 +159,7 @@ def _thresholds(given: list[str]) -> dict[str, Threshold]:
         if not equals:
             raise Refused(f"--threshold must be id=number, not {word!r}")
         try:
-            check_threshold(test_id, value)
+            check_threshold(test_id, value, definition=definition)
         except (UnknownTest, InvalidThreshold) as refused:
             raise Refused(f"--threshold {word}: {refused}") from refused
         limits[test_id] = Threshold(test_id=test_id, threshold_value=value)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
+    from core.definition.definition import Definition
     from core.grid.sheet import Workbook
     from core.portfolio.fields import Mapping
 
 DOCUMENT_BYTES_MAX: Final = 1_000_000
-"""Size of a mapping document."""
+"""Size of a mapping document, or of a definition."""
 
 NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
@@ -73,6 +74,31 @@ def read_mapping(given: str | None) -> Mapping:
     except ConfigurationError as error:
         faults = [f"{'.'.join(place)} {what}" for place, what in error.faults]
         raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error
+
+
+def read_definition(path: Path) -> Definition:
+    """The definition of a deal in a TOML file.
+
+    Raises:
+        Refused: it cannot be read, is too large, or is no definition: with the place of each fault.
+    """
+    from core.definition.document import DefinitionError, parse_toml
+
+    try:
+        with path.open("rb") as opened:
+            data = opened.read(DOCUMENT_BYTES_MAX + 1)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror or error}") from error
+    if len(data) > DOCUMENT_BYTES_MAX:
+        raise Refused(f"{path}: a definition has at most {DOCUMENT_BYTES_MAX:,} bytes")
+    try:
+        return parse_toml(data.decode())
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: no text in UTF-8") from error
+    except DefinitionError as error:
+        raise Refused(
+            f"{path}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
+        ) from error
 
 
 def some(texts: list[str], between: str = ", ") -> str:

@@ -120,6 +120,16 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
     near = document["results"][[*held_to].index("wal")]["current_value"] + 0.1
     assert cushion("compliance", file, "--threshold", f"wal={near}", "--fail-on", "fail").returncode == 0
     assert cushion("compliance", file, "--threshold", f"wal={near}", "--fail-on", "warning").returncode == 1
+    (tmp_path / "deal.toml").write_text(
+        '[[tests]]\nid = "all_of_it"\nname = "All loans"\ncategory = "portfolio"\n'
+        'share = "=par_value>0"\nof = "par"\nmax = 50\n'
+    )
+    by_deal = cushion(
+        "compliance", file, "--suite", "deal", "--deal", tmp_path / "deal.toml", "--fail-on", "fail", "--json"
+    )
+    assert by_deal.returncode == 1, by_deal.stderr
+    assert [one["test_id"] for one in json.loads(by_deal.stdout)["results"]] == ["all_of_it"]
+    (tmp_path / "wrong.toml").write_text("nonsense = 1")
     (tmp_path / "own.json").write_text('{"name": "x"}')
     for options, said in (
         (("--as-of", "31.4.2026"), "--as-of"),
@@ -127,6 +137,8 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
         (("--threshold", "wal=nan"), "finite"),
         (("--threshold", "none=1"), "Unknown test"),
         (("--mapping", tmp_path / "own.json"), "no mapping"),
+        (("--suite", "deal"), "--deal"),
+        (("--deal", tmp_path / "wrong.toml"), "no definition"),
         (("--mapping", tmp_path / "nothing.json"), "No such file"),
     ):
         assert said in refused("compliance", file, *options)
