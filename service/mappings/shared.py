@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.portfolio.cells import effort
+from core.portfolio.cells import checkpoint
 from core.portfolio.fields import PROFILES, Mapping
 from core.portfolio.profile.configure import configured
 from service.mappings import store
@@ -90,7 +90,7 @@ def mapping_time(seconds: float) -> Iterator[None]:
         if time.monotonic() > end:
             raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds")
 
-    with effort.asking(question):
+    with checkpoint.checking(question):
         yield
 
 

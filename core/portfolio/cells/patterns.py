@@ -13,7 +13,7 @@ from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face 
 
 from core.grid.column import Text
 from core.portfolio.cells._replace import substituted
-from core.portfolio.cells.effort import ask, asked
+from core.portfolio.cells.checkpoint import checkpoint, checkpointed
 
 PATTERN_LENGTH_MAX: Final = 300
 """Characters of a pattern."""
@@ -110,7 +110,8 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
     if _is_in_lines(pattern, text):
         return _matching_lines(pattern, text)
     return np.array(
-        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in asked(_strings(text))], np.bool_
+        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in checkpointed(_strings(text))],
+        np.bool_,
     )
 
 
@@ -143,7 +144,7 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
     found = np.zeros(len(text), np.bool_)
     row = 0
     while row < len(text):
-        ask()
+        checkpoint()
         _, end = run_of.Match(_HERE, data, int(starts[row]), len(data))[0]
         if end >= 0:
             stop = int(starts.searchsorted(end))
@@ -209,7 +210,7 @@ def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[
     one, left = compiled(pattern), _steps(compiled(pattern), text)
     failed = np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
-    for place, string in enumerate(asked(_strings(text))):
+    for place, string in enumerate(checkpointed(_strings(text))):
         result, grown_at, stopped_at, left = _substituted(one, parts, string, left, has_lines=False)
         strings.append(result)
         failed[place] = bool(grown_at) or stopped_at >= 0
@@ -247,7 +248,7 @@ def _substituted(
         growth_max=GROWTH_MAX,
         match_steps=int(one.ProgramSize()),
         steps_left=steps_left,
-        ask=ask,
+        ask=checkpoint,
     )
 
 

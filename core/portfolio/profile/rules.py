@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, effort
+from core.portfolio.cells import _parse, checkpoint
 from core.portfolio.cells.parsing import spread_out
 from core.portfolio.cells.patterns import matching, pattern_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
@@ -41,7 +41,7 @@ class Check:
 
 def broken(rule: str, column: NormalColumn, parameters: Parameters) -> Rows:
     """The rows of a column that break one rule of `RULES`."""
-    effort.ask()
+    checkpoint.checkpoint()
     return RULES[rule].broken(column, parameters)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, effort, parsing
+from core.portfolio.cells import _parse, checkpoint, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader, reading_fault, writing_fault
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, Cells, bit, spread_out
 from core.portfolio.cells.patterns import pattern_fault, replaced, replacement_fault
@@ -70,7 +70,7 @@ class Operation:
 
 def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Changed:
     """A column after one operation of `OPERATIONS`."""
-    effort.ask()
+    checkpoint.checkpoint()
     return OPERATIONS[operation].apply(column, parameters)
 
 
@@ -178,7 +178,7 @@ def _date_format(column: NormalColumn, parameters: Parameters) -> Changed:
         return Changed(NormalColumn("date", column.values, date_format=output_format))
     reader, form = date_reader(parameters["input_format"]), date_format(output_format)
     strings = column.text.text.strings()
-    moments = [reader.read(string) for string in effort.asked(strings)]
+    moments = [reader.read(string) for string in checkpoint.checkpointed(strings)]
     bad = np.array([moment is None for moment in moments], np.bool_)
     written = [string if at is None else form.written(at) for string, at in zip(strings, moments, strict=True)]
     failed = spread_out(bad, False, column.text.codes) if bad.any() else None

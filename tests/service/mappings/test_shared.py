@@ -12,7 +12,7 @@ from uuid import uuid4
 import openpyxl
 import pytest
 
-from core.portfolio.cells import effort
+from core.portfolio.cells import checkpoint
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import TEXT_GROWTH_BYTES_MAX, mapping_time
 from tests.conftest import Member, Stack
@@ -303,7 +303,7 @@ def test_a_mapping_that_takes_too_long_ends_the_run(
 
 def test_replacing_makes_only_so_much_text() -> None:
     with mapping_time(60):
-        effort.ask(TEXT_GROWTH_BYTES_MAX)
+        checkpoint.checkpoint(TEXT_GROWTH_BYTES_MAX)
         with pytest.raises(MappingTooSlow) as refusal:
-            effort.ask(1)
+            checkpoint.checkpoint(1)
     assert "268,435,456" in refusal.value.errors[0].message

@@ -1,4 +1,4 @@
-"""Mapping asks its caller whether to go on: within `asking` and in that thread only."""
+"""Mapping asks its caller at each checkpoint whether to go on: within `checking` and in that thread only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from core.portfolio.cells import effort
+from core.portfolio.cells import checkpoint
 from core.portfolio.profile.configure import configured
 from core.portfolio.profile.normalise import normalise_rows
 
@@ -37,9 +37,9 @@ def test_the_question_is_asked_at_each_step_and_within_long_ones() -> None:
         nonlocal count
         count += 1
 
-    with effort.asking(question):
+    with checkpoint.checking(question):
         normalise_rows(MAPPING, ROWS)
-    assert count >= 3 + len(ROWS) // effort.STRINGS
+    assert count >= 3 + len(ROWS) // checkpoint.STRINGS
     asked = count
     normalise_rows(MAPPING, ROWS)
     assert count == asked, "outside nobody is asked"
@@ -55,7 +55,7 @@ def test_what_the_question_raises_ends_the_work(most: int) -> None:
         if left < 0:
             raise Enough
 
-    with pytest.raises(Enough), effort.asking(question):
+    with pytest.raises(Enough), checkpoint.checking(question):
         normalise_rows(MAPPING, ROWS)
     assert normalise_rows(MAPPING, ROWS).row_count == len(ROWS), "it does not linger"
 
@@ -74,7 +74,7 @@ def test_the_question_is_told_how_much_replacing_makes(pattern: str, replacement
         name="G",
     )
     grown: list[int] = []
-    with effort.asking(grown.append):
+    with checkpoint.checking(grown.append):
         normalise_rows(grow, ROWS)
     assert sum(grown) == longer * len(ROWS)
 
@@ -88,7 +88,7 @@ def test_another_thread_is_not_concerned() -> None:
     def work() -> None:
         done.append(normalise_rows(MAPPING, ROWS).row_count)
 
-    with effort.asking(refuse):
+    with checkpoint.checking(refuse):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
@@ -96,5 +96,5 @@ def test_another_thread_is_not_concerned() -> None:
 
 
 def test_items_pass_unchanged() -> None:
-    assert list(effort.asked(range(20))) == list(range(20))
-    assert list(effort.asked([])) == []
+    assert list(checkpoint.checkpointed(range(20))) == list(range(20))
+    assert list(checkpoint.checkpointed([])) == []
