@@ -48,7 +48,7 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
     return {name: quote(value, safe="") for name, value in values.items()}
 
 
-ASKED = {"formula": "=A1"}
+ASKED = {"formula": "=A1", "from": "2026-03-31", "to": "2026-03-31"}
 """Values of the query fields that a route cannot do without."""
 SENT: dict[str, Any] = {"sample_data": [], "definition": {}}
 """Values of the body's fields that a route with a record in its path cannot do without."""
@@ -272,7 +272,9 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
 
 
 def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **options: Any) -> httpx.Response:
-    """Call a row with a body or, where it takes one, with a form."""
+    """Call a row with a body or, where it takes one, with a form, and with what its query cannot do without."""
+    if "?" not in path and "params" not in options:
+        path += asked_of(row)
     if row.form is None:
         return caller.http.request(row.method, path, **({} if row.body is None else {"json": body}), **options)
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(row.form)}
@@ -283,7 +285,13 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
 
 def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     """One record of each kind of the owner's tenant, by the name of the path parameter that takes it."""
-    uploaded = owner.post("/api/v1/workbooks/upload", files={"file": ("loans.xlsx", small_book(BOOK))})
+    deal = owner.post("/api/v1/deals", json=DEAL)
+    assert deal.status_code == 201, deal.text
+    uploaded = owner.post(
+        "/api/v1/workbooks/upload",
+        files={"file": ("loans.xlsx", small_book(BOOK))},
+        data={"deal_id": deal.json()["id"], "as_of": "2026-03-31"},
+    )
     assert uploaded.status_code == 201, uploaded.text
     workbook = owner.parsed(uploaded.json()["id"])
     assert workbook["status"] == "ready", workbook
@@ -293,8 +301,6 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert key.status_code == 201, key.text
     mapping = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"Contract {uuid4().hex[:12]}"})
     assert mapping.status_code == 201, mapping.text
-    deal = owner.post("/api/v1/deals", json=DEAL)
-    assert deal.status_code == 201, deal.text
     return {
         "deal_id": deal.json()["id"],
         "workbook_id": workbook["id"],

@@ -17,7 +17,7 @@ from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
 from core.compliance.stand_ins import stand_ins
-from core.compliance.suites import SUITES, TESTS, Suite, Test
+from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
 from core.portfolio.notes import DataWarning
@@ -133,7 +133,7 @@ def run_suite(
         try:
             if stopped:
                 raise Unmeasurable(STOPPED)
-            limit = resolve(test, pool, limits) if suite != "deal" or _has_limit(test, limits) else None
+            limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
             measured = _measure(test, pool, portfolio, present)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
         except Unmeasurable as reason:
@@ -154,7 +154,7 @@ def run_suite(
         )
         results.append(result)
         stopped = fail_fast and result.status == "fail"
-    order = {test.id: at for at, test in enumerate(definition.tests)} if suite == "deal" and definition else {}
+    order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
@@ -248,7 +248,7 @@ def _deal_suite() -> ModuleType:
 
 
 def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
-    if suite == "deal":
+    if suite == DEAL_SUITE:
         if definition is None:
             raise UnknownSuite("the suite deal needs a definition")
         tests: tuple[Test, ...] = _deal_suite().tests_of(definition)
@@ -261,7 +261,7 @@ def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition |
     if unknown := sorted(wanted - known):
         raise UnknownTest(f"Unknown test in suite {suite}: {', '.join(name[:100] for name in unknown[:5])}")
     # The tests of a definition read one another's figures.
-    return tests if suite == "deal" else tuple(test for test in tests if test.test_id in wanted)
+    return tests if suite == DEAL_SUITE else tuple(test for test in tests if test.test_id in wanted)
 
 
 def check_threshold(
@@ -271,8 +271,8 @@ def check_threshold(
     warning_threshold: float | None = None,
     *,
     definition: Definition | None = None,
-) -> None:
-    """Refuse a threshold that no run could use; a definition has tests beside those of the suites.
+) -> Test:
+    """The test of a threshold that a run can use; a definition has tests beside those of the suites.
 
     Raises:
         UnknownTest: no test has the id.
@@ -287,12 +287,13 @@ def check_threshold(
     if not isfinite(threshold_value) or (warning_threshold is not None and not isfinite(warning_threshold)):
         raise InvalidThreshold("a threshold must be a finite number")
     if warning_threshold is None:
-        return
+        return test
     if direction == "exact":
         raise InvalidThreshold("an exact threshold has no warning band: leave warning_threshold out")
     if not _warns_first(direction, threshold_value, warning_threshold):
         side = "above its maximum" if direction == "max" else "below its minimum"
         raise InvalidThreshold(f"warning_threshold {warning_threshold:g} must not be {side} {threshold_value:g}")
+    return test
 
 
 def _warns_first(direction: Direction, limit: float, warning: float) -> bool:

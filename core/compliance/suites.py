@@ -229,6 +229,9 @@ CATALOGUE: Final = (
 
 TESTS: Final = {test.test_id: test for test in CATALOGUE}
 
+DEAL_SUITE: Final = "deal"
+"""The suite of the tests of a deal's definition."""
+
 SUITES: Final = {
     suite.id: suite
     for suite in (

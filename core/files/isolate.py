@@ -70,15 +70,16 @@ def parse_isolated(
     return Parsed(manifest, tuple(folder / record.file for record in manifest.sheets))
 
 
-def read_isolated(path: Path | str) -> Workbook:
-    """The workbook in a file or a folder of files, parsed in a child process; it stays mapped, and leaves no file.
+def read_isolated(*paths: Path | str) -> Workbook:
+    """The workbook in files or folders of files, parsed in a child process; it stays mapped, and leaves no file.
 
     Raises:
         FileRefused: as `parse_isolated`.
         OSError: the machine's fault.
     """
     with TemporaryDirectory(prefix="cushion-") as folder:
-        parsed = parse_isolated(sources_of(Path(path)), Path(folder))
+        sources = [source for path in paths for source in sources_of(Path(path))]
+        parsed = parse_isolated(sources, Path(folder))
         try:
             return open_workbook(parsed.manifest, parsed.paths)
         except CodecError as error:

@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import audit, compliance, demo, generate, recalc, reconcile, server
+from service.commands import audit, compliance, deal, demo, generate, recalc, reconcile, server
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -34,6 +34,7 @@ app = App(
 server.register(app)
 demo.register(app)
 compliance.register(app)
+deal.register(app)
 map_command.register(app)
 generate.register(app)
 reconcile.register(app)

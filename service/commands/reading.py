@@ -19,8 +19,8 @@ NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
 
 
-def read_workbook(file: Path) -> Workbook:
-    """The workbook in a file, which is parsed in a confined child: whatever it holds, this process goes on.
+def read_workbook(*files: Path) -> Workbook:
+    """The workbook that files make, which are parsed in a confined child: whatever it holds, this process goes on.
 
     Raises:
         Refused: it cannot be opened, or is no spreadsheet within the limits.
@@ -28,12 +28,13 @@ def read_workbook(file: Path) -> Workbook:
     from core.files.errors import FileRefused
     from core.files.isolate import read_isolated
 
+    named = ", ".join(map(str, files))
     try:
-        return read_isolated(file)
+        return read_isolated(*files)
     except FileRefused as refused:
-        raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
+        raise Refused(f"{named}: {refused.message}: {refused.hint}") from refused
     except OSError as error:
-        raise Refused(f"{file}: {error.strerror or error}") from error
+        raise Refused(f"{named}: {error.strerror or error}") from error
 
 
 def words(given: tuple[str, ...]) -> list[str]:

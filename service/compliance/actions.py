@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping as MappingOf
-from datetime import UTC
 from datetime import time as clock_time
-from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -14,14 +11,13 @@ import msgspec
 import core
 from core.compliance import result as engine
 from core.compliance import run as runs
-from core.compliance.suites import SUITES, TESTS
+from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
-from core.portfolio.mapping import missing_columns
-from core.portfolio.portfolio import Portfolio
-from service.compliance import store
+from core.definition import Definition
+from service.compliance import shared, store
 from service.compliance.schema import (
-    AlreadyRunning,
     ComplianceRun,
+    GivenThreshold,
     HistoryQuery,
     InvalidSuite,
     ResultQuery,
@@ -35,20 +31,11 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Listing, Page
 from service.platform.http.moments import moment
 from service.platform.http.problem import Fault, ValidationFailed
-from service.portfolios.shared import GivenDay, portfolio_of
-from service.workbooks.schema import WorkbookNotReady, served
-
-INLINE_ROWS_MAX: Final = 10_000
-"""So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
-
-Limits = MappingOf[str, engine.Threshold]
-
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 
@@ -56,38 +43,47 @@ Limits = MappingOf[str, engine.Threshold]
 async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
     _check(body)
-    subject = await store.begin_run(ctx, body.workbook_id)
-    if served(subject.status, subject.book_key) is None:
-        raise WorkbookNotReady
-    if not subject.is_alone:
-        raise AlreadyRunning
-    made = await get_mapping(ctx, subject.mapping_id or DEFAULT_MAPPING)
-    ctx.knows_email(subject.email)
     executed_at, started = ctx.now(), time.perf_counter()
-    given = _given(body, subject)
-    portfolio = await portfolio_of(ctx, subject, made, given)
-    if missing := missing_columns(portfolio, made.mapping):
-        what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
-        raise ValidationFailed.at(["body", "workbook_id"], what)
-    of_workbook, of_tenant = _limits(subject.limits, of_workbook=True), _limits(subject.limits, of_workbook=False)
-    results = await _results(ctx, portfolio, body, of_workbook, of_tenant)
+    ready = await shared.prepare(
+        ctx, body.workbook_id, suite=body.test_suite, given=body.definition, as_of=body.as_of, alone=True
+    )
+    subject, definition = ready.subject, ready.definition
+    ctx.knows_email(subject.email)
+    given = {one.test_id: engine.Threshold(**msgspec.structs.asdict(one)) for one in body.thresholds}
+    for place, one in enumerate(body.thresholds):
+        where = ["body", "thresholds", str(place)]
+        _check_threshold(where, one, definition.definition if definition else None)
+    try:
+        results = await ready.run(
+            ctx,
+            body.test_suite,
+            test_ids=body.test_ids,
+            request_thresholds=given,
+            include_cushion=body.options.include_cushion,
+            fail_fast=body.options.fail_fast,
+            parallel=body.options.parallel,
+        )
+    except runs.UnknownTest as error:
+        raise UnknownTest.at(["body", "test_ids"], str(error)) from error
     done = ComplianceRun(
         id=new_id(),
         workbook_id=subject.id,
         test_suite=body.test_suite,
         status="completed",
-        as_of=results.as_of or given.day,
-        as_of_source=results.as_of_source,
-        warnings=results.warnings,
         summary=results.summary,
         results=results,
         skipped=results.skipped,
+        as_of=results.as_of or ready.as_of.day,
+        as_of_source=results.as_of_source or ready.as_of.source,
+        definition_version=subject.deal.definition_version or None if subject.deal else None,
+        warnings=results.warnings,
         executed_at=executed_at,
         execution_time_ms=round((time.perf_counter() - started) * 1000, 3),
     )
     inputs = store.Inputs(
-        mapping=made.json,
-        thresholds=store.as_json({"workbook": of_workbook, "tenant": of_tenant}),
+        mapping=ready.mapping.json,
+        thresholds=store.as_json({**ready.limits, "request": given}),
+        definition=definition.json if definition else None,
         options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options)}),
         engine_version=core.__version__,
     )
@@ -99,57 +95,18 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     return done
 
 
-def _given(body: RunRequest, subject: store.Subject) -> GivenDay:
-    """The day that the caller or the workbook's record gives, else the one of the upload, which only stands in."""
-    if body.as_of is not None:
-        return GivenDay(body.as_of, "request")
-    if subject.as_of is not None:
-        return GivenDay(subject.as_of, "workbook")
-    return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
-
-
 def _check(body: RunRequest) -> None:
     """Refuse what no workbook could be asked."""
+    if body.test_suite == DEAL_SUITE:
+        return  # its tests are known with its definition
     suite = SUITES.get(body.test_suite)
     if suite is None:
-        raise InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join(SUITES)}")
+        raise InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
     known = {test.test_id for test in suite.tests}
     unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in known]
     if unknown:
         where = ["body", "test_ids"]
         raise UnknownTest(*(Fault(where, f"{test_id!r} is not in the suite {suite.id}") for test_id in unknown[:10]))
-
-
-def _limits(stored: list[store.Limit], *, of_workbook: bool) -> dict[str, engine.Threshold]:
-    return {
-        limit.test_id: engine.Threshold(
-            test_id=limit.test_id,
-            threshold_value=limit.threshold_value,
-            threshold_type=limit.threshold_type,
-            warning_threshold=limit.warning_threshold,
-            enabled=limit.enabled,
-        )
-        for limit in stored
-        if limit.of_workbook == of_workbook
-    }
-
-
-async def _results(
-    ctx: Context, portfolio: Portfolio, body: RunRequest, of_workbook: Limits, of_tenant: Limits
-) -> engine.Results:
-    def work() -> engine.Results:
-        return runs.run_suite(
-            portfolio,
-            body.test_suite,
-            test_ids=body.test_ids,
-            workbook_thresholds=of_workbook,
-            tenant_thresholds=of_tenant,
-            include_cushion=body.options.include_cushion,
-            fail_fast=body.options.fail_fast,
-            parallel=body.options.parallel,
-        )
-
-    return work() if portfolio.row_count <= INLINE_ROWS_MAX else await ctx.compute(work)
 
 
 async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
@@ -208,24 +165,45 @@ def _suite(suite: SuiteRow, *, with_tests: bool) -> Suite:
 
 async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
     """Set a limit that runs can use."""
-    try:
-        runs.check_threshold(body.test_id, body.threshold_value, body.threshold_type, body.warning_threshold)
-    except runs.UnknownTest as error:
-        raise UnknownTest.at(["body", "test_id"], str(error)) from error
-    except runs.InvalidThreshold as error:
-        raise ValidationFailed.at(["body", "warning_threshold"], str(error)) from error
-    threshold = await store.set_threshold(ctx, body, body.threshold_type or TESTS[body.test_id].threshold_type)
+    if body.workbook_id is not None and body.deal_id is not None:
+        raise ValidationFailed.at(["body", "deal_id"], "a threshold is a workbook's or a deal's, not both")
+    definition = None
+    if body.test_id not in TESTS:
+        rules = await store.rules_of(ctx, workbook_id=body.workbook_id, deal_id=body.deal_id)
+        definition = None if rules is None else (await shared.made(ctx, shared.document_of(rules))).definition
+    test_type = _check_threshold(["body"], body, definition)
+    threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)
     ctx.concerns(
         "threshold",
         threshold.id,
         threshold.test_id,
         workbook_id=threshold.workbook_id,
+        deal_id=threshold.deal_id,
         threshold_value=threshold.threshold_value,
         threshold_type=threshold.threshold_type,
         warning_threshold=threshold.warning_threshold,
         enabled=threshold.enabled,
     )
     return threshold
+
+
+def _check_threshold(
+    where: list[str], given: ThresholdCreate | GivenThreshold, definition: Definition | None
+) -> engine.Direction:
+    """Refuse a limit that no run could use; the direction of its test."""
+    try:
+        test = runs.check_threshold(
+            given.test_id,
+            given.threshold_value,
+            given.threshold_type,
+            given.warning_threshold,
+            definition=definition,
+        )
+    except runs.UnknownTest as error:
+        raise UnknownTest.at([*where, "test_id"], str(error)) from error
+    except runs.InvalidThreshold as error:
+        raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
+    return test.threshold_type
 
 
 async def thresholds(ctx: Context, query: ThresholdQuery) -> Listing[Threshold]:

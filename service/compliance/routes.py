@@ -9,6 +9,7 @@ from service.compliance.schema import (
     AlreadyRunning,
     ComplianceRun,
     HistoryQuery,
+    InvalidDefinition,
     InvalidSuite,
     ResultNotFound,
     ResultQuery,
@@ -25,7 +26,7 @@ from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Listing, Page
-from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+from service.workbooks.schema import DealNotFound, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
 
@@ -35,6 +36,7 @@ area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
     errors=(
         InvalidSuite,
         UnknownTest,
+        InvalidDefinition,
         WorkbookNotFound,
         MappingNotFound,
         MappingTooSlow,
@@ -61,9 +63,14 @@ async def list_suites(ctx: Context, query: SuiteQuery) -> Listing[Suite]:
     return actions.suites(query)
 
 
-@area.post("/thresholds", status=201, errors=(UnknownTest, WorkbookNotFound), event="threshold.updated")
+@area.post(
+    "/thresholds",
+    status=201,
+    errors=(UnknownTest, WorkbookNotFound, DealNotFound, InvalidDefinition),
+    event="threshold.updated",
+)
 async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
-    """Set a test's limit for a workbook or for the whole tenant, in place of the one set before."""
+    """Set a test's limit for a workbook, a deal or the whole tenant, in place of the one set before."""
     return await actions.set_threshold(ctx, body)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
@@ -20,7 +20,7 @@ from service.workbooks.schema import AsOf
 TEST_IDS_MAX = 100
 THRESHOLDS_MAX = 1000
 
-SuiteId = Annotated[str, Meta(max_length=200, description="standard or enhanced")]
+SuiteId = Annotated[str, Meta(max_length=200, description="standard, enhanced, or deal: the tests of the definition")]
 TestId = Annotated[str, Meta(max_length=200, description="Identifier of a test, as the suites list them")]
 RunStatus = Literal["pending", "running", "completed", "failed"]
 
@@ -38,6 +38,18 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Never changes an answer."""
 
 
+class GivenThreshold(Struct, frozen=True, kw_only=True):
+    """A limit of one run."""
+
+    test_id: TestId
+    threshold_value: float
+    threshold_type: Direction | None = None
+    """None: the test's own."""
+    warning_threshold: float | None = None
+    """None: at the default's relative distance from the limit."""
+    enabled: bool = True
+
+
 class RunRequest(Struct, frozen=True, kw_only=True):
     """What to run on which workbook."""
 
@@ -45,8 +57,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     test_suite: SuiteId = "standard"
     test_ids: Annotated[list[TestId], Meta(max_length=TEST_IDS_MAX)] | None = None
     """Tests of the suite; all of them when omitted or empty."""
+    thresholds: Annotated[list[GivenThreshold], Meta(max_length=TEST_IDS_MAX)] = []
+    """Before all that were set."""
+    definition: dict[str, Any] | None = None
+    """The rules of a workbook that belongs to no deal; else they are its deal's."""
     as_of: AsOf | None = None
-    """None: the workbook's own, else what the file says, else the day of upload, with a warning."""
     options: RunOptions = RunOptions()
 
 
@@ -57,14 +72,16 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     test_suite: str
     status: RunStatus
-    as_of: date
-    as_of_source: AsOfSource | None
-    """Who said the day; None of a run from before this was kept."""
-    warnings: list[DataWarning]
-    """What makes the figures doubtful."""
     summary: Summary
     results: list[TestResult]
     skipped: list[Skipped]
+    as_of: date
+    as_of_source: AsOfSource | None
+    """Who said that day. Null in runs that were made before it was kept."""
+    definition_version: int | None
+    """Of the deal's definition; null where no version of one was used."""
+    warnings: list[DataWarning]
+    """What was guessed, left out or could not be read."""
     executed_at: datetime
     execution_time_ms: float
 
@@ -143,7 +160,9 @@ class ThresholdCreate(Struct, frozen=True, kw_only=True):
     test_id: TestId
     threshold_value: float
     workbook_id: UUID | None = None
-    """None: for every workbook of the tenant."""
+    """None, and no deal: for every workbook of the tenant."""
+    deal_id: UUID | None = None
+    """In place of a workbook: for each of the deal's."""
     threshold_type: Direction | None = None
     """None: the test's own."""
     warning_threshold: float | None = None
@@ -153,10 +172,11 @@ class ThresholdCreate(Struct, frozen=True, kw_only=True):
 
 
 class Threshold(Struct, frozen=True, kw_only=True):
-    """A limit of a workbook or of the whole tenant."""
+    """A limit of a workbook, of a deal or of the whole tenant."""
 
     id: UUID
     workbook_id: UUID | None
+    deal_id: UUID | None
     test_id: str
     threshold_value: float
     threshold_type: Direction
@@ -170,6 +190,7 @@ class ThresholdQuery(Struct, frozen=True, kw_only=True):
     """Which thresholds."""
 
     workbook_id: UUID | None = None
+    deal_id: UUID | None = None
     test_id: TestId | None = None
     category: Category | None = None
     limit: Annotated[int, Meta(ge=1, le=THRESHOLDS_MAX, description="Most items to return")] = THRESHOLDS_MAX
@@ -189,6 +210,10 @@ class UnknownTest(Problem, status=400):
 
 class AlreadyRunning(Problem, status=409):
     """Test already running"""
+
+
+class InvalidDefinition(Problem, status=422):
+    """Invalid definition"""
 
 
 class ResultNotFound(Problem, status=404):

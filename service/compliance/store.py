@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -28,7 +28,8 @@ from service.workbooks.schema import WorkbookNotFound
 
 _RUN = "id, workbook_id, test_suite, status, as_of, as_of_source, summary, executed_at"
 _THRESHOLD = (
-    "id, workbook_id, test_id, threshold_value, threshold_type, warning_threshold, enabled, created_at, updated_at"
+    "id, workbook_id, deal_id, test_id, threshold_value, threshold_type, warning_threshold, enabled, created_at, "
+    "updated_at"
 )
 
 
@@ -38,12 +39,25 @@ _THRESHOLD = (
 class Limit(Struct, frozen=True, kw_only=True):
     """A stored threshold as a run needs it."""
 
-    of_workbook: bool
+    scope: Literal["workbook", "deal", "tenant"]
     test_id: str
     threshold_value: float
     threshold_type: Direction
     warning_threshold: float | None
     enabled: bool
+
+
+class DealRules(Struct, frozen=True, kw_only=True):
+    """What a deal says of the rules of its workbooks."""
+
+    currency: str
+    home_countries: list[str]
+    closing_date: date | None
+    reinvestment_end: date | None
+    stated_maturity: date | None
+    definition_version: int
+    definition: str | None
+    """JSON; None where none was written yet."""
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -57,9 +71,10 @@ class Subject(Struct, frozen=True, kw_only=True):
     mapping_id: str | None
     """Its own, else its deal's; so is the stream."""
     stream_key: str | None
-    created_at: datetime
     as_of: date | None
-    """The day that its record gives."""
+    """The day of its figures, where a user said it."""
+    created_at: datetime
+    deal: DealRules | None
     is_alone: bool
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
     limits: list[Limit]
@@ -73,29 +88,48 @@ def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
 
 
-async def begin_run(ctx: Context, workbook_id: UUID) -> Subject:
-    """The workbook, held alone until the transaction ends if nobody else holds it. One statement: one round trip.
+async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
+    """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
 
     The lock ends with the transaction, so a process that dies leaves none behind.
+
+    Raises:
+        WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
     return await ctx.one(
         Subject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
-               coalesce(w.stream_key, d.stream_key) AS stream_key, w.created_at, w.as_of,
-               CASE WHEN w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
+               coalesce(w.stream_key, d.stream_key) AS stream_key, w.as_of, w.created_at,
+               CASE WHEN d.id IS NOT NULL THEN json_build_object(
+                   'currency', d.currency, 'home_countries', d.home_countries, 'closing_date', d.closing_date,
+                   'reinvestment_end', d.reinvestment_end, 'stated_maturity', d.stated_maturity,
+                   'definition_version', d.definition_version, 'definition', f.definition::text) END AS deal,
+               CASE WHEN %(alone)s AND w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
                     ELSE false END AS is_alone,
                (SELECT coalesce(json_agg(l), '[]') FROM (
-                    SELECT t.workbook_id IS NOT NULL AS of_workbook, t.test_id, t.threshold_value, t.threshold_type,
-                           t.warning_threshold, t.enabled
+                    SELECT CASE WHEN t.workbook_id IS NOT NULL THEN 'workbook' WHEN t.deal_id IS NOT NULL THEN 'deal'
+                                ELSE 'tenant' END AS scope,
+                           t.test_id, t.threshold_value, t.threshold_type, t.warning_threshold, t.enabled
                     FROM thresholds t
                     WHERE t.tenant_id = w.tenant_id AND (t.workbook_id IS NULL OR t.workbook_id = w.id)
+                      AND (t.deal_id IS NULL OR t.deal_id = w.deal_id)
                     ORDER BY t.test_id) l) AS limits,
                (SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s) AS email
-        FROM workbooks w LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+        FROM workbooks w
+        LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+        LEFT JOIN deal_definitions f
+            ON f.tenant_id = d.tenant_id AND f.deal_id = d.id AND f.version = d.definition_version
         WHERE w.id = %(workbook_id)s AND w.deleted_at IS NULL
+          AND (%(deal_id)s::uuid IS NULL OR w.deal_id = %(deal_id)s)
         """,
-        {"workbook_id": workbook_id, "lock": lock_of(ctx.tenant, workbook_id), "user_id": ctx.caller.user_id},
+        {
+            "workbook_id": workbook_id,
+            "deal_id": deal_id,
+            "alone": alone,
+            "lock": lock_of(ctx.tenant, workbook_id),
+            "user_id": ctx.caller.user_id,
+        },
         missing=WorkbookNotFound,
     )
 
@@ -106,7 +140,9 @@ class Inputs(Struct, frozen=True, kw_only=True):
     mapping: str
     """JSON: the whole mapping, not its name alone, since mappings change."""
     thresholds: str
-    """JSON: what the workbook and the tenant had set."""
+    """JSON: what the request gave, and the workbook, the deal and the tenant had set."""
+    definition: str | None
+    """JSON: the definition as a whole, the deal's own figures included."""
     options: str
     """JSON."""
     engine_version: str
@@ -118,13 +154,13 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         """
         INSERT INTO compliance_runs (
             tenant_id, id, workbook_id, test_suite, status, summary, results, skipped, executed_at, execution_time_ms,
-            figures, workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, as_of_source,
-            warnings, stream_key, created_by)
+            figures, workbook_hash, book_key, mapping, thresholds, definition, definition_version, options,
+            engine_version, as_of, as_of_source, warnings, stream_key, created_by)
         VALUES (
             %(tenant_id)s, %(id)s, %(workbook_id)s, %(test_suite)s, %(status)s, %(summary)s, %(results)s, %(skipped)s,
             %(executed_at)s, %(execution_time_ms)s, %(figures)s, %(workbook_hash)s, %(book_key)s, %(mapping)s,
-            %(thresholds)s, %(options)s, %(engine_version)s, %(as_of)s, %(as_of_source)s, %(warnings)s,
-            %(stream_key)s, %(created_by)s)
+            %(thresholds)s, %(definition)s, %(definition_version)s, %(options)s, %(engine_version)s, %(as_of)s,
+            %(as_of_source)s, %(warnings)s, %(stream_key)s, %(created_by)s)
         """,
         {
             "tenant_id": ctx.tenant,
@@ -132,15 +168,16 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
             "workbook_id": run.workbook_id,
             "test_suite": run.test_suite,
             "status": run.status,
-            "as_of": run.as_of,
-            "as_of_source": run.as_of_source,
-            "warnings": as_json(run.warnings),
             "summary": as_json(run.summary),
             "results": as_json(run.results),
             "skipped": as_json(run.skipped),
             "executed_at": run.executed_at,
             "execution_time_ms": run.execution_time_ms,
             "figures": as_json({one.test_id: _figure(one) for one in run.results}),
+            "as_of": run.as_of,
+            "as_of_source": run.as_of_source,
+            "definition_version": run.definition_version,
+            "warnings": as_json(run.warnings),
             "workbook_hash": subject.content_hash,
             "book_key": subject.book_key,
             "stream_key": subject.stream_key,
@@ -170,7 +207,10 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     return await ctx.one(
         ComplianceRun,
-        f"SELECT {_RUN}, warnings, results, skipped, execution_time_ms FROM compliance_runs WHERE id = %s",
+        f"""
+        SELECT {_RUN}, results, skipped, definition_version, warnings, execution_time_ms
+        FROM compliance_runs WHERE id = %s
+        """,
         [run_id],
         missing=ResultNotFound,
     )
@@ -194,14 +234,18 @@ async def history(ctx: Context, query: HistoryQuery, since: datetime | None, unt
 
 
 async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Direction) -> Threshold:
-    """Set a limit, in place of the one that the same workbook (or the tenant) had for the test."""
+    """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
+
+    Raises:
+        WorkbookNotFound, DealNotFound: what it is for is not there.
+    """
     return await ctx.one(
         Threshold,
         f"""
-        INSERT INTO thresholds (tenant_id, id, workbook_id, test_id, threshold_value, threshold_type, warning_threshold,
-                                enabled)
-        SELECT %(tenant_id)s, %(id)s, %(workbook_id)s::uuid, %(test_id)s, %(threshold_value)s, %(threshold_type)s,
-               %(warning_threshold)s::float8, %(enabled)s
+        INSERT INTO thresholds (tenant_id, id, workbook_id, deal_id, test_id, threshold_value, threshold_type,
+                                warning_threshold, enabled)
+        SELECT %(tenant_id)s, %(id)s, %(workbook_id)s::uuid, %(deal_id)s::uuid, %(test_id)s, %(threshold_value)s,
+               %(threshold_type)s, %(warning_threshold)s::float8, %(enabled)s
         WHERE %(workbook_id)s::uuid IS NULL
               OR EXISTS (SELECT FROM workbooks WHERE id = %(workbook_id)s AND deleted_at IS NULL)
         ON CONFLICT ON CONSTRAINT thresholds_test_key
@@ -213,6 +257,7 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
             "tenant_id": ctx.tenant,
             "id": new_id(),
             "workbook_id": body.workbook_id,
+            "deal_id": body.deal_id,
             "test_id": body.test_id,
             "threshold_value": body.threshold_value,
             "threshold_type": threshold_type,
@@ -223,6 +268,21 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
     )
 
 
+async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
+    """What a deal, or that of a workbook, says of the rules; None where there is none."""
+    return await ctx.one_or_none(
+        DealRules,
+        """
+        SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
+               d.definition_version, f.definition::text AS definition
+        FROM deals d LEFT JOIN deal_definitions f
+            ON f.tenant_id = d.tenant_id AND f.deal_id = d.id AND f.version = d.definition_version
+        WHERE d.id = coalesce(%(deal_id)s::uuid, (SELECT w.deal_id FROM workbooks w WHERE w.id = %(workbook_id)s))
+        """,
+        {"workbook_id": workbook_id, "deal_id": deal_id},
+    )
+
+
 async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
     found = await rows_of(
@@ -230,7 +290,12 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
         Threshold,
         _THRESHOLD,
         "thresholds WHERE true",
-        {"workbook_id": query.workbook_id, "test_id": query.test_id, "test_ids": test_ids},
+        {
+            "workbook_id": query.workbook_id,
+            "deal_id": query.deal_id,
+            "test_id": query.test_id,
+            "test_ids": test_ids,
+        },
         order="created_at, id",
         limit=query.limit,
         offset=query.offset,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from datetime import date
+from functools import partial
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
-from core.definition import DefinitionError, parse
+from core.compliance.suites import DEAL_SUITE, SUITES
+from core.deals.movements import movements
+from core.deals.tie_out import tie_out
 from core.files.kinds import EXTENSIONS
+from core.values import day_of
+from service.compliance import shared as compliance
+from service.compliance.schema import InvalidDefinition, InvalidSuite
 from service.deals import store
 from service.deals.schema import (
     DEFINITION_BYTES_MAX,
@@ -20,27 +25,28 @@ from service.deals.schema import (
     DealHistory,
     DealHistoryQuery,
     DealLimitExceeded,
+    DealMovements,
     DealPatch,
     DealRow,
+    DealTieOut,
     Definition,
     DefinitionPut,
     DefinitionQuery,
     DefinitionVersion,
     FilesForm,
-    InvalidDefinition,
+    MovementsQuery,
     Series,
+    TieOutQuery,
 )
 from service.mappings.shared import check_mapping
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, PageQuery
-from service.platform.http.problem import Fault
+from service.platform.http.problem import ValidationFailed
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import Uploaded
 
 NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
-
-_STEP = re.compile(r"[^.\[\]]+")
 
 
 async def create(ctx: Context, body: DealCreate) -> Deal:
@@ -71,6 +77,9 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
+    if row.definition_version:  # which stays one with what the record says now
+        written = await store.definition(ctx, deal_id, row.definition_version)
+        await ctx.compute(compliance.checked, compliance.with_record(written.definition, {**kept, **given}))
     changed = await store.update(ctx, deal_id, {**kept, **given})
     ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
     return _told(ctx, changed)
@@ -110,8 +119,9 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     if len(document) > DEFINITION_BYTES_MAX:
         message = f"takes {len(document):,} bytes; the limit is {DEFINITION_BYTES_MAX:,}"
         raise InvalidDefinition.at(["body", "definition"], message)
-    await ctx.compute(checked, ["body", "definition"], body.definition)
     deal = await store.lock(ctx, deal_id)
+    record = msgspec.structs.asdict(deal)
+    await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
@@ -119,20 +129,6 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
     ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
     return made
-
-
-def checked(where: list[str], document: dict[str, Any]) -> Any:
-    """The definition that a document says.
-
-    Raises:
-        InvalidDefinition: with every fault and its place.
-    """
-    try:
-        return parse(document)
-    except DefinitionError as error:
-        raise InvalidDefinition(
-            *(Fault([*where, *_STEP.findall(place)], message) for place, message in error.faults)
-        ) from None
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
@@ -151,3 +147,46 @@ async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> DealH
     found = {one.test_id for one in series}
     absent = [Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in found]
     return DealHistory(deal_id=deal_id, series=[*series, *absent], truncated=truncated)
+
+
+# Beside the trustee, and from month to month --------------------------------------------------------------------------
+
+
+async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOut:
+    """The tests that a workbook of the deal publishes, with ours beside them."""
+    await store.get(ctx, deal_id)
+    workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=query.workbook_id)
+    ready = await compliance.prepare(ctx, workbook_id, suite=DEAL_SUITE, deal_id=deal_id)
+    await ctx.commit()  # no connection is held while it runs
+    assert ready.definition is not None, "a deal has one"
+    items = await ctx.compute(tie_out, ready.portfolio, ready.definition.definition)
+    as_of = day_of(ready.portfolio.deal.as_of)
+    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, items=items)
+
+
+async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
+    """Why the tests moved between two workbooks; by the rules and the limits of the later one."""
+    if query.test_suite not in (*SUITES, DEAL_SUITE):
+        raise InvalidSuite.at(["query", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
+    await store.get(ctx, deal_id)
+    sides = [await _side(ctx, deal_id, name, text) for name, text in (("from", query.from_), ("to", query.to))]
+    before, after = [
+        await compliance.prepare(ctx, workbook_id, suite=query.test_suite, deal_id=deal_id) for workbook_id in sides
+    ]
+    await ctx.commit()
+    run = partial(after.results, suite=query.test_suite, details=False)
+    items = await ctx.compute(movements, before.portfolio, after.portfolio, run)
+    return DealMovements(
+        deal_id=deal_id, from_workbook_id=sides[0], to_workbook_id=sides[1], test_suite=query.test_suite, items=items
+    )
+
+
+async def _side(ctx: Context, deal_id: UUID, name: str, text: str) -> UUID:
+    """The workbook that is named by its identifier or its day."""
+    try:
+        if len(text) == len("2026-03-31"):
+            return await store.workbook_of(ctx, deal_id, day=date.fromisoformat(text))
+        return await store.workbook_of(ctx, deal_id, workbook_id=UUID(text))
+    except ValueError:
+        message = "expected a workbook's identifier or a day as YYYY-MM-DD"
+        raise ValidationFailed.at(["query", name], message) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from service.compliance.schema import InvalidDefinition, InvalidSuite
 from service.deals import actions, store
 from service.deals.schema import (
     Deal,
@@ -12,18 +13,22 @@ from service.deals.schema import (
     DealHistoryQuery,
     DealLimitExceeded,
     DealList,
+    DealMovements,
     DealPatch,
+    DealTieOut,
     Definition,
     DefinitionNotFound,
     DefinitionPut,
     DefinitionQuery,
     DefinitionVersion,
     FilesForm,
-    InvalidDefinition,
+    MovementsQuery,
     StreamTaken,
+    TieOutQuery,
 )
-from service.mappings.schema import MappingNotFound
+from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
+from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Page, PageQuery
 from service.workbooks.schema import (
     DealNotFound,
@@ -34,9 +39,22 @@ from service.workbooks.schema import (
     TooManySheets,
     Uploaded,
     WorkbookLimitExceeded,
+    WorkbookNotFound,
+    WorkbookNotReady,
 )
 
 area = Area("/api/v1/deals", tag="deals", scope="compliance")
+
+UNREADABLE = (
+    DealNotFound,
+    WorkbookNotFound,
+    WorkbookNotReady,
+    MappingNotFound,
+    MappingTooSlow,
+    InvalidDefinition,
+    Damaged,
+)
+"""Why a workbook of a deal cannot be run."""
 
 
 @area.get()
@@ -57,7 +75,12 @@ async def get_deal(ctx: Context, deal_id: UUID) -> Deal:
     return await actions.detail(ctx, deal_id)
 
 
-@area.patch("/{deal_id}", errors=(DealNotFound, MappingNotFound, StreamTaken), event="deal.updated", versioned=True)
+@area.patch(
+    "/{deal_id}",
+    errors=(DealNotFound, MappingNotFound, StreamTaken, InvalidDefinition),
+    event="deal.updated",
+    versioned=True,
+)
 async def update_deal(ctx: Context, deal_id: UUID, body: DealPatch) -> Deal:
     """Change what is given of a deal. A stale If-Match is refused."""
     return await actions.update(ctx, deal_id, body)
@@ -112,6 +135,21 @@ async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> De
 async def list_definition_versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
     """The versions of the deal's definition, the newest first."""
     return await actions.versions(ctx, deal_id, query)
+
+
+@area.get("/{deal_id}/tie-out", errors=UNREADABLE)
+async def get_tie_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOut:
+    """The tests that the trustee's file publishes, ours beside them; the newest workbook where none is named.
+
+    What is not matched is listed; a difference is explained where a run with one rule changed comes to the trustee's.
+    """
+    return await actions.tied_out(ctx, deal_id, query)
+
+
+@area.get("/{deal_id}/movements", errors=(*UNREADABLE, InvalidSuite))
+async def get_movements(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
+    """Why each test moved between two of the deal's workbooks: parts that add up to the change, in a fixed order."""
+    return await actions.moved(ctx, deal_id, query)
 
 
 @area.get("/{deal_id}/history", errors=(DealNotFound,))

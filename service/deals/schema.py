@@ -9,6 +9,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.compliance.result import Status
+from core.deals.movements import Movement
+from core.deals.tie_out import TieOut
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey
@@ -204,6 +206,46 @@ class DealHistory(Struct, frozen=True, kw_only=True):
     """There are more runs than a history is made of; the oldest were left out."""
 
 
+# Beside the trustee, and from month to month --------------------------------------------------------------------------
+
+
+class TieOutQuery(Struct, frozen=True, kw_only=True):
+    """Which workbook of the deal."""
+
+    workbook_id: UUID | None = None
+
+
+class DealTieOut(Struct, frozen=True, kw_only=True):
+    """A workbook's published tests with ours beside them."""
+
+    deal_id: UUID
+    workbook_id: UUID
+    as_of: date | None
+    items: list[TieOut]
+    """Every test that the file publishes, in its order."""
+
+
+Side = Annotated[str, Meta(max_length=40, description="A workbook's identifier, or its day as YYYY-MM-DD")]
+
+
+class MovementsQuery(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """Between which workbooks, and which tests."""
+
+    from_: Side
+    to: Side
+    test_suite: Annotated[str, Meta(max_length=200, description="deal, standard or enhanced")] = "deal"
+
+
+class DealMovements(Struct, frozen=True, kw_only=True):
+    """Why a deal's tests moved between two workbooks."""
+
+    deal_id: UUID
+    from_workbook_id: UUID
+    to_workbook_id: UUID
+    test_suite: str
+    items: list[Movement]
+
+
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
@@ -217,7 +259,3 @@ class DealLimitExceeded(Problem, status=403):
 
 class DefinitionNotFound(Problem, status=404):
     """Definition not found"""
-
-
-class InvalidDefinition(Problem, status=422):
-    """Invalid definition"""

@@ -67,6 +67,8 @@ KNOWN: dict[str, list[Any]] = {
     "expires_at": ["2099-01-01T00:00:00Z"],
     "start_date": ["2026-01-01"],
     "end_date": ["2999-12-31"],
+    "from": ["2026-03-31"],
+    "to": ["2026-03-31"],
 }
 """Words that the service knows: each stands beside what the document says of a request's field of that name."""
 
@@ -88,6 +90,7 @@ STRICTER = {
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",
+        "GET /api/v1/deals/{deal_id}/movements",
         "GET /api/v1/activity",
         "GET /api/v1/admin/audit-logs",
         "GET /api/v1/admin/audit-logs/export",

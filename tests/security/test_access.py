@@ -65,6 +65,8 @@ compliance:read         GET     /api/v1/deals/{deal_id}/definition
 compliance:write        PUT     /api/v1/deals/{deal_id}/definition
 compliance:read         GET     /api/v1/deals/{deal_id}/definition/versions
 compliance:read         GET     /api/v1/deals/{deal_id}/history
+compliance:read         GET     /api/v1/deals/{deal_id}/movements
+compliance:read         GET     /api/v1/deals/{deal_id}/tie-out
 workbooks:read          GET     /api/v1/workbooks
 workbooks:write         POST    /api/v1/workbooks/upload
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}

@@ -39,8 +39,8 @@ GOLDEN = {
     "second_industry_concentration": (10.0, 12.0, 2.0, 16.666667, "pass"),
 }
 RUN_FIELDS = {
-    "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "warnings", "summary", "results", "skipped",
-    "executed_at", "execution_time_ms",
+    "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "definition_version", "warnings",
+    "summary", "results", "skipped", "executed_at", "execution_time_ms",
 }  # fmt: skip
 RESULT_FIELDS = {
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",

@@ -11,8 +11,8 @@ import pytest
 
 PATH = "/api/v1/compliance/thresholds"
 FIELDS = {
-    "id", "workbook_id", "test_id", "threshold_value", "threshold_type", "warning_threshold", "enabled", "created_at",
-    "updated_at",
+    "id", "workbook_id", "deal_id", "test_id", "threshold_value", "threshold_type", "warning_threshold", "enabled",
+    "created_at", "updated_at",
 }  # fmt: skip
 
 

@@ -15,12 +15,12 @@ from service.mappings.shared import get_mapping
 from service.platform import config
 from service.platform.context import Unit
 from service.platform.work.process import resources
-from service.portfolios.shared import portfolio_of
+from service.portfolios.shared import GivenDay, portfolio_of
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady
 from tests.conftest import Member, Stack
 
-DAY = date(2026, 3, 31)
+DAY = GivenDay(date(2026, 3, 31), "upload")
 
 
 def holdings(path: Path) -> Path:
@@ -45,7 +45,7 @@ def test_a_workbook_is_mapped_once_for_a_mapping_and_a_day(stack: Stack, owner: 
             assert (portfolio.row_count, portfolio.numbers["par_value"].tolist()) == (2, [40e6, 30e6])
             assert await portfolio_of(unit, book, standard, DAY) is portfolio
             assert await portfolio_of(unit, same, standard, DAY) is portfolio  # the same bytes
-            assert await portfolio_of(unit, book, standard, date(2026, 4, 1)) is not portfolio
+            assert await portfolio_of(unit, book, standard, GivenDay(date(2026, 4, 1), "upload")) is not portfolio
             other = standard._replace(json=f"{standard.json} ")
             assert await portfolio_of(unit, book, other, DAY) is not portfolio
             busy = msgspec.structs.replace(book, status="uploaded")

@@ -1,0 +1,266 @@
+"""The commands on a deal's definition and files, with no server: check, run, tie-out, movements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import App, Parameter
+
+from service.commands.limits import limited
+from service.commands.progress import busy
+from service.commands.reading import read_workbook
+from service.commands.refusal import Refused, escaped, one_line
+
+if TYPE_CHECKING:
+    from core.definition import Definition
+    from core.portfolio.portfolio import Portfolio
+
+EXIT_DIFFERENT: Final = 1
+SECONDS_A_DAY: Final = 86_400
+DEFINITION_BYTES_MAX: Final = 4_000_000
+"""UTF-8 of as many characters as a definition may have."""
+
+SHOWN_LEAST: Final = 0.005
+"""A smaller part shows as nothing in two decimals."""
+
+Json = Annotated[bool, Parameter(negative=())]
+
+deal = App(name="deal", help="A deal's definition checked and run; its figures beside the trustee's, and through time.")
+
+# Heavy imports (NumPy, core) stand inside the commands, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the commands."""
+    app.command(deal)
+
+
+@deal.command
+def check(file: Path, /, *, json: Json = False) -> int:
+    """Check a definition (deal.toml) and tell every fault with its place.
+
+    The exit code is 0 for a definition, 1 for one with faults, and 2 when the file cannot be read.
+
+    Parameters
+    ----------
+    file:
+        The definition, as TOML.
+    json:
+        Print one JSON document: file, name, tests, faults.
+    """
+    from core.definition import DefinitionError, parse_toml
+
+    name, tests, faults = None, 0, []
+    text = _text(file)
+    try:
+        definition = parse_toml(text)
+        name, tests = definition.name, len(definition.tests)
+    except DefinitionError as error:
+        faults = [{"place": place, "message": message} for place, message in error.faults]
+    if json:
+        _print_json({"file": str(file), "name": name, "tests": tests, "faults": faults})
+    else:
+        for fault in faults:
+            print(one_line(f"{fault['place'] or 'the document'}: {fault['message']}"))
+        print(f"{len(faults)} fault{'s' * (len(faults) != 1)}" if faults else f"a definition with {tests} tests")
+    return EXIT_DIFFERENT if faults else 0
+
+
+@deal.command(name="run")
+def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
+    """Run a definition's tests on the files of one month.
+
+    The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read.
+
+    Parameters
+    ----------
+    files:
+        The files, or a folder or .zip of them.
+    deal:
+        The definition, as TOML.
+    json:
+        Print one JSON document instead of the table: files, as_of, warnings, summary, results, skipped.
+    """
+    definition = _definition(deal)
+    portfolio = _portfolio(files)
+    from core.compliance.run import run_suite
+    from core.compliance.suites import DEAL_SUITE
+
+    with limited(files[0]):
+        results = run_suite(portfolio, DEAL_SUITE, definition=definition)
+    if json:
+        _print_json(
+            {
+                "files": [str(file) for file in files],
+                "as_of": results.as_of,
+                "as_of_source": results.as_of_source,
+                "warnings": results.warnings,
+                "summary": results.summary,
+                "results": list(results),
+                "skipped": results.skipped,
+            }
+        )
+        return
+    from service.commands.table import print_results
+
+    _print_warnings(results.warnings)
+    print_results(results, results.skipped, results.summary, title=f"{files[0].name}, as of {results.as_of}")
+
+
+@deal.command(name="tie-out")
+def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
+    """Set the tests that the trustee's files publish beside ours.
+
+    The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
+    read.
+
+    Parameters
+    ----------
+    files:
+        The files, or a folder or .zip of them.
+    deal:
+        The definition, as TOML; the suites' defaults if not given.
+    json:
+        Print one JSON document: files, warnings, items.
+    """
+    definition = None if deal is None else _definition(deal)
+    portfolio = _portfolio(files)
+    from core.deals.tie_out import tie_out as tied
+
+    with limited(files[0]):
+        items = tied(portfolio, definition)
+    if json:
+        _print_json({"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items})
+    else:
+        _print_warnings(portfolio.notes.warnings)
+        _print_table(
+            ("Trustee's test", "Trustee", "Ours", "Difference", "Explained by"),
+            [
+                (
+                    one.trustee_name,
+                    _figure(one.trustee_value),
+                    _figure(one.our_value),
+                    "-" if one.agrees else _figure(one.difference),
+                    ", ".join(one.explained_by) or one.reason or ("" if one.test_id else "not matched"),
+                )
+                for one in items
+            ],
+        )
+    return EXIT_DIFFERENT if any(one.agrees is False for one in items) else 0
+
+
+@deal.command
+def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: Json = False) -> None:
+    """Explain why each test moved between two months, by parts that add up to the change.
+
+    Parameters
+    ----------
+    before:
+        The earlier file, or a folder or .zip of files.
+    after:
+        The later one.
+    deal:
+        The definition, as TOML, whose tests are explained; the enhanced suite if not given.
+    json:
+        Print one JSON document: from, to, items.
+    """
+    definition = None if deal is None else _definition(deal)
+    earlier, later = _portfolio([before]), _portfolio([after])
+    from core.compliance.run import run_suite
+    from core.compliance.suites import DEAL_SUITE
+    from core.deals.movements import movements as moved
+
+    suite = DEAL_SUITE if definition is not None else "enhanced"
+    with limited(after), busy("Running each step"):
+        items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
+    if json:
+        _print_json({"from": str(before), "to": str(after), "items": items})
+        return
+    for side in (earlier, later):
+        _print_warnings(side.notes.warnings)
+    rows = []
+    for one in items:
+        told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
+        parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
+        rows.append((one.test_name, _figure(one.before), _figure(one.after), _figure(one.change), ", ".join(parts)))
+    _print_table(("Test", "From", "To", "Change", "Of which"), rows)
+
+
+# What is read ---------------------------------------------------------------------------------------------------------
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(DEFINITION_BYTES_MAX + 1)
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror or error}") from error
+    if len(content) > DEFINITION_BYTES_MAX:
+        raise Refused(f"{file}: more than {DEFINITION_BYTES_MAX:,} bytes, the limit of a definition")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{file}: not UTF-8") from error
+
+
+def _definition(file: Path) -> Definition:
+    from core.definition import DefinitionError, parse_toml
+
+    try:
+        return parse_toml(_text(file))
+    except DefinitionError as error:
+        raise Refused(f"{file}: no definition: {error}") from error
+
+
+def _portfolio(files: tuple[Path, ...] | list[Path]) -> Portfolio:
+    """The loans of files that make one workbook.
+
+    Raises:
+        Refused: they cannot be read, or hold no loans.
+    """
+    if not files:
+        raise Refused("name at least one file")
+    with busy(f"Reading {files[0].name}"):
+        from core.portfolio.portfolio import Portfolio
+
+        book = read_workbook(*files)
+        changed = max(file.stat().st_mtime for file in files)
+        with limited(files[0]):
+            portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY, as_of_source="modified")
+    if portfolio.row_count == 0:
+        raise Refused(f"{files[0]}: no loans: {portfolio.notes.message or 'none below the header can be used'}")
+    return portfolio
+
+
+# What is printed ------------------------------------------------------------------------------------------------------
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    import msgspec
+
+    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
+
+
+def _print_warnings(warnings: list[Any]) -> None:
+    for warning in warnings:
+        print(one_line(f"warning: {warning.message}"))
+
+
+def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from service.commands.table import console_for
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for at, name in enumerate(head):
+        table.add_column(name, overflow="fold", justify="left" if at in (0, 4) else "right")
+    for row in rows:
+        table.add_row(*map(one_line, row))
+    console_for().print(table)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"

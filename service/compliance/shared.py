@@ -1,0 +1,184 @@
+"""What compliance lends: a workbook ready to be run, its rules and limits; definitions as the engine takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as MappingOf
+from datetime import UTC, date
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from core.compliance import result as engine
+from core.compliance import run as runs
+from core.compliance.suites import DEAL_SUITE
+from core.definition import Definition, DefinitionError, parse, ready_for
+from core.portfolio.mapping import missing_columns
+from core.portfolio.portfolio import Portfolio
+from service.compliance import store
+from service.compliance.schema import AlreadyRunning, InvalidDefinition
+from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
+from service.platform.context import Context, Unit
+from service.platform.data.lru import Lru, bytes_of
+from service.platform.http.problem import Fault, ValidationFailed
+from service.portfolios.shared import GivenDay, portfolio_of
+from service.workbooks.schema import WorkbookNotReady, served
+
+DEFINITIONS_MAX: Final = 64
+"""Definitions that a process keeps made; one takes up to a megabyte, and some milliseconds to make."""
+DEFINITIONS_BYTES_MAX: Final = 32 * 1024 * 1024
+INLINE_ROWS_MAX: Final = 10_000
+"""So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+_CONVENTIONS: Final = ("currency", "home_countries", "closing_date", "reinvestment_end", "stated_maturity")
+
+Limits = MappingOf[str, engine.Threshold]
+
+
+class DefinitionAndJson(NamedTuple):
+    """A definition, and its JSON: what a run keeps as evidence."""
+
+    definition: Definition
+    json: str
+
+
+class Prepared(NamedTuple):
+    """A workbook with all that a run takes."""
+
+    subject: store.Subject
+    mapping: MappingAndJson
+    definition: DefinitionAndJson | None
+    """None: the suites' defaults."""
+    as_of: GivenDay
+    portfolio: Portfolio
+    limits: MappingOf[str, Limits]
+    """By who set them: workbook, deal, tenant."""
+
+    async def run(self, ctx: Context, suite: str, **options: Any) -> engine.Results:
+        """A suite's results; a large portfolio's in a thread."""
+        if self.portfolio.row_count <= INLINE_ROWS_MAX:
+            return self.results(self.portfolio, suite, **options)
+        return await ctx.compute(self.results, self.portfolio, suite, **options)
+
+    def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
+        """A suite's results for a portfolio, by this workbook's rules and limits."""
+        return runs.run_suite(
+            portfolio,
+            suite,
+            definition=self.definition.definition if self.definition else None,
+            workbook_thresholds=self.limits["workbook"],
+            deal_thresholds=self.limits["deal"],
+            tenant_thresholds=self.limits["tenant"],
+            **options,
+        )
+
+
+async def prepare(
+    ctx: Context,
+    workbook_id: UUID,
+    *,
+    suite: str,
+    given: dict[str, Any] | None = None,
+    as_of: date | None = None,
+    deal_id: UUID | None = None,
+    alone: bool = False,
+) -> Prepared:
+    """A workbook that may be run, its portfolio and its rules.
+
+    Args:
+        given: the document of a definition, for a workbook that belongs to no deal.
+        deal_id: the deal that it must be of.
+        alone: nobody else may run it until the transaction ends.
+
+    Raises:
+        WorkbookNotFound, WorkbookNotReady, MappingNotFound, MappingTooSlow, Damaged: it cannot be read.
+        AlreadyRunning: somebody else runs it.
+        InvalidDefinition: its definition is none.
+        ValidationFailed: it has a deal's definition already, or lacks a column that its mapping requires.
+    """
+    subject = await store.subject(ctx, workbook_id, deal_id=deal_id, alone=alone)
+    if served(subject.status, subject.book_key) is None:
+        raise WorkbookNotReady
+    if alone and not subject.is_alone:
+        raise AlreadyRunning
+    if given is not None and subject.deal is not None:
+        message = "the workbook belongs to a deal, and is run by the deal's definition"
+        raise ValidationFailed.at(["body", "definition"], message)
+    mapping = await get_mapping(ctx, subject.mapping_id or DEFAULT_MAPPING)
+    day = _day_of(subject, as_of)
+    portfolio = await portfolio_of(ctx, subject, mapping, day)
+    if missing := missing_columns(portfolio, mapping.mapping):
+        what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
+        raise ValidationFailed.at(["body", "workbook_id"], what)
+    document = given if subject.deal is None else document_of(subject.deal)
+    if document is None and suite == DEAL_SUITE:
+        document = {"base": ready_for(portfolio.deal.currency), "standard": True}
+    definition = None if document is None else await made(ctx, document)
+    scopes = ("workbook", "deal", "tenant")
+    limits = {scope: {one.test_id: _limit(one) for one in subject.limits if one.scope == scope} for scope in scopes}
+    return Prepared(subject, mapping, definition, day, portfolio, limits)
+
+
+def _day_of(subject: store.Subject, asked: date | None) -> GivenDay:
+    if asked is not None:
+        return GivenDay(asked, "request")
+    if subject.as_of is not None:
+        return GivenDay(subject.as_of, "workbook")
+    return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
+
+
+def _limit(stored: store.Limit) -> engine.Threshold:
+    return engine.Threshold(
+        test_id=stored.test_id,
+        threshold_value=stored.threshold_value,
+        threshold_type=stored.threshold_type,
+        warning_threshold=stored.warning_threshold,
+        enabled=stored.enabled,
+    )
+
+
+# Definitions ----------------------------------------------------------------------------------------------------------
+
+
+def document_of(deal: store.DealRules) -> dict[str, Any]:
+    """A deal's definition; without one, the market's for its currency. What it leaves open the deal's record says."""
+    written = deal.definition
+    document = msgspec.json.decode(written) if written else {"base": ready_for(deal.currency), "standard": True}
+    return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
+
+
+def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:
+    """A definition's document, its conventions completed by what a deal's record says."""
+    conventions = document.get("conventions", {})
+    if not isinstance(conventions, dict):  # which is a fault, and told as one
+        return document
+    own = {name: msgspec.to_builtins(record[name]) for name in _CONVENTIONS if record[name]}
+    return {**document, "conventions": own | conventions}
+
+
+async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
+    """The definition that a document says.
+
+    Raises:
+        InvalidDefinition: it is none, with every fault and its place.
+    """
+    text = msgspec.json.encode(document, order="sorted").decode()
+    cache: Lru[str, DefinitionAndJson] = unit.resources.memory.cache(
+        "definitions", most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX
+    )
+    found = cache.get(text)
+    if found is None:
+        found = DefinitionAndJson(await unit.compute(checked, document), text)
+        cache.keep(text, found, bytes_of(found))
+    return found
+
+
+def checked(document: dict[str, Any]) -> Definition:
+    """The definition that a document says; `InvalidDefinition` as `made`."""
+    try:
+        return parse(document)
+    except DefinitionError as error:
+        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in error.faults)
+        raise InvalidDefinition(*(Fault(place, message) for place, message in places)) from None

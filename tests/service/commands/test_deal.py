@@ -1,0 +1,81 @@
+"""`cushion deal`: a definition checked, run on files, set beside the trustee's figures, followed between months."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.commands.cli import run
+from tests.service.deals.conftest import LOANS, NOTES
+
+TOML = """
+name = "Deal"
+[[tests]]
+id = "ccc"
+name = "CCC"
+measure = "ccc"
+agency = "a"
+max = 7.5
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, bytes], Path]:
+    def made(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return made
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, Any, str]:
+    """The exit code, the JSON that was printed, and what went to stderr."""
+    code = run(["deal", *map(str, arguments), "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out) if out else None, err
+
+
+def test_a_definition_is_checked(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told, _ = said(capsys, "check", write("deal.toml", TOML.encode()))
+    assert (code, told["name"], told["tests"], told["faults"]) == (0, "Deal", 1, [])
+    wrong = write("wrong.toml", TOML.replace("7.5", '"x"').encode() + b"colour = 1\n")
+    code, told, _ = said(capsys, "check", wrong)
+    assert (code, {fault["place"] for fault in told["faults"]}) == (1, {"tests[0].max", "tests[0].colour"})
+    assert run(["deal", "check", str(wrong)]) == 1
+    assert "tests[0].max: " in capsys.readouterr().out
+    for path in (wrong.with_name("missing.toml"), write("latin.toml", b"\xff")):
+        assert said(capsys, "check", path)[0] == 2
+
+
+def test_files_are_run_by_a_definition(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    loans, notes, deal = write("loans.csv", LOANS), write("notes.csv", NOTES), write("deal.toml", TOML.encode())
+    code, told, _ = said(capsys, "run", loans, notes, "--deal", deal)
+    assert (code, [(one["test_id"], one["status"]) for one in told["results"]]) == (0, [("ccc", "fail")])
+    assert (told["as_of_source"], told["warnings"][0]["code"]) == ("modified", "as_of_stands_in")
+    assert run(["deal", "run", str(loans), "--deal", str(deal)]) == 0
+    assert "1 failed" in capsys.readouterr().out
+    assert said(capsys, "run", notes, "--deal", deal)[0] == 2
+    assert said(capsys, "run", loans, "--deal", notes)[0] == 2
+    assert said(capsys, "run", "--deal", deal)[0] == 2
+
+
+def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,121.6,120,Pass\n")
+    loans, notes = write("loans.csv", LOANS), write("notes.csv", NOTES)
+    code, told, _ = said(capsys, "tie-out", loans, notes, published)
+    assert (code, [one["trustee_value"] for one in told["items"]]) == (1, [121.6])
+    assert run(["deal", "tie-out", str(loans), str(notes)]) == 0, "nothing is published"
+
+
+def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = write("before.csv", LOANS), write("after.csv", LOANS.replace(b"2000000,Caa1", b"2000000,B3"))
+    code, told, _ = said(capsys, "movements", before, after, "--deal", write("deal.toml", TOML.encode()))
+    [moved] = told["items"]
+    parts = {part["part"]: part["change"] for part in moved["parts"]}
+    assert (code, moved["after"], parts["ratings"]) == (0, 0.0, moved["change"])
+    assert run(["deal", "movements", str(before), str(after)]) == 0
