@@ -3,10 +3,10 @@
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
 from core.generate.edits import Answer
 from core.generate.faults import FAULTS
-from core.generate.manners import MANNERS
 from core.generate.reports import REPORTS, GeneratedReport, generate_report
 from core.generate.sheets import MANAGERS_FILE, MESSY
 from core.generate.tapes import EDITS_MAX, GeneratedTape, generate_tape
+from core.generate.trustees import TRUSTEE_TAPES
 
 __all__ = [
     "EDITS_MAX",
@@ -14,10 +14,10 @@ __all__ = [
     "LOANS_MAX",
     "LOANS_MIN",
     "MANAGERS_FILE",
-    "MANNERS",
     "MESSY",
     "REPORTS",
     "SEED_MAX",
+    "TRUSTEE_TAPES",
     "Answer",
     "GenerateError",
     "GeneratedDeal",

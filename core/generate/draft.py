@@ -60,7 +60,7 @@ class Draft:
     lines: NDArray[np.int64]
     """Rows of the tape on which each loan stands: 0 where it is left out, 3 where it is split into lots."""
     shown: NDArray[np.bool_]
-    """Loans whose identifiers stay as they are, whatever the trustee's manner."""
+    """Loans whose identifiers stay as they are, whatever the trustee's style."""
 
     @classmethod
     def of(cls, deal: GeneratedDeal, seed: int) -> Draft:

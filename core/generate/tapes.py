@@ -24,8 +24,8 @@ from core.generate.deal import (
 from core.generate.draft import Columns, Draft, Rows
 from core.generate.draws import Chance
 from core.generate.edits import EDITS, Answer, Edit, differences, eligible
-from core.generate.manners import MANNERS, Sheet
 from core.generate.sheets import Texts
+from core.generate.trustees import TRUSTEE_TAPES, Sheet
 
 EDITS_MAX: Final = 1_000
 """Edits of each kind on one tape."""
@@ -71,12 +71,12 @@ class GeneratedTape:
         return self.deal.portfolio_columns()
 
     def sheet(self) -> Sheet:
-        """The tape's sheet in the trustee's manner.
+        """The tape's sheet in the trustee's style.
 
         Raises:
             GenerateError: it has more rows than a sheet.
         """
-        sheet = MANNERS[self.trustee].sheet(self.columns, Chance(self.seed, self.deal.loans))
+        sheet = TRUSTEE_TAPES[self.trustee].sheet(self.columns, Chance(self.seed, self.deal.loans))
         if sheet.row_count > SHEET_ROWS_MAX:
             raise GenerateError(
                 f"a tape of {self.trustee} with {self.rows:,} loans takes {sheet.row_count:,} rows; a sheet has "
@@ -85,7 +85,7 @@ class GeneratedTape:
         return sheet
 
     def write(self, path: Path | str, progress: Callable[[int], None] | None = None) -> None:
-        """Write the tape as an .xlsx workbook in the trustee's manner, in constant memory.
+        """Write the tape as an .xlsx workbook in the trustee's style, in constant memory.
 
         Args:
             progress: called now and then with the number of rows that were handed out since the last call.
@@ -117,14 +117,14 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     maturities that tell its loans without identifiers apart.
 
     Args:
-        trustee: of MANNERS.
+        trustee: of TRUSTEE_TAPES.
         seed: 0 to SEED_MAX; which loans are edited, and their order on the tape.
         edits: 0 to EDITS_MAX; None is one for every 500 loans.
 
     Raises:
         GenerateError: an unknown trustee, a number outside its range, or more edits than the book has loans for.
     """
-    check_words("trustee", (trustee,), MANNERS)
+    check_words("trustee", (trustee,), TRUSTEE_TAPES)
     check_number("seed", seed, 0, SEED_MAX)
     count = min(EDITS_MAX, max(1, deal.loans // _LOANS_AN_EDIT)) if edits is None else edits
     check_number("edits", count, 0, EDITS_MAX)
@@ -135,7 +135,7 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
         edit.change(draft, rows)
     known = len(draft.lines)
     unknown = draft.append_unknown(draft.chance.stream("templates").integers(known, size=count))
-    MANNERS[trustee].show_identifiers(draft)
+    TRUSTEE_TAPES[trustee].show_identifiers(draft)
     answers = [*_answers(draft, deal.portfolio_columns(), chosen)]
     answers += [Answer(name, "missing_loan", "critical", UNKNOWN) for name in draft.primary(unknown, None)]
     return GeneratedTape(deal, trustee, seed, draft.columns(), answers)

@@ -17,15 +17,15 @@ import stdnum.isin
 from core.files.read import read
 from core.generate import (
     EDITS_MAX,
-    MANNERS,
     MESSY,
+    TRUSTEE_TAPES,
     GeneratedTape,
     GenerateError,
     generate,
     generate_tape,
 )
 from core.generate.edits import EDITS
-from core.generate.manners import PAGE_LINES
+from core.generate.trustees import PAGE_LINES
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.trustees import TRUSTEES
 
@@ -159,7 +159,7 @@ def promised(tape: GeneratedTape) -> Counter[Found]:
 # ---- answers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 @pytest.mark.parametrize(("loans", "seed", "edits"), [(200, 1, None), (200, 2, 3), (250, 3, 0), (1_500, 4, 20)])
 def test_tape_and_book_differ_in_what_the_answers_say(trustee: str, loans: int, seed: int, edits: int | None) -> None:
     tape = generate_tape(generate(loans, seed), trustee, seed, edits)
@@ -167,7 +167,7 @@ def test_tape_and_book_differ_in_what_the_answers_say(trustee: str, loans: int, 
     assert bool(promised(tape)) == (edits != 0)
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_every_kind_of_edit_is_made_as_often_as_asked(trustee: str) -> None:
     tape = generate_tape(generate(300, 7), trustee, edits=3)
     count = Counter(answer.edit for answer in tape.answers)
@@ -191,7 +191,7 @@ def test_an_edit_has_a_loan_of_its_own() -> None:
 
 def test_the_trustee_plays_no_part_in_which_loans_are_edited() -> None:
     deal = generate(200, 9)
-    tapes = [generate_tape(deal, trustee, 9) for trustee in MANNERS]
+    tapes = [generate_tape(deal, trustee, 9) for trustee in TRUSTEE_TAPES]
     first, *others = ([(answer.edit, answer.severity) for answer in tape.answers if answer.severity != "none"
                        and answer.edit != "cusips_swapped"] for tape in tapes)  # fmt: skip
     assert all(other == first for other in others)
@@ -273,7 +273,7 @@ def test_what_cannot_be_made_is_refused_with_what_can(trustee: str, options: dic
         generate_tape(generate(200), trustee, **options)
 
 
-# ---- manners -------------------------------------------------------------------------------------------------------
+# ---- trustees ------------------------------------------------------------------------------------------------------
 
 
 def written(folder: Path, trustee: str, loans: int = 200, seed: int = 7) -> tuple[GeneratedTape, Path]:
@@ -288,7 +288,7 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
     return list(page.iter_rows(values_only=True))
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 @pytest.mark.parametrize("preferring", [True, False], ids=["own columns first", "as any tape"])
 def test_a_written_tape_says_what_its_columns_say(tmp_path: Path, trustee: str, preferring: bool) -> None:
     tape, path = written(tmp_path, trustee)
@@ -371,12 +371,12 @@ def test_trustee_c_prints_long_names_and_few_cusips(tmp_path: Path) -> None:
     assert all(row[column["Maturity Date"]][2::3][:2] == "//" for row in rows)
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_a_tape_is_the_same_in_chunks(trustee: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = generate_tape(generate(200, 2), trustee, 2).sheet()
     whole = list(sheet.rows())
     assert len(whole) == sheet.row_count
-    monkeypatch.setattr("core.generate.manners._CHUNK", 7)
+    monkeypatch.setattr("core.generate.trustees._CHUNK", 7)
     assert list(sheet.rows()) == whole
 
 
@@ -389,7 +389,7 @@ def test_a_tape_that_no_sheet_holds_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 def test_slices_end_where_the_sheet_does(monkeypatch: pytest.MonkeyPatch) -> None:
     tape = generate_tape(generate(200, 1), "trustee_b", 1)
-    monkeypatch.setattr("core.generate.manners.SHEET_ROWS_MAX", 210)
+    monkeypatch.setattr("core.generate.trustees.SHEET_ROWS_MAX", 210)
     assert tape.rows < tape.sheet().row_count <= 210
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.files.read import read
 from core.files.write import write_workbook_rows
-from core.generate import MANNERS
+from core.generate import TRUSTEE_TAPES
 from core.portfolio.fields import PROFILES
 from core.portfolio.layout.header import matcher
 from core.portfolio.portfolio import Portfolio
@@ -27,7 +27,7 @@ def portfolio(folder: Path, trustee: str, columns: dict[str, Any]) -> Portfolio:
 
 
 def test_there_is_a_mapping_for_every_trustee_that_writes_tapes() -> None:
-    assert set(TRUSTEES) == set(MANNERS) == {"trustee_a", "trustee_b", "trustee_c"}
+    assert set(TRUSTEES) == set(TRUSTEE_TAPES) == {"trustee_a", "trustee_b", "trustee_c"}
     assert all(mapping.id == trustee for trustee, mapping in TRUSTEES.items())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.files.read import read
-from core.generate import MANNERS, MESSY, GeneratedDeal, GeneratedTape, generate, generate_tape
+from core.generate import MESSY, TRUSTEE_TAPES, GeneratedDeal, GeneratedTape, generate, generate_tape
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.trustees import TRUSTEES
 from core.reconciliation import Reconciliation, reconcile
@@ -44,14 +44,14 @@ def written(deal: GeneratedDeal | GeneratedTape, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_small_tapes_of_many_seeds(trustee: str, seed: int) -> None:
     tape = generate_tape(generate(200, seed), trustee, seed, edits=1 + seed % 4)
     assert_found(reconcile(*from_columns(tape)), tape)
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 @pytest.mark.parametrize(
     ("seed", "messy", "preferring"),
     [(11, (), True), (12, MESSY, True), (13, (), False)],
@@ -70,7 +70,7 @@ def test_small_tapes_through_workbooks(
     assert [warning for warning in result.warnings if "matched by the name" not in warning] == []
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_ten_thousand_loans(trustee: str) -> None:
     tape = generate_tape(generate(10_000, 21), trustee, 21, edits=150)
     result = reconcile(*from_columns(tape))
@@ -88,13 +88,13 @@ def test_more_loans_than_two_bytes_count() -> None:
 
 
 def test_an_unedited_tape_gives_no_issue() -> None:
-    for trustee in MANNERS:
+    for trustee in TRUSTEE_TAPES:
         tape = generate_tape(generate(300, 5), trustee, 5, edits=0)
         result = reconcile(*from_columns(tape))
         assert (len(result.issues), result.summary.matched) == (0, 300)
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_a_written_tape_against_itself_gives_no_issue(tmp_path: Path, trustee: str) -> None:
     tape = generate_tape(generate(200, 6), trustee, 6, edits=3)
     book = read(written(tape, tmp_path / "tape.xlsx"))
@@ -104,7 +104,7 @@ def test_a_written_tape_against_itself_gives_no_issue(tmp_path: Path, trustee: s
         assert result.summary.matched == own.row_count
 
 
-@pytest.mark.parametrize("trustee", MANNERS)
+@pytest.mark.parametrize("trustee", TRUSTEE_TAPES)
 def test_the_order_of_the_rows_changes_nothing(trustee: str) -> None:
     tape = generate_tape(generate(400, 8), trustee, 8, edits=5)
     theirs, ours = tape.portfolio_columns(), tape.book_columns()

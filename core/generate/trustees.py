@@ -105,8 +105,8 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """The manner of one trustee."""
+class TapeStyle:
+    """How one trustee writes a tape."""
 
     show_identifiers: Callable[[Draft], None]
     """Take away from the draft the identifiers that this trustee does not print."""
@@ -405,9 +405,9 @@ def _portal(columns: Columns, chance: Chance) -> Sheet:
     return Sheet("Client Holdings", columns, _PORTAL, Lines(np.arange(len(par)), par, 0), [], [], chance)
 
 
-MANNERS: Final = {
-    "trustee_a": Manner(_one_identifier, _report),
-    "trustee_b": Manner(_all_identifiers, _flat),
-    "trustee_c": Manner(_few_cusips, _portal),
+TRUSTEE_TAPES: Final = {
+    "trustee_a": TapeStyle(_one_identifier, _report),
+    "trustee_b": TapeStyle(_all_identifiers, _flat),
+    "trustee_c": TapeStyle(_few_cusips, _portal),
 }
-"""The manners by the trustee's name."""
+"""The styles by the trustee's name."""
