@@ -95,6 +95,7 @@ async def delete_deal(ctx: Context, deal_id: UUID) -> None:
 @area.post(
     "/{deal_id}/files",
     status=201,
+    access="workbooks:write",
     errors=(
         DealNotFound,
         InvalidFile,
