@@ -15,7 +15,7 @@ from service.platform.context import Context
 from service.platform.http import problem as problems
 from service.platform.http.api import Route, parse_parameter
 from service.platform.http.intake import Receive, Scope
-from service.platform.http.multipart import read_form, text_fields, to_struct
+from service.platform.http.multipart import read_form, to_struct
 from service.platform.http.problem import Fault, Problem
 
 QUERY_FIELDS = 64
@@ -40,7 +40,7 @@ class Binding:
         self._query_lists = _list_fields(route.query)
         self._query_names = _names(route.query)
         self._form_kinds = {field.encode_name: field.type for field in msgspec.structs.fields(route.form or Struct)}
-        self._query_texts = text_fields(route.query)
+        self._query_texts = _text_fields(route.query)
 
     async def arguments(
         self, ctx: Context, scope: Scope, receive: Receive
@@ -170,3 +170,18 @@ def _list_fields(kind: type | None) -> frozenset[str]:
     if kind is None or not issubclass(kind, Struct):
         return frozenset()
     return frozenset(field.encode_name for field in msgspec.structs.fields(kind) if "list[" in str(field.type))
+
+
+def _text_fields(kind: type | None) -> frozenset[str]:
+    """The fields that take any text."""
+    if kind is None:
+        return frozenset()
+    found = set()
+    for field in msgspec.structs.fields(kind):
+        shape = msgspec.inspect.type_info(field.type)
+        for part in getattr(shape, "types", (shape,)):
+            while isinstance(part, msgspec.inspect.Metadata):
+                part = part.type
+            if isinstance(part, msgspec.inspect.StrType):
+                found.add(field.encode_name)
+    return frozenset(found)

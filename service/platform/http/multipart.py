@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -95,7 +94,7 @@ async def read_form(
 
 
 def to_struct(fields: dict[str, Any], kind: type) -> Any:
-    """The fields as the form's struct; an empty one that is no text and has a default counts as not given.
+    """The fields as the form's struct; an empty one that has a default counts as not given.
 
     Raises:
         msgspec.ValidationError: a field is missing or does not fit.
@@ -104,7 +103,7 @@ def to_struct(fields: dict[str, Any], kind: type) -> Any:
     for field in msgspec.structs.fields(kind):
         name = field.encode_name
         value = fields.get(name)
-        if value is None or (value == "" and not field.required and name not in text_fields(kind)):
+        if value is None or (value == "" and not field.required):
             continue
         given = value if isinstance(value, list) else [value]
         if field.type in (Upload, Uploads):
@@ -114,19 +113,3 @@ def to_struct(fields: dict[str, Any], kind: type) -> Any:
             raise msgspec.ValidationError(f"Expected text, got a file - at `$.{name}`")
         plain[name] = value
     return msgspec.convert(plain, kind, strict=False)
-
-
-@cache
-def text_fields(kind: type | None) -> frozenset[str]:
-    """The fields that take any text."""
-    if kind is None:
-        return frozenset()
-    found = set()
-    for field in msgspec.structs.fields(kind):
-        shape = msgspec.inspect.type_info(field.type)
-        for part in getattr(shape, "types", (shape,)):
-            while isinstance(part, msgspec.inspect.Metadata):
-                part = part.type
-            if isinstance(part, msgspec.inspect.StrType):
-                found.add(field.encode_name)
-    return frozenset(found)
