@@ -20,6 +20,7 @@ from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
+from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
@@ -130,6 +131,7 @@ def run_suite(
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
+        checkpoint()
         try:
             if stopped:
                 raise Unmeasurable(STOPPED)

@@ -14,6 +14,7 @@ from core.definition.terms import LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
 from core.formula.ranges import Environment
+from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.fields import Lien
 from core.portfolio.ratings import DEFAULTED
 from core.values import SERIAL_OF_1970
@@ -233,6 +234,7 @@ class Fields:
     def _of_values(self, atom: Atom) -> tuple[Bools, Bools]:
         """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
         assert atom.category is not None
+        checkpoint()
         found = self.category(atom.category)
         assert found is not None
         listed = np.empty(len(found[1]) + 1, object)
@@ -260,6 +262,7 @@ def _run(atom: Atom, columns: dict[str, NDArray[Any]], count: int) -> tuple[Bool
     true = np.empty(count, np.bool_)
     unknown: Bools | None = None
     for start in range(0, count, PIECE_ROWS):
+        checkpoint()
         piece = slice(start, start + PIECE_ROWS)
         part = {letters: column[piece] for letters, column in columns.items()}
         true[piece], faulty = _truths(map_columns(atom.plan, part, atom.program))

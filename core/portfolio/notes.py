@@ -41,7 +41,6 @@ WARNING_CODES: Final = {
     "unreadable_cells": "cells that are no value of their field count as blank",
     "conflicting_lots": "lots of one position say different things",
     "destroyed_identifiers": "identifiers that a spreadsheet made numbers of",
-    "rule_failures": "rows break a rule of the mapping",
     "interest_estimated": "interest coverage rests on an estimate of interest",
     "fees_estimated": "interest coverage rests on an estimate of senior fees",
     "no_base_rate": "interest is the spread alone",

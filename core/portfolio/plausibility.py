@@ -129,9 +129,6 @@ def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
             yield DataWarning(code, f"{count:,} {words}", count)
     for target, count in sorted(notes.unreadable_cells.items()):
         yield DataWarning("unreadable_cells", f"{count:,} cells of {target} cannot be read, and count as blank", count)
-    for target, rules in sorted(notes.rule_failures.items()):
-        for rule, count in sorted(rules.items()):
-            yield DataWarning("rule_failures", f"{count:,} rows break the mapping's rule {rule} of {target}", count)
 
 
 def _of(count: int, portfolio: Portfolio) -> str:

@@ -208,6 +208,10 @@ class UnknownTest(Problem, status=400):
     """Unknown test"""
 
 
+class RunTooSlow(Problem, status=422):
+    """Run takes too long"""
+
+
 class AlreadyRunning(Problem, status=409):
     """Test already running"""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -14,10 +16,11 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, DefinitionError, parse, ready_for
+from core.portfolio.cells import checkpoint
 from core.portfolio.mapping import missing_columns
 from core.portfolio.portfolio import Portfolio
 from service.compliance import store
-from service.compliance.schema import AlreadyRunning, InvalidDefinition
+from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
@@ -25,11 +28,18 @@ from service.platform.http.problem import Fault, ValidationFailed
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.workbooks.schema import WorkbookNotReady, served
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DEFINITION_BYTES_MAX: Final = 256 * 1024
+"""JSON of a definition: ten times that of a deal with every test of its indenture."""
+
 DEFINITIONS_MAX: Final = 64
 """Definitions that a process keeps made; one takes up to a megabyte, and some milliseconds to make."""
 DEFINITIONS_BYTES_MAX: Final = 32 * 1024 * 1024
 INLINE_ROWS_MAX: Final = 10_000
-"""So many loans take under 1 ms with every test and its details; more go to a thread, the event loop stays free."""
+"""So many loans take some milliseconds with every test of the suites; more go to a thread, as rules that somebody wrote
+do: a formula over texts can take seconds."""
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _CONVENTIONS: Final = ("currency", "home_countries", "closing_date", "reinvestment_end", "stated_maturity")
@@ -57,10 +67,16 @@ class Prepared(NamedTuple):
     """By who set them: workbook, deal, tenant."""
 
     async def run(self, ctx: Context, suite: str, **options: Any) -> engine.Results:
-        """A suite's results; a large portfolio's in a thread."""
-        if self.portfolio.row_count <= INLINE_ROWS_MAX:
+        """A suite's results; of a large portfolio or by somebody's own rules in a thread.
+
+        Raises:
+            RunTooSlow: it did not come to its end.
+        """
+        is_own = self.definition is not None and not self.definition.definition.standard
+        if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
             return self.results(self.portfolio, suite, **options)
-        return await ctx.compute(self.results, self.portfolio, suite, **options)
+        work = timed(self.results, ctx.settings.compliance_seconds)
+        return await ctx.compute(work, self.portfolio, suite, **options)
 
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
         """A suite's results for a portfolio, by this workbook's rules and limits."""
@@ -73,6 +89,26 @@ class Prepared(NamedTuple):
             tenant_thresholds=self.limits["tenant"],
             **options,
         )
+
+
+def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
+    """The same work, which may take so much time in its thread.
+
+    Raises:
+        RunTooSlow: it did not come to its end: a few formulas over texts can make much work of many loans.
+    """
+
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        end = time.monotonic() + seconds
+
+        def check(_grown_bytes: int) -> None:
+            if time.monotonic() > end:
+                raise RunTooSlow.at([], f"the limit is {seconds:g} seconds")
+
+        with checkpoint.checking(check):
+            return work(*args, **kwargs)
+
+    return limited
 
 
 async def prepare(
@@ -98,6 +134,8 @@ async def prepare(
         InvalidDefinition: its definition is none.
         ValidationFailed: it has a deal's definition already, or lacks a column that its mapping requires.
     """
+    if given is not None:
+        check_size(given)
     subject = await store.subject(ctx, workbook_id, deal_id=deal_id, alone=alone)
     if served(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
@@ -173,6 +211,19 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
         found = DefinitionAndJson(await unit.compute(checked, document), text)
         cache.keep(text, found, bytes_of(found))
     return found
+
+
+def check_size(document: dict[str, Any]) -> bytes:
+    """The JSON of a definition's document, unless it is too long.
+
+    Raises:
+        InvalidDefinition: it is.
+    """
+    text = msgspec.json.encode(document)
+    if len(text) > DEFINITION_BYTES_MAX:
+        message = f"takes {len(text):,} bytes; the limit is {DEFINITION_BYTES_MAX:,}"
+        raise InvalidDefinition.at(["body", "definition"], message)
+    return text
 
 
 def checked(document: dict[str, Any]) -> Definition:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from functools import partial
+from typing import Final, ParamSpec, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -15,10 +17,9 @@ from core.deals.tie_out import tie_out
 from core.files.kinds import EXTENSIONS
 from core.values import day_of
 from service.compliance import shared as compliance
-from service.compliance.schema import InvalidDefinition, InvalidSuite
+from service.compliance.schema import InvalidSuite
 from service.deals import store
 from service.deals.schema import (
-    DEFINITION_BYTES_MAX,
     VERSIONS_MAX,
     Deal,
     DealCreate,
@@ -45,6 +46,9 @@ from service.platform.http.api import Page, PageQuery
 from service.platform.http.problem import ValidationFailed
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import Uploaded
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
 
@@ -115,10 +119,7 @@ async def definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) -> Def
 
 async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
     """Make the definition's next version; runs that were made keep the version that they used."""
-    document = msgspec.json.encode(body.definition)
-    if len(document) > DEFINITION_BYTES_MAX:
-        message = f"takes {len(document):,} bytes; the limit is {DEFINITION_BYTES_MAX:,}"
-        raise InvalidDefinition.at(["body", "definition"], message)
+    document = compliance.check_size(body.definition)
     deal = await store.lock(ctx, deal_id)
     record = msgspec.structs.asdict(deal)
     await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
@@ -159,7 +160,7 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     ready = await compliance.prepare(ctx, workbook_id, suite=DEAL_SUITE, deal_id=deal_id)
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
-    items = await ctx.compute(tie_out, ready.portfolio, ready.definition.definition)
+    items = await ctx.compute(_timed(ctx, tie_out), ready.portfolio, ready.definition.definition)
     as_of = day_of(ready.portfolio.deal.as_of)
     return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, items=items)
 
@@ -175,10 +176,18 @@ async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovem
     ]
     await ctx.commit()
     run = partial(after.results, suite=query.test_suite, details=False)
-    items = await ctx.compute(movements, before.portfolio, after.portfolio, run)
+    items = await ctx.compute(_timed(ctx, movements), before.portfolio, after.portfolio, run)
     return DealMovements(
         deal_id=deal_id, from_workbook_id=sides[0], to_workbook_id=sides[1], test_suite=query.test_suite, items=items
     )
+
+
+RUNS_TIME: Final = 3
+"""How many times as long as one run the many runs of a tie-out or of movements may take."""
+
+
+def _timed(ctx: Context, work: Callable[P, T]) -> Callable[P, T]:
+    return compliance.timed(work, RUNS_TIME * ctx.settings.compliance_seconds)
 
 
 async def _side(ctx: Context, deal_id: UUID, name: str, text: str) -> UUID:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.compliance.schema import InvalidDefinition, InvalidSuite
+from service.compliance.schema import InvalidDefinition, InvalidSuite, RunTooSlow
 from service.deals import actions, store
 from service.deals.schema import (
     Deal,
@@ -51,6 +51,7 @@ UNREADABLE = (
     WorkbookNotReady,
     MappingNotFound,
     MappingTooSlow,
+    RunTooSlow,
     InvalidDefinition,
     Damaged,
 )

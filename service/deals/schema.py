@@ -15,18 +15,20 @@ from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey
 
-DEFINITION_BYTES_MAX = 256 * 1024
-"""JSON of a definition: ten times that of a deal with every test of its indenture."""
-VERSIONS_MAX = 1_000
+VERSIONS_MAX = 200
 """Versions of one deal's definition."""
 HISTORY_TESTS_MAX = 50
 HISTORY_RUNS_MAX = 1_000
 """The newest runs that a history is made of: forty years of months, each run twice."""
+HISTORY_POINTS_MAX = 20_000
+"""The newest points of all series together."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
 Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", max_length=3, description="ISO 4217")]
 Country = Annotated[str, Meta(pattern=r"^[A-Z]{2}$(?!\n)", max_length=2, description="ISO 3166")]
-Countries = Annotated[list[Country], Meta(max_length=250, description="Countries that are not foreign; none: the US")]
+Countries = Annotated[
+    list[Country], Meta(max_length=250, description="Countries that are not foreign; none: those of the definition")
+]
 ChangeNotes = Annotated[str, Meta(max_length=2000, description="What was changed, and why")]
 
 

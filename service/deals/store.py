@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.deals.schema import (
+    HISTORY_POINTS_MAX,
     HISTORY_RUNS_MAX,
     Deal,
     DealHistoryQuery,
@@ -213,11 +214,13 @@ async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> tuple
             FROM (SELECT * FROM runs ORDER BY executed_at DESC LIMIT %(most)s) r, jsonb_each(r.figures) f
             WHERE cardinality(%(test_ids)s::text[]) = 0 OR f.key = ANY (%(test_ids)s)
             ORDER BY r.workbook_id, f.key, r.executed_at DESC
+        ), kept AS (
+            SELECT * FROM points ORDER BY executed_at DESC LIMIT %(points)s
         ), series AS (
-            SELECT test_id, json_agg(point ORDER BY as_of, executed_at) AS points FROM points GROUP BY test_id
+            SELECT test_id, json_agg(point ORDER BY as_of, executed_at) AS points FROM kept GROUP BY test_id
         )
         SELECT (SELECT coalesce(json_agg(s ORDER BY s.test_id), '[]') FROM series s) AS series,
-               (SELECT count(*) FROM runs) > %(most)s AS truncated
+               (SELECT count(*) FROM runs) > %(most)s OR (SELECT count(*) FROM points) > %(points)s AS truncated
         """,
         {
             "deal_id": deal_id,
@@ -225,6 +228,7 @@ async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> tuple
             "start": query.start_date,
             "end": query.end_date,
             "most": HISTORY_RUNS_MAX,
+            "points": HISTORY_POINTS_MAX,
         },
         missing=DealNotFound,
     )

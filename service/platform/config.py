@@ -191,6 +191,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     mapping_seconds: Annotated[
         float, Meta(gt=0, description="time in which a sample must be mapped; a workbook has ten times as long")
     ] = 5.0
+    compliance_seconds: Annotated[
+        float,
+        Meta(gt=0, description="time that a run may take; movements and tie-outs have three times as long"),
+    ] = 10.0
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0

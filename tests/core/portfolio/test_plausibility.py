@@ -56,7 +56,6 @@ def test_doubts(
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
         missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
-        rule_failures={"par_value": {"min": 3}},
     )  # fmt: skip
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
     assert [(one.code, one.rows) for one in doubts(portfolio)] == [
@@ -64,7 +63,6 @@ def test_what_the_reader_counted_is_told() -> None:
         ("rows_after_end", 2),
         ("error_cells", 1),
         ("unreadable_cells", 4),
-        ("rule_failures", 3),
     ]
 
 
