@@ -394,7 +394,7 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
 
 
 def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
-    """The recovery rates of the agencies that the definition names, where the file has them."""
+    """The recovery rates of the agencies that the definition names; the file's general ones where these are blank."""
     columns = [view.numbers[field] for agency in agencies if (field := f"recovery_rate_{agency}") in view.numbers]
     if not columns:
         return
@@ -402,8 +402,8 @@ def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
     lowest = columns[0]
     for column in columns[1:]:
         lowest = np.fmin(lowest, column)
-    view.numbers["recovery_rate"] = columns[0]
-    view.numbers["carrying_recovery"] = lowest if general is None else np.where(np.isnan(lowest), general, lowest)
+    for name, column in (("recovery_rate", columns[0]), ("carrying_recovery", lowest)):
+        view.numbers[name] = column if general is None else np.where(np.isnan(column), general, column)
 
 
 # ---- categories of the OC numerator that are limits themselves

@@ -193,6 +193,22 @@ def test_a_defaulted_loan_is_carried_by_the_recovery_of_the_right_agency() -> No
     assert carried(par_value={"defaulted": "none"}) == 0.0
 
 
+@every(
+    "general, of_agency, average",
+    [
+        ([40.0, 60.0], [50.0, None], 55.0),  # the general rate where the agency has none
+        ([40.0, 60.0], [50.0, 70.0], 60.0),
+        ([None, 60.0], [50.0, 70.0], 60.0),
+    ],
+)
+def test_a_blank_of_an_agency_leaves_the_general_recovery_rate(
+    general: list[float | None], of_agency: list[float | None], average: float
+) -> None:
+    columns: dict[str, Any] = {"par_value": [M, M], "recovery_rate_a": of_agency}
+    loans = portfolio_of(columns | {"recovery_rate": general})
+    assert figure(loans, "weighted_average_recovery_rate", ratings={"recovery": ["a"]}) == close(average)
+
+
 def test_without_a_recovery_rate_the_assumed_one_carries() -> None:
     """The lower of the price and the 45 that a senior secured loan recovers, as in the average; 35 for second lien."""
     columns = {"par_value": [9 * M, M, M], "is_defaulted": [0, 1, 1], "price": [99, 80, 20], "lien_type": [1, 2, 1]}
