@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
-from core.portfolio.cells.parsing import TextColumn, pool_of
+from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Names, Portfolio
 from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
@@ -30,9 +30,6 @@ BBB_MINUS: Final = 10
 
 WORST_NOTCHED: Final = 21
 """A rating that is notched down becomes no default."""
-
-EUROPEAN: Final = frozenset(("EUR", "EURO", "EUROS", "\N{EURO SIGN}"))
-"""What names the currency of a European deal, in upper case."""
 
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
@@ -76,23 +73,31 @@ class View:
     """Obligors that were joined to another by their names: (its name, the other's)."""
 
 
+def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None:
+    """The currency that decides on a market's standard: the file's, else that of most loans, else the deal's record."""
+    if portfolio.deal.currency is not None:
+        return currency(portfolio.deal.currency)
+    column = portfolio.names.get("currency")
+    if column is None or not 0 < len(column.values) <= CURRENCIES_MAX:
+        return recorded
+    counts: dict[str, int] = {}
+    by_value = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:].tolist()
+    for name, count in zip(map(currency, column.values), by_value, strict=True):
+        counts[name] = counts.get(name, 0) + count
+    most = max(counts, key=counts.__getitem__)
+    return most if counts[most] else recorded
+
+
 def standard_of(portfolio: Portfolio) -> Definition | None:
-    """The market's definition by which a portfolio without one goes: `euro` where it is in euros, else None."""
-    currency = portfolio.deal.currency
-    if currency is not None:
-        return _european() if currency.upper() in EUROPEAN else None
-    currencies = portfolio.names.get("currency")
-    if currencies is None or not 0 < len(currencies.values) <= CURRENCIES_MAX:
+    """The ready-made definition by which a portfolio without one goes: `euro` by its currency; None where that is
+    `us_bsl`, which the suites' own defaults stand for."""
+    found = currency_of(portfolio)
+    if found is None:
         return None
-    counts = np.bincount(currencies.codes + 1, minlength=len(currencies.values) + 1)[1:]
-    most = currencies.values[int(counts.argmax())]
-    return _european() if counts.any() and most.strip().upper() in EUROPEAN else None
+    from core.definition import READY, ready_for  # with them comes the formula engine, which other runs do without
 
-
-def _european() -> Definition:
-    from core.definition import READY  # with it comes the formula engine, which other runs do without
-
-    return READY["euro"]
+    name = ready_for(found)
+    return None if name == "us_bsl" else READY[name]
 
 
 CURRENCIES_MAX: Final = 200
@@ -389,7 +394,7 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
 
 
 def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
-    """The recovery rates of the agencies that the definition names, where the file has them."""
+    """The recovery rates of the agencies that the definition names; the file's general ones where these are blank."""
     columns = [view.numbers[field] for agency in agencies if (field := f"recovery_rate_{agency}") in view.numbers]
     if not columns:
         return
@@ -397,8 +402,8 @@ def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
     lowest = columns[0]
     for column in columns[1:]:
         lowest = np.fmin(lowest, column)
-    view.numbers["recovery_rate"] = columns[0]
-    view.numbers["carrying_recovery"] = lowest if general is None else np.where(np.isnan(lowest), general, lowest)
+    for name, column in (("recovery_rate", columns[0]), ("carrying_recovery", lowest)):
+        view.numbers[name] = column if general is None else np.where(np.isnan(column), general, column)
 
 
 # ---- categories of the OC numerator that are limits themselves

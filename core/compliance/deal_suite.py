@@ -369,7 +369,8 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
         industries = pool.view.names.get("industry")
     obligor, country = pool.view.names.get("obligor"), pool.portfolio.names.get("country")
     maturity = pool.view.numbers.get("maturity_date")
-    for name, column in (("industry", industries), ("country", country), ("maturity_date", maturity)):
+    needed = ((OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date", maturity))
+    for name, column in needed:
         if column is None:
             raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
     if np.isnan(pool.as_of) and "average_life" not in pool.view.numbers:

@@ -28,9 +28,7 @@ from core.values import day_of
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 TOO_LARGE: Final = "the figures are too large to compute with"
 
-STANDARD: Final = (
-    "no definition of the deal was given: the market's standard for {name} is used, as the loans are in euros"
-)
+STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -88,12 +86,12 @@ def run_suite(
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
     A definition gives its conventions to every suite, and the suite `deal` its tests; without one, a portfolio in euros
-    goes by the European standard, which a warning says. Limits are looked up by test id: the request's, the workbook's,
-    the deal's own thresholds, its definition, the trigger in the tranche sheet, the tenant's, the suite's default; each
-    result says whose it was. (A definition that is a market's standard comes after the tenant.) One that is not enabled
-    takes its test out of the run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass
-    over the rows feeds every test, so there is nothing to spread. No test ids, or an empty list of them, means all; the
-    figures that these need are worked out, too.
+    or sterling goes by the European standard. A warning says where a ready-made definition decides. Limits are looked
+    up by test id: the request's, the workbook's, the deal's own thresholds, its definition, the trigger in the tranche
+    sheet, the tenant's, the suite's default; each result says whose it was. (A definition that is a market's standard
+    comes after the tenant.) One that is not enabled takes its test out of the run. `fail_fast` stops after the first
+    failed test. `parallel` changes nothing: one pass over the rows feeds every test, so there is nothing to spread. No
+    test ids, or an empty list of them, means all; the figures that these need are worked out, too.
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
@@ -103,9 +101,10 @@ def run_suite(
         UnknownTest: a test id is not in the suite.
     """
     warnings = list(portfolio.notes.warnings)
-    if definition is None and (standard := standard_of(portfolio)) is not None:
-        definition = standard
-        warnings.append(DataWarning("standard_definition", STANDARD.format(name=standard.name)))
+    if definition is None:
+        definition = standard_of(portfolio)
+    if definition is not None and definition.standard:
+        warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     tests = _chosen(suite, test_ids, definition)
     wanted = frozenset(test_ids or ())
     results: list[TestResult] = []

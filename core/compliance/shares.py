@@ -88,16 +88,17 @@ class Fields:
         return self._discounts(), (False, True)
 
     def _discounts(self) -> Bools:
-        numbers, rules, flags = self.pool.view.numbers, self.pool.view.rules, self.pool.view.flags
+        # A discount obligation is one whether or not the OC numerator cuts it: the pass' own lines are off then.
+        numbers, rules, flags = self.pool.view.numbers, self.pool.definition.par_value, self.pool.view.flags
         bought = numbers.get("purchase_price")
         if bought is None:
             raise Unmeasurable(_missing(["purchase_price"], self.pool))
         fixed = flags.get("is_fixed", np.zeros(len(bought), np.uint8)) != 0
-        low = (bought >= 0) & (bought < np.where(fixed, rules.discount_fixed, rules.discount))
+        low = (bought >= 0) & (bought < np.where(fixed, rules.discount_below_fixed, rules.discount_below))
         price = numbers.get("price")
         if price is None:
             return low
-        return low & ~(price >= np.where(fixed, rules.release_fixed, rules.release))
+        return low & ~(price >= np.where(fixed, rules.discount_release_fixed, rules.discount_release))
 
     def number(self, field: str) -> NDArray[np.float64] | None:
         """A number of each row, NaN where blank; a date as a spreadsheet's number. None where the file lacks it."""

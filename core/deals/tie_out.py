@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
+from core.compliance.conventions import standard_of
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
 from core.deals.names import class_of, recognised
@@ -67,9 +68,9 @@ def tie_out(portfolio: Portfolio, definition: Definition | None = None) -> list[
     not matched is listed without a figure of ours.
 
     Args:
-        definition: the deal's rules and tests; None for the suites' defaults.
+        definition: the deal's rules and tests; None for those by which a run without one goes.
     """
-    base = _with_ratio_classes(to_document(definition or parse({})), portfolio)
+    base = _with_ratio_classes(to_document(definition or standard_of(portfolio) or Definition()), portfolio)
     asked = [_asked(published, at, base) for at, published in enumerate(portfolio.published[:PUBLISHED_MAX])]
     ours = _run(portfolio, base, asked)
     rows = [_row(one, ours) for one in asked]
@@ -98,16 +99,24 @@ def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
     words = key(published.name)
     for test in base.get("tests", ()):
         if words in {key(name) for name in (test["name"], test["id"], *test.get("aliases", ()))}:
-            return _Asked(published, test)
+            return _Asked(published, _with_trigger(test, published) if base.get("standard") else test)
     found = recognised(published.name, published.trigger)
     if found is None:
         return _Asked(published, None)
     told, side = found
     for test in base.get("tests", ()):
         if {name: test[name] for name in ("measure", "share", "value", *_PARAMETERS) if name in test} == told:
-            return _Asked(published, test)
+            return _Asked(published, _with_trigger(test, published) if base.get("standard") else test)
     limit = 0.0 if published.trigger is None else published.trigger
     return _Asked(published, {"id": f"published_{at + 1}", "name": published.name, **told, side: limit})
+
+
+def _with_trigger(test: dict[str, Any], published: Published) -> dict[str, Any]:
+    """A market's test with the limit of the deal: what the file says."""
+    side = next((side for side in ("max", "min") if side in test), None)
+    if side is None or published.trigger is None:
+        return test
+    return {name: test[name] for name in test if name not in ("warning", "steps")} | {side: published.trigger}
 
 
 _PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")

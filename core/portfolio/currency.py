@@ -64,29 +64,41 @@ def _own(currency: str) -> tuple[str, ...]:
     return _WORDS.get(currency, (currency.lower(),))
 
 
-def settle(loans: Loans, currency: str | None, in_deal_currency: NDArray[np.float64] | None, rates: Rates) -> None:
+def settle(
+    loans: Loans,
+    currency: str | None,
+    in_deal_currency: NDArray[np.float64] | None,
+    rates: Rates,
+    *,
+    is_stated: bool = False,
+) -> None:
     """Bring the amounts of all loans into one currency, or blank the par of those that cannot be.
 
-    The deal's currency is what is given, else the one that most par is in; a loan that names none has it. Loans in
-    another are told in `loans.notes.warnings`, with what was done.
+    The deal's currency is what is given, else the one that most par is in; a loan that names none has it. One that the
+    names of accounts suggest needs a loan in it. Loans in another are told in `loans.notes.warnings`, with what was
+    done.
 
     Args:
         currency: the deal's, ISO 4217, where the file says it.
         in_deal_currency: par in it from a column of its own, one for each loan of the first sheet, NaN blank.
         rates: the figures of pages of exchange rates.
+        is_stated: the file says the deal's currency in so many words.
     """
     column, par = loans.texts.get("currency"), loans.numbers.get("par_value")
     if column is None or par is None or not len(column.text):
         return
     codes = [parsing.currency(text) for text in column.text.strings()]
     place = {code: at for at, code in enumerate(dict.fromkeys(codes)) if _CODE.fullmatch(code)}
-    if len(place) < 2:
+    is_stated = is_stated and currency is not None and _CODE.fullmatch(currency) is not None
+    if len(place) < (1 if is_stated and currency not in place else 2):
         return
     which = parsing.spread_out(np.array([place.get(code, -1) for code in codes], np.int32), -1, column.codes)
     sums = {code: float(np.nansum(np.abs(par[which == at]))) for code, at in place.items() if bool((which == at).any())}
     if not sums:
         return
-    own = currency if currency in sums else max(sums, key=lambda code: sums[code])
+    own = (
+        currency if currency is not None and (is_stated or currency in sums) else max(sums, key=lambda code: sums[code])
+    )
     if says_currency(loans.notes.matched_columns.get("par_value", ""), own):
         return
     for code in sums:

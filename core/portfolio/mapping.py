@@ -67,7 +67,8 @@ def portfolio_from_workbook(
     loans.notes.warnings += report.warnings
     loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
     loans.published = report.published
-    settle(loans, loans.deal.currency, reader.par_in_deal_currency(loans.deal.currency), exchange_rates(book))
+    currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
+    settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
     portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
     portfolio.notes.warnings += doubts(portfolio)

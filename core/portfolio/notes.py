@@ -47,7 +47,7 @@ WARNING_CODES: Final = {
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
     "more_warnings": "there are more warnings than are listed",
-    "standard_definition": "no definition was given: that of a market is used, by the currency",
+    "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",

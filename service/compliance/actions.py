@@ -170,7 +170,8 @@ async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
     definition = None
     if body.test_id not in TESTS:
         rules = await store.rules_of(ctx, workbook_id=body.workbook_id, deal_id=body.deal_id)
-        definition = None if rules is None else (await shared.made(ctx, shared.document_of(rules))).definition
+        if rules is not None:
+            definition = (await shared.made(ctx, shared.document_of(rules, rules.currency))).definition
     test_type = _check_threshold(["body"], body, definition)
     threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)
     ctx.concerns(

@@ -14,6 +14,7 @@ import msgspec
 
 from core.compliance import result as engine
 from core.compliance import run as runs
+from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, DefinitionError, parse, ready_for
 from core.portfolio.cells import checkpoint
@@ -150,9 +151,9 @@ async def prepare(
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document = given if subject.deal is None else document_of(subject.deal)
+    document = given if subject.deal is None else _rules_of(subject.deal, portfolio)
     if document is None and suite == DEAL_SUITE:
-        document = {"base": ready_for(portfolio.deal.currency), "standard": True}
+        document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(ctx, document)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: _limit(one) for one in subject.limits if one.scope == scope} for scope in scopes}
@@ -180,10 +181,14 @@ def _limit(stored: store.Limit) -> engine.Threshold:
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-def document_of(deal: store.DealRules) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for its currency. What it leaves open the deal's record says."""
+def _rules_of(deal: store.DealRules, portfolio: Portfolio) -> dict[str, Any]:
+    return document_of(deal, currency_of(portfolio, deal.currency))
+
+
+def document_of(deal: store.DealRules, currency: str | None) -> dict[str, Any]:
+    """A deal's definition; without one, the market's for a currency. What it leaves open the deal's record says."""
     written = deal.definition
-    document = msgspec.json.decode(written) if written else {"base": ready_for(deal.currency), "standard": True}
+    document = msgspec.json.decode(written) if written else {"base": ready_for(currency), "standard": True}
     return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from core.compliance.conventions import currency_of, standard_of
 from core.compliance.measures import Pool
 from core.compliance.run import run_suite
-from core.definition import parse
+from core.definition import READY, parse
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.compliance.test_measures import portfolios
@@ -143,8 +144,34 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
     assert ran[0].current_value == close(50.0)
     assert [one.code for one in ran.warnings] == ["standard_definition"]
+    assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
+        "standard_definition"
+    ]
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
+
+
+@every(
+    "file, loans, record, currency, is_european",
+    [
+        ("EUR", ["USD", "USD", "USD"], "USD", "EUR", True),
+        ("Euro", None, None, "EUR", True),
+        ("USD", ["EUR", "EUR", "EUR"], "EUR", "USD", False),
+        (None, ["EUR", "USD", "Euro"], "USD", "EUR", True),  # two spellings of one currency
+        (None, ["GBP", "GBP", None], "USD", "GBP", True),
+        (None, ["USD", "USD", "EUR"], "EUR", "USD", False),
+        (None, [None, None, None], "EUR", "EUR", False),
+        (None, None, None, None, False),
+    ],
+)
+def test_one_currency_decides_on_the_standard(
+    file: str | None, loans: list[str | None] | None, record: str | None, currency: str | None, is_european: bool
+) -> None:
+    """The file's, else that of most loans, else the record's, which a portfolio alone has none of."""
+    columns: dict[str, Any] = {"par_value": [M, M, M]} | ({} if loans is None else {"currency": loans})
+    portfolio = portfolio_of(columns, deal=Deal(currency=file))
+    assert currency_of(portfolio, record) == currency
+    assert standard_of(portfolio) is (READY["euro"] if is_european else None)
 
 
 def test_a_defaulted_loan_is_carried_by_the_recovery_of_the_right_agency() -> None:
@@ -164,6 +191,22 @@ def test_a_defaulted_loan_is_carried_by_the_recovery_of_the_right_agency() -> No
     assert carried(par_value={"defaulted": "market_value"}) == close(0.5878 * M)
     assert carried(par_value={"defaulted": "recovery"}, ratings={"recovery": ["b"]}) == close(0.2 * M)
     assert carried(par_value={"defaulted": "none"}) == 0.0
+
+
+@every(
+    "general, of_agency, average",
+    [
+        ([40.0, 60.0], [50.0, None], 55.0),  # the general rate where the agency has none
+        ([40.0, 60.0], [50.0, 70.0], 60.0),
+        ([None, 60.0], [50.0, 70.0], 60.0),
+    ],
+)
+def test_a_blank_of_an_agency_leaves_the_general_recovery_rate(
+    general: list[float | None], of_agency: list[float | None], average: float
+) -> None:
+    columns: dict[str, Any] = {"par_value": [M, M], "recovery_rate_a": of_agency}
+    loans = portfolio_of(columns | {"recovery_rate": general})
+    assert figure(loans, "weighted_average_recovery_rate", ratings={"recovery": ["a"]}) == close(average)
 
 
 def test_without_a_recovery_rate_the_assumed_one_carries() -> None:

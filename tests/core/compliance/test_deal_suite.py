@@ -326,3 +326,14 @@ def test_the_rules_of_an_american_deal(file: Path) -> None:
 def test_the_examples_come_back_from_their_documents(name: str) -> None:
     definition = parse_toml((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
     assert parse(to_document(definition)) == definition
+
+
+@every("measure", ["sdr", "spwarf", "default_rate_dispersion", "cdo_monitor_wal", "cdo_monitor"])
+def test_the_monitor_without_a_borrower_is_skipped_with_its_reason(measure: str) -> None:
+    loans = {"par_value": [M, M], "rating": [15, 15], "rating_agency_b": [15, 15], "country": ["US", "US"],
+             "industry": ["A", "B"], "average_life": [4.0, 5.0], "maturity_date": [20000.0, 20000.0],
+             "spread": [400.0, 400.0], "recovery_rate_b": [40.0, 40.0]}  # fmt: skip
+    document = {"quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9}},
+                "tests": [{"id": "monitor", "name": "Monitor", "measure": measure, "max": 100}]}  # fmt: skip
+    ran = run_suite(portfolio_of(loans), "deal", definition=parse(document))
+    assert "required column(s) borrower_name or issuer_id not found" in ran.skipped[0].reason

@@ -88,3 +88,12 @@ def test_shares_are_what_the_plain_twin_says() -> None:
     }
     wrong = [trees[name][0] for name, pair in expected.items() if found.get(name) != pytest.approx(pair, abs=1e-6)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_discount_obligation_is_one_with_or_without_its_haircut(cut: bool) -> None:
+    """Bought below 80 and not at 90 since: 30 of 100."""
+    loans = {"par_value": [30e6, 50e6, 20e6], "purchase_price": [70.0, 70.0, 99.0], "price": [85.0, 95.0, 80.0]}
+    tests = [{"id": "discounts", "name": "Discount obligations", "share": "=is_discount", "max": 25}]
+    ran = run_suite(portfolio_of(loans), "deal", definition=parse({"par_value": {"discount": cut}, "tests": tests}))
+    assert [(one.current_value, one.status) for one in ran] == [(pytest.approx(30.0), "fail")]

@@ -37,6 +37,8 @@ NAMES = [
     ("S&P CCC Obligations", 7.5, {"measure": "ccc", "agency": "b"}, "max"),
     ("Cov-Lite Loans", 60.0, {"measure": "cov_lite"}, "max"),
     ("Senior Secured Loans", 90.0, {"share": '=OR(lien="first_lien",lien="blank",lien="")'}, "min"),
+    ("Non-Senior Secured Obligations", 10.0, {"measure": "non_senior_secured"}, "max"),
+    ("Loans that are not Senior Secured", 10.0, {"measure": "non_senior_secured"}, "max"),
     ("Unsecured, Second Lien and Mezzanine", 10.0, {"measure": "non_senior_secured"}, "max"),
     ("Fixed Rate Collateral Obligations", 10.0, {"measure": "fixed_rate"}, "max"),
     ("Obligors Domiciled outside the US", 20.0, {"measure": "foreign_country"}, "max"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import core
+from core.compliance.run import run_suite
 from core.deals.tie_out import PUBLISHED_MAX, TieOut, tie_out
 from core.definition import parse
 from core.generate import generate
@@ -107,6 +108,20 @@ def test_a_definition_names_its_tests_and_their_aliases(book: Portfolio) -> None
         definition=definition,
     )
     assert [(row.test_id, row.agrees) for row in told] == [("loose_terms", True)] * 2
+
+
+def test_without_a_definition_a_report_goes_by_the_standard_of_its_currency(book: Portfolio) -> None:
+    """As a run does: Europe is home. The limit is what the file says."""
+    euros = replace(book, deal=replace(book.deal, currency="EUR"))
+    published = ("Obligors Domiciled outside Europe", 100.0, 150.0)
+    apart = {one.deal.currency: rows(one, published)[0] for one in (book, euros)}
+    run = {
+        one.deal.currency: run_suite(one, "enhanced", test_ids=["foreign_country_concentration"])[0]
+        for one in (book, euros)
+    }
+    assert apart["EUR"].our_value == run["EUR"].current_value
+    assert apart["EUR"].our_value != apart[book.deal.currency].our_value
+    assert (apart["EUR"].our_status, run["EUR"].status) == ("pass", "fail")
 
 
 def test_only_so_many_rows_are_set_beside(book: Portfolio) -> None:

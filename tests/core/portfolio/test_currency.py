@@ -71,11 +71,36 @@ def test_par_in_the_deal_s_currency(make_book: MakeBook) -> None:
     assert (stated.numbers["par_value"].tolist(), stated.notes.warnings) == (as_it_is, [])
     beside = of(make_book, {"Par Amount (Deal Currency)": [900.0, 85.0, 60.0, 10.0]})
     assert beside.numbers["par_value"].tolist() == [900.0, 85.0, 60.0, 10.0]
-    # A file in one currency needs no rate, whatever the deal is in.
+
+
+@every(
+    "stated, header, rates, par, code",
+    [
+        ("USD", "Par", [], [900.0, 100.0, 50.0, 10.0], None),
+        (None, "Par", [], [900.0, 100.0, 50.0, 10.0], None),
+        ("EUR", "Par Amount (EUR)", [], [900.0, 100.0, 50.0, 10.0], None),
+        ("Euro", "Par", [["EUR/USD", 1.25]], [720.0, 80.0, 40.0, 8.0], "currency_converted"),
+        ("EUR", "Par", [], [np.nan] * 4, "other_currency"),
+    ],
+)
+def test_all_loans_in_another_currency_than_the_deal(
+    make_book: MakeBook, stated: str | None, header: str, rates: list[Any], par: list[float], code: str | None
+) -> None:
+    """Its notes, cash and limits are in the deal's currency: dollars need a rate, though all loans agree."""
+    names = [header if name == "Par" else name for name in HEADER]
+    rows = [names, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
+    deal = [["Deal Currency", stated], ["Principal Cash", 1.0]]
+    one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal, "FX Rates": rates or [["None", None]]}))
+    assert np.array_equal(one.numbers["par_value"], par, equal_nan=True)
+    told = [(said.code, said.rows) for said in one.notes.warnings if "currency" in said.code]
+    assert told == ([] if code is None else [(code, 4)])
+
+
+def test_a_currency_that_only_an_account_names_converts_nothing(make_book: MakeBook) -> None:
     rows = [HEADER, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
-    deal = [["Deal Currency", "EUR"], ["Principal Cash", 1.0]]
-    one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal}))
-    assert one.numbers["par_value"].tolist() == as_it_is
+    accounts = [["Account", "Balance"], ["EUR Principal Account", 5.0], ["EUR Interest Account", 1.0]]
+    one = Portfolio.from_workbook(make_book({"Loans": rows, "Accounts": accounts}))
+    assert (one.deal.currency, np.nansum(one.numbers["par_value"])) == ("EUR", 1060.0)
 
 
 def test_what_has_no_rate_is_not_counted_and_named(make_book: MakeBook) -> None:
