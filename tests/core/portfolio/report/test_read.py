@@ -212,16 +212,31 @@ COLLECTION = [
     ["Custodial Account", "100.00", "0.00"],
 ]
 WRAPPED = [["Accounts", "Balance"], [None, "($000s)"], ["Principal Account", -0.005], ["Interest Account", 0.009]]
+TITLED = [["Accounts (in thousands)"], *WRAPPED[:1], *WRAPPED[2:]]
 LABELS = [["Principal Collection Account", "(5.00)"], ["Interest Collection Account", "9.00"]]
 
 
 @every("name, rows", [("Proceeds Account Summary", TRADED), ("Account Balances", BALANCES), ("Cash", COLLECTION),
-                      ("Balances", WRAPPED), ("Executive Summary", LABELS), ("Deal", LABELS)])  # fmt: skip
+                      ("Balances", WRAPPED), ("Balances", TITLED), ("Executive Summary", LABELS),
+                      ("Deal", LABELS)])  # fmt: skip
 def test_accounts(name: str, rows: list[list[Any]]) -> None:
     """Traded before settled, principal accounts added up, reserves and totals left out."""
     deal = portfolio(name, rows).deal
     assert deal.principal_cash == pytest.approx(-5.0)
     assert deal.interest_collected == pytest.approx(9.0)
+
+
+@every("label, value, field, amount", [
+    ("Principal Cash ($mm)", 5.0, "principal_cash", 5e6),
+    ("Senior Fees (000s)", 5.0, "senior_fees", 5e3),
+    ("Interest Receivable (in thousands)", 5.0, "interest_receivable", 5e3),
+    ("Interest Cash (EUR 000): 5.00", None, "interest_collected", 5e3),
+    ("Senior Fees (USD)", 5.0, "senior_fees", 5.0),
+    ("Payment Days (mm)", 90.0, "payment_days", 90.0),
+])  # fmt: skip
+def test_a_labels_unit(label: str, value: float | None, field: str, amount: float) -> None:
+    """Amounts in thousands or millions are multiplied; nothing else is."""
+    assert getattr(portfolio("Deal", [[label, value]]).deal, field) == amount
 
 
 def test_cash_in_another_currency_is_told_and_not_added_up() -> None:
