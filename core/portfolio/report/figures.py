@@ -27,7 +27,7 @@ _LABELS: Final = {
     for one in DEAL_LABELS
     for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
 }
-_TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
+TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
 
 AMOUNTS: Final = frozenset(("principal_cash", "interest_collected", "interest_receivable", "senior_fees"))
 """Fields in currency: a label may say that they are in thousands or millions."""
@@ -136,7 +136,7 @@ def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | s
 
     `scale`: what the label says amounts are to be multiplied by.
     """
-    kind = _TYPES[target]
+    kind = TYPES[target]
     if kind == "date":
         return days.of(cell)
     if kind == "string":
