@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Mapping as Dict
 from typing import Final
 
@@ -121,9 +122,9 @@ class _Table:
         return self.found.unit(places[0]) if places else ""
 
 
-def read_tranches(book: Workbook) -> tuple[Tranches | None, dict[str, str]]:
+def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | None, dict[str, str]]:
     """The notes of the first sheet named like one for them, most senior first, and the cells of each column."""
-    for sheet in book.sheets:
+    for sheet in sheets:
         if not is_named(sheet, TRANCHE_SHEETS):
             continue
         found = header.find(sheet, _TRANCHE_MAPPING)

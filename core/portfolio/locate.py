@@ -146,6 +146,11 @@ def _left_out(title: str) -> str:
     return next((text for words, text in _NOT_NOW if words.search(title)), "")
 
 
+def is_of_another_day(sheet: Sheet) -> bool:
+    """Whether a sheet's name is that of a page of another day: "Tests Prior", "Old Accounts"."""
+    return _NOT_NOW[1][0].search(key(sheet.name)) is not None
+
+
 def _listed(title: str) -> str:
     """The flag that is true of all loans below a title; "" where there is none, or several."""
     flags = {target for words, target in _LISTS if words.search(title)}

@@ -23,6 +23,8 @@ WARNING_CODES: Final = {
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
     "cash_differs": "two pages differ in an account's balance",
+    "labels_differ": "two labels differ in a figure or a date of the deal",
+    "page_stands_in": "only a hidden sheet, or one of another day, says something of the deal",
     "notes_differ": "two pages differ in the balance of a class",
     "currency_converted": "loans in another currency were converted by the file's own rates",
     "other_currency": "an amount in another currency is not counted",

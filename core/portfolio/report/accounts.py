@@ -10,6 +10,7 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.layout import header
 from core.portfolio.notes import DataWarning
 from core.portfolio.report.page import Cell, Page
+from core.portfolio.report.tables import magnitude_of, title_above
 
 ACCOUNTS_MAX: Final = 200
 """Accounts of one table."""
@@ -131,7 +132,7 @@ def _accounts(page: Page) -> Iterator[_Account]:
         parts = _parts({column: text for column, text in headers.items() if column > first})
         if not parts or any(not _MOVEMENTS.isdisjoint(key(text).split()) for text in headers.values()):
             continue
-        found = False
+        found, titled = False, magnitude_of(title_above(page, row))
         for lower_row in below:
             name = page.cell(lower_row, first).text
             if not name or key(name).split()[:1] in (["total"], ["totals"], ["grand"]):
@@ -142,7 +143,8 @@ def _accounts(page: Page) -> Iterator[_Account]:
             for part, column in parts.items():
                 cell = page.cell(lower_row, column)
                 if cell.has_number:
-                    scale = header.magnitude(headers[column])
+                    said = header.magnitude(headers[column])
+                    scale = said if said != 1.0 else titled
                     amounts[part] = (cell.number * scale, page.place(lower_row, column))
             if amounts:
                 found = True

@@ -27,7 +27,10 @@ _LABELS: Final = {
     for one in DEAL_LABELS
     for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
 }
-_TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
+TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
+
+AMOUNTS: Final = frozenset(("principal_cash", "interest_collected", "interest_receivable", "senior_fees"))
+"""Fields in currency: a label may say that they are in thousands or millions."""
 
 _ONLY_IF_NAMED: Final = frozenset(
     ("principal proceeds", "interest proceeds", "interest received", "scheduled interest", "expected interest",
@@ -76,12 +79,14 @@ def _label(text: str) -> tuple[str, int, str] | None:
 def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool]]:
     labels: dict[tuple[int, int], tuple[str, int]] = {}
     inside: dict[tuple[int, int], str] = {}
+    scales: dict[tuple[int, int], float] = {}
     for row, column, text in page.texts():
         said, colon, rest = text.partition(":")
         label = _label(said)
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
+        scales[row, column] = header.magnitude(said)
         if colon and rest.strip():
             inside[row, column] = rest.strip()
     for (row, column), (target, preference) in labels.items():
@@ -90,7 +95,7 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
         else:
             places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
         for at, cell in places:
-            value, ambiguous = _value(target, cell, days)
+            value, ambiguous = _value(target, cell, days, scales[row, column])
             if value == value:
                 yield target, preference, value, page.place(row, at), ambiguous
                 break
@@ -126,9 +131,12 @@ def _beside(
         yield at, cell
 
 
-def _value(target: str, cell: Cell, days: Days) -> tuple[float | str, bool]:
-    """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous."""
-    kind = _TYPES[target]
+def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | str, bool]:
+    """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous.
+
+    `scale`: what the label says amounts are to be multiplied by.
+    """
+    kind = TYPES[target]
     if kind == "date":
         return days.of(cell)
     if kind == "string":
@@ -140,4 +148,4 @@ def _value(target: str, cell: Cell, days: Days) -> tuple[float | str, bool]:
         return float(parsing.small_rate_percent(numbers)[0]), False
     if target == "reference_coupon":
         return float(parsing.rate_percent(numbers)[0]), False
-    return cell.number, False
+    return cell.number * scale if target in AMOUNTS else cell.number, False

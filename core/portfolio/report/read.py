@@ -6,22 +6,27 @@ from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.grid.sheet import Workbook
+from core.grid.sheet import Sheet, Workbook
 from core.portfolio.deal import read_tranches
+from core.portfolio.locate import is_of_another_day
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Deal, Published, Tranches
 from core.portfolio.report import days as dates
 from core.portfolio.report.accounts import find_accounts
-from core.portfolio.report.figures import Figure, find_figures
+from core.portfolio.report.figures import AMOUNTS, TYPES, Figure, find_figures
 from core.portfolio.report.notes import find_notes
 from core.portfolio.report.page import PAGES_MAX, Page
-from core.portfolio.report.tests import find_tests, with_triggers
+from core.portfolio.report.tests import Test, find_tests, with_triggers
+from core.values import day_of
 
 TAIL_ROWS: Final = 60
 """Rows at the end of a page of loans in which a footer is looked for."""
 
 CASH_TOLERANCE: Final = 0.01
 """Currency units by which two pages may differ in an account's balance."""
+
+THINGS_TOLD: Final = 5
+"""Of what stands on sheets that are hidden or of another day, how much a warning names."""
 
 
 @dataclass(frozen=True)
@@ -49,25 +54,35 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
     ]  # fmt: skip
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
-    figures = find_figures(pages, days)
+    said: dict[str, Any] = {}
+    cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
-    best = {target: found[0] for target, found in figures.items()}
-    said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
-    cells = {f"deal.{target}": figure.place for target, figure in best.items()}
-    warnings += [
-        dates.ambiguous("the date", figure.place, float(figure.value))
-        for figure in best.values()
-        if figure.is_ambiguous
-    ]  # fmt: skip
-    _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
-    _add_cash(pages, best, said, cells, warnings)
-    tests = find_tests(pages)
-    tranches, note_cells = read_tranches(book)
-    if tranches is None:
-        tranches, note_cells, note_warnings = find_notes(pages)
-        warnings += note_warnings
-    if tranches is not None:
-        tranches = with_triggers(tranches, tests)
+    tests: list[Test] = []
+    steps: list[list[Test]] = []
+    tranches, note_cells = None, dict[str, str]()
+    for why, some in _by_rank(pages).items():
+        new, places, told = _labelled(some, days, said.get("currency"))
+        if why == _PRIOR:
+            new.pop("as_of", None)
+        added = [target for target in new if target not in said]
+        things = [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
+        said |= {target: new[target] for target in added}
+        cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
+        warnings += told if added or not why else []
+        if tranches is None:
+            tranches, note_cells, told = _notes(book, why, some)
+            warnings += told
+            things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
+        before, tests = tests, find_tests(some, tests)
+        steps.append(tests)
+        things += [f"test {one.published.name!r} ({one.published.cell})" for one in tests if one not in before]
+        if why and things:
+            more = f" and {len(things) - THINGS_TOLD:,} more" if len(things) > THINGS_TOLD else ""
+            text = f"no other sheet says {', '.join(things[:THINGS_TOLD])}{more}: read from {why}"
+            warnings.append(DataWarning("page_stands_in", text))
+    for known in steps:
+        # Where pages that come first have triggers, those of later ones do not count.
+        tranches = None if tranches is None else with_triggers(tranches, known)
     reinvestment = next((test.published.trigger for test in tests if test.subject == "reinvestment"), None)
     return Report(
         tranches,
@@ -76,6 +91,66 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
         note_cells | cells,
         warnings,
     )
+
+
+_HIDDEN: Final = "what is hidden"
+_PRIOR: Final = "what is of another day by its name"
+
+
+def _by_rank(pages: list[Page]) -> dict[str, list[Page]]:
+    """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
+    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    for page in pages:
+        ranked[_why(page.sheet)].append(page)
+    return ranked
+
+
+def _why(sheet: Sheet) -> str:
+    return _PRIOR if is_of_another_day(sheet) else "" if sheet.state == "visible" else _HIDDEN
+
+
+def _labelled(
+    pages: list[Page], days: dates.Days, currency: str | None
+) -> tuple[dict[str, Any], dict[str, str], list[DataWarning]]:
+    """Fields of `Deal` that some pages say by labels, lines and accounts, the cells of each, and what to know."""
+    figures = find_figures(pages, days)
+    best = {target: found[0] for target, found in figures.items()}
+    said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
+    cells = {f"deal.{target}": figure.place for target, figure in best.items()}
+    warnings = [
+        dates.ambiguous("the date", figure.place, float(figure.value))
+        for figure in best.values()
+        if figure.is_ambiguous
+    ]  # fmt: skip
+    _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    _add_cash(pages, best, said, cells, warnings, currency)
+    for target, found in figures.items():
+        other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
+        if other is not None and cells[f"deal.{target}"] == found[0].place:
+            texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
+            warnings.append(DataWarning("labels_differ", f"{target} is {' and '.join(texts)}: the first is used"))
+    return said, cells, warnings
+
+
+def _differ(target: str, first: Figure, other: Figure) -> bool:
+    """Whether a label contradicts the first: any one for an amount, else one of the same words."""
+    if target in AMOUNTS:
+        return abs(float(first.value) - float(other.value)) > CASH_TOLERANCE
+    return first.rank[1] == other.rank[1] and first.value != other.value
+
+
+def _shown(target: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return (
+        f"{day_of(value)}" if TYPES[target] == "date" else f"{value:,.6g}" if target not in AMOUNTS else f"{value:,.2f}"
+    )
+
+
+def _notes(book: Workbook, why: str, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+    """The notes of the sheet that is named for them, else of any page's table."""
+    tranches, cells = read_tranches(book, (sheet for sheet in book.sheets if _why(sheet) == why))
+    return find_notes(pages) if tranches is None else (tranches, cells, [])
 
 
 def _spans(row_count: int, header_row: int | None) -> list[tuple[int, int]]:
@@ -111,9 +186,10 @@ def _add_cash(
     said: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
+    currency: str | None,
 ) -> None:
     """Cash from a page of accounts, unless a sheet named for the deal has the label that says just this."""
-    accounts = find_accounts(pages, said.get("currency"))
+    accounts = find_accounts(pages, said.get("currency") or currency)
     for target, amount, part in (
         ("principal_cash", accounts.principal, "principal"),
         ("interest_collected", accounts.interest, "interest"),

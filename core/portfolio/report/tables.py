@@ -47,10 +47,15 @@ class Table:
         """What a column's header, else the title, says its amounts are to be multiplied by."""
         places = self.columns.get(name)
         said = header.magnitude(self.headers[places[0]]) if places else 1.0
-        return said if said != 1.0 else _MAGNITUDES.get(next((w for w in _MAGNITUDES if w in self.title), ""), 1.0)
+        return said if said != 1.0 else magnitude_of(self.title)
 
 
 _MAGNITUDES: Final = {"in thousands": 1_000.0, "in 000": 1_000.0, "in millions": 1_000_000.0}
+
+
+def magnitude_of(title: str) -> float:
+    """What a title, as `title_above` gives it, says that amounts are to be multiplied by."""
+    return next((scale for words, scale in _MAGNITUDES.items() if words in title), 1.0)
 
 
 _Head = tuple[int, int, dict[str, list[int]], dict[int, str]]
@@ -82,7 +87,7 @@ class Kind:
         for at, (top, lowest, columns, headers) in enumerate(heads):
             end = heads[at + 1][0] if at + 1 < len(heads) else page.rows[-1] + 1
             rows = [row for row in page.rows if lowest < row < end]
-            yield Table(page, _title(page, top), columns, headers, rows, lowest)
+            yield Table(page, title_above(page, top), columns, headers, rows, lowest)
 
     def _best(self, page: Page, top: int) -> _Head | None:
         """The header that begins in a row: of most names, then of fewest rows."""
@@ -107,7 +112,8 @@ class Kind:
         return {target: [column for _, column in sorted(places)] for target, places in found.items()}
 
 
-def _title(page: Page, top: int) -> str:
+def title_above(page: Page, top: int) -> str:
+    """What stands above a header's top row, and the sheet's name, as `key` gives them."""
     above = [
         cell.text
         for row in range(max(0, top - TITLE_ROWS), top)

@@ -55,11 +55,11 @@ class Test(NamedTuple):
     """Of a coverage test, as `class_keys` gives them."""
 
 
-def find_tests(pages: Iterable[Page]) -> list[Test]:
-    """The published tests of all pages in their order; of the same test printed again the first, with its blanks
-    filled.
+def find_tests(pages: Iterable[Page], before: Iterable[Test] = ()) -> list[Test]:
+    """The published tests of all pages in their order, below those found before; of the same test printed again the
+    first, with its blanks filled.
     """
-    found: dict[str, Test] = {}
+    found = {_plain(test): test for test in before}
     for page in pages:
         for test in _on(page):
             name = _plain(test)

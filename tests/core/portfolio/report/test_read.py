@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from math import nan
 from pathlib import Path
@@ -212,16 +213,31 @@ COLLECTION = [
     ["Custodial Account", "100.00", "0.00"],
 ]
 WRAPPED = [["Accounts", "Balance"], [None, "($000s)"], ["Principal Account", -0.005], ["Interest Account", 0.009]]
+TITLED = [["Accounts (in thousands)"], *WRAPPED[:1], *WRAPPED[2:]]
 LABELS = [["Principal Collection Account", "(5.00)"], ["Interest Collection Account", "9.00"]]
 
 
 @every("name, rows", [("Proceeds Account Summary", TRADED), ("Account Balances", BALANCES), ("Cash", COLLECTION),
-                      ("Balances", WRAPPED), ("Executive Summary", LABELS), ("Deal", LABELS)])  # fmt: skip
+                      ("Balances", WRAPPED), ("Balances", TITLED), ("Executive Summary", LABELS),
+                      ("Deal", LABELS)])  # fmt: skip
 def test_accounts(name: str, rows: list[list[Any]]) -> None:
     """Traded before settled, principal accounts added up, reserves and totals left out."""
     deal = portfolio(name, rows).deal
     assert deal.principal_cash == pytest.approx(-5.0)
     assert deal.interest_collected == pytest.approx(9.0)
+
+
+@every("label, value, field, amount", [
+    ("Principal Cash ($mm)", 5.0, "principal_cash", 5e6),
+    ("Senior Fees (000s)", 5.0, "senior_fees", 5e3),
+    ("Interest Receivable (in thousands)", 5.0, "interest_receivable", 5e3),
+    ("Interest Cash (EUR 000): 5.00", None, "interest_collected", 5e3),
+    ("Senior Fees (USD)", 5.0, "senior_fees", 5.0),
+    ("Payment Days (mm)", 90.0, "payment_days", 90.0),
+])  # fmt: skip
+def test_a_labels_unit(label: str, value: float | None, field: str, amount: float) -> None:
+    """Amounts in thousands or millions are multiplied; nothing else is."""
+    assert getattr(portfolio("Deal", [[label, value]]).deal, field) == amount
 
 
 def test_cash_in_another_currency_is_told_and_not_added_up() -> None:
@@ -240,6 +256,60 @@ def test_pages_that_differ_in_cash_are_told() -> None:
     found = portfolio("Executive Summary", [["Principal Collection Account", 4.0]], Cash=BALANCES)
     assert found.deal.principal_cash == -5.0
     assert told(found) == ["cash_differs", "as_of_stands_in"]
+
+
+# ---- pages that are hidden or of another day -----------------------------------------------------------------------
+
+NOW = [["Test", "Actual", "Trigger"], ["Class A/B Par Value Test", "139.20%", "130.08%"]]
+THEN = [["Test", "Actual", "Trigger"], ["Class A/B Par Value Test", "150.00%", "120.00%"]]
+
+
+def shown(make_book: Callable[..., Workbook], hidden: set[str], **pages: list[list[Any]]) -> Portfolio:
+    """Two loans and the pages, some of them hidden."""
+    book = make_book({"Assets": HOLDINGS, "Notes": PLAIN} | {name.replace("_", " "): pages[name] for name in pages})
+    sheets = tuple(replace(one, state="hidden") if one.name in hidden else one for one in book.sheets)
+    return Portfolio.from_workbook(replace(book, sheets=sheets), as_of=5.0)
+
+
+@every("name, hidden", [("Tests Prior", True), ("Tests Prior", False), ("A", True)])
+def test_pages_that_are_hidden_or_of_another_day(make_book: Callable[..., Workbook], name: str, hidden: bool) -> None:
+    """They give only what no other page says, and that is told."""
+    then = [["Principal Cash", 7.0], ["Senior Fees", 3.0], [], *THEN]
+    pages = {name.replace(" ", "_"): then, "Results": [["Principal Cash", 5.0], [], *NOW]}
+    found = shown(make_book, {name} if hidden else set(), **pages)
+    assert [(one.value, one.trigger) for one in found.published] == [(139.2, 130.08)]
+    assert found.tranches is not None
+    assert found.tranches.oc_trigger[0] == 130.08
+    assert (found.deal.principal_cash, found.deal.senior_fees) == (5.0, 3.0)
+    assert told(found) == ["page_stands_in", "as_of_stands_in"]
+    only = shown(make_book, {name} if hidden else set(), **{name.replace(" ", "_"): then})
+    assert (only.published[0].value, only.deal.principal_cash) == (150.0, 7.0)
+    assert told(only) == ["page_stands_in", "as_of_stands_in"]
+
+
+def test_triggers_of_another_day_do_not_replace_those_of_today(make_book: Callable[..., Workbook]) -> None:
+    then = [THEN[0], ["Class A Par Value Test", "150.00%", "120.00%"]]
+    tranches = shown(make_book, set(), Results=NOW, Tests_Prior=then).tranches
+    assert tranches is not None
+    assert tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
+
+
+@every("name, day", [("Summary", 20073.0), ("Summary Prior", 5.0)])
+def test_the_day_of_a_hidden_page(make_book: Callable[..., Workbook], name: str, day: float) -> None:
+    """It may be the file's, but that of a page of another day is not."""
+    found = shown(make_book, {name}, **{name.replace(" ", "_"): [["As of 2024-12-16"]]})
+    assert found.deal.as_of == day
+
+
+@every("first, second, codes", [
+    (["Senior Fees", 5.0], ["Senior Fees", 5.0], []),
+    (["Senior Fees", 5.0], ["Senior Fees", 6.0], ["labels_differ"]),
+    (["Senior Fees", 5.0], ["Senior Expenses", 6.0], ["labels_differ"]),
+    (["Stated Maturity", "2036-10-20"], ["Stated Maturity", "2036-10-21"], ["labels_differ"]),
+    (["Next Payment Date", "2025-01-21"], ["Payment Date", "2024-10-21"], []),
+])  # fmt: skip
+def test_labels_that_differ_are_told(first: list[Any], second: list[Any], codes: list[str]) -> None:
+    assert told(portfolio("Deal", [first, second])) == [*codes, "as_of_stands_in"]
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
