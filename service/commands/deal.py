@@ -10,18 +10,14 @@ from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_workbook
+from service.commands.reading import definition_text, read_definition, read_workbook
 from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
-    from core.definition import Definition
     from core.portfolio.portfolio import Portfolio
 
 EXIT_DIFFERENT: Final = 1
 SECONDS_A_DAY: Final = 86_400
-DEFINITION_BYTES_MAX: Final = 4_000_000
-"""UTF-8 of as many characters as a definition may have."""
-
 SHOWN_LEAST: Final = 0.005
 """A smaller part shows as nothing in two decimals."""
 
@@ -53,7 +49,7 @@ def check(file: Path, /, *, json: Json = False) -> int:
     from core.definition import DefinitionError, parse_toml
 
     name, tests, faults = None, 0, []
-    text = _text(file)
+    text = definition_text(file)
     try:
         definition = parse_toml(text)
         name, tests = definition.name, len(definition.tests)
@@ -83,7 +79,7 @@ def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
     json:
         Print one JSON document instead of the table: files, as_of, warnings, summary, results, skipped.
     """
-    definition = _definition(deal)
+    definition = read_definition(deal)
     portfolio = _portfolio(files)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
@@ -125,7 +121,7 @@ def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
     json:
         Print one JSON document: files, warnings, items.
     """
-    definition = None if deal is None else _definition(deal)
+    definition = None if deal is None else read_definition(deal)
     portfolio = _portfolio(files)
     from core.deals.tie_out import tie_out as tied
 
@@ -166,7 +162,7 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
     json:
         Print one JSON document: from, to, items.
     """
-    definition = None if deal is None else _definition(deal)
+    definition = None if deal is None else read_definition(deal)
     earlier, later = _portfolio([before]), _portfolio([after])
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
@@ -189,29 +185,6 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
 
 
 # What is read ---------------------------------------------------------------------------------------------------------
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(DEFINITION_BYTES_MAX + 1)
-    except OSError as error:
-        raise Refused(f"{file}: {error.strerror or error}") from error
-    if len(content) > DEFINITION_BYTES_MAX:
-        raise Refused(f"{file}: more than {DEFINITION_BYTES_MAX:,} bytes, the limit of a definition")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise Refused(f"{file}: not UTF-8") from error
-
-
-def _definition(file: Path) -> Definition:
-    from core.definition import DefinitionError, parse_toml
-
-    try:
-        return parse_toml(_text(file))
-    except DefinitionError as error:
-        raise Refused(f"{file}: no definition: {error}") from error
 
 
 def _portfolio(files: tuple[Path, ...] | list[Path]) -> Portfolio:

@@ -56,13 +56,7 @@ def read_mapping(given: str | None) -> Mapping:
     if given is None or given in PROFILES:
         return PROFILES[given or "standard_clo"]
     path = Path(given)
-    try:
-        with path.open("rb") as opened:
-            data = opened.read(DOCUMENT_BYTES_MAX + 1)
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from error
-    if len(data) > DOCUMENT_BYTES_MAX:
-        raise Refused(f"{path}: a mapping document has at most {DOCUMENT_BYTES_MAX:,} bytes")
+    data = _document(path, "mapping document")
     try:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -86,20 +80,34 @@ def read_definition(path: Path) -> Definition:
     from core.definition.document import DefinitionError, parse_toml
 
     try:
+        return parse_toml(definition_text(path))
+    except DefinitionError as error:
+        raise Refused(
+            f"{path}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
+        ) from error
+
+
+def definition_text(path: Path) -> str:
+    """The text of a definition's file.
+
+    Raises:
+        Refused: it cannot be read, is too large, or is no text.
+    """
+    try:
+        return _document(path, "definition").decode()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: no text in UTF-8") from error
+
+
+def _document(path: Path, what: str) -> bytes:
+    try:
         with path.open("rb") as opened:
             data = opened.read(DOCUMENT_BYTES_MAX + 1)
     except OSError as error:
         raise Refused(f"{path}: {error.strerror or error}") from error
     if len(data) > DOCUMENT_BYTES_MAX:
-        raise Refused(f"{path}: a definition has at most {DOCUMENT_BYTES_MAX:,} bytes")
-    try:
-        return parse_toml(data.decode())
-    except UnicodeDecodeError as error:
-        raise Refused(f"{path}: no text in UTF-8") from error
-    except DefinitionError as error:
-        raise Refused(
-            f"{path}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
-        ) from error
+        raise Refused(f"{path}: a {what} has at most {DOCUMENT_BYTES_MAX:,} bytes")
+    return data
 
 
 def some(texts: list[str], between: str = ", ") -> str:
