@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.compliance.conventions import DEFAULT, masked_rows
 from core.compliance.measures import Pool
@@ -71,20 +71,27 @@ def _masked(pool: Pool) -> list[DataWarning]:
     found = []
     for agency in AGENCIES:
         field = f"rating_agency_{agency}"
-        rows = masked_rows(pool.portfolio, field) if field in pool.portfolio.ranks else None
-        if rows is None:
+        if field not in pool.portfolio.ranks:
             continue
-        par = float(pool.weights @ rows)
+        par, rows = pool.summed(("masked", field), partial(_masked_par, field=field))
+        if not rows:
+            continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(
             DataWarning(
                 "masked_ratings",
                 f"{AGENCY_NAMES[agency]}'s rating of {pool.covered(par):.2f} % of par is masked: it counts as "
                 f"{_told(way)}, and never as CCC unless the definition says so",
-                int(np.count_nonzero(rows)),
+                int(rows),
             )
         )
     return found
+
+
+def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
+    """(par, number) of the loans whose rating is masked in a column."""
+    rows = masked_rows(pool.portfolio, field)
+    return (0.0, 0.0) if rows is None else (float(pool.weights @ rows), float(np.count_nonzero(rows)))
 
 
 def _told(way: str | float) -> str:
@@ -97,10 +104,11 @@ def _told(way: str | float) -> str:
 
 def _alike(pool: Pool) -> list[DataWarning]:
     """A warning where obligors of like names together would be the largest obligor."""
-    names = pool.view.names.get("obligor")
-    if names is None or len(names.values) < 2 or "issuer_id" in pool.portfolio.names:
+    if "obligor" not in pool.view.names or "issuer_id" in pool.portfolio.names:
         return []
-    par: NDArray[Any] = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)[1:]
+    par = pool.par_by_name("obligor")[:-1]
+    if len(par) < 2:
+        return []
     most = (
         np.argpartition(par, -LIKE_OBLIGORS_MAX)[-LIKE_OBLIGORS_MAX:]
         if len(par) > LIKE_OBLIGORS_MAX
@@ -108,7 +116,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
     )
     groups: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for at in most:
-        name = names.values[at]
+        name = pool.name("obligor", at)
         word = name.split(" ", 1)[0].upper()
         if len(word) >= LEADING_LETTERS_MIN and word.isalpha():
             groups[word].append((float(par[at]), name))

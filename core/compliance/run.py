@@ -82,6 +82,7 @@ def run_suite(
     fail_fast: bool = False,
     parallel: bool = True,
     details: bool = True,
+    pools: tuple[Pool, ...] | None = None,
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
@@ -95,6 +96,8 @@ def run_suite(
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
+
+    `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
 
     Raises:
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
@@ -124,8 +127,9 @@ def run_suite(
         known_end or day_of(deal.reinvestment_end),
     )
     present = _present(portfolio)
-    pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
-    ends = _ends(portfolio, definition, pool)
+    if pools is None:
+        pools = pools_of(portfolio, definition)
+    pool, ends = (pools[0] if pools else None), pools[1:]
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
     stopped = False
@@ -188,11 +192,15 @@ def _ran(results: list[TestResult], limits: Limits) -> set[str]:
     return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
 
-def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:
-    """The portfolio with masked ratings at the best and the worst that they may be; empty where that is no question."""
-    if definition is None or pool is None or not pool.view.has_bounds:
+def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
+    """The sums of a portfolio, then, where masked ratings are taken for a range, with the best and with the worst that
+    they may be; empty without loans."""
+    if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
-    return Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
+    pool = Pool(portfolio, definition)
+    if definition is None or not pool.view.has_bounds:
+        return (pool,)
+    return pool, Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
 
 
 def _span(

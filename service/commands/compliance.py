@@ -74,7 +74,7 @@ def compliance(
         Print one JSON document instead of the table: file, suite, as_of, as_of_source, warnings, summary, results,
         skipped.
     """
-    day = _day(as_of)
+    day = read_day(as_of)
     if suite == "deal" and deal is None:
         raise Refused("the suite deal needs a definition: name its file with --deal")
     with busy(f"Reading {file.name}"):
@@ -85,7 +85,7 @@ def compliance(
         chosen = read_mapping(mapping)
         book = read_workbook(file)
         with limited(file):
-            portfolio = _portfolio(file, book, chosen, day)
+            portfolio = read_portfolio(file, book, chosen, day)
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     if json:
         _print_json(file, suite, results)
@@ -100,7 +100,7 @@ def compliance(
     return EXIT_FAILED if any(result.status in statuses for result in results) else 0
 
 
-def _portfolio(file: Path, book: Workbook, mapping: Mapping, day: float | None) -> Portfolio:
+def read_portfolio(file: Path, book: Workbook, mapping: Mapping, day: float | None) -> Portfolio:
     """The loans of a workbook.
 
     Raises:
@@ -124,7 +124,7 @@ def _portfolio(file: Path, book: Workbook, mapping: Mapping, day: float | None) 
     raise Refused(f"{file}: no loans: {found}; {sheets}")
 
 
-def _day(text: str | None) -> float | None:
+def read_day(text: str | None) -> float | None:
     """Days since 1970-01-01.
 
     Raises:
