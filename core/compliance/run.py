@@ -22,6 +22,7 @@ from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
+from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
@@ -100,9 +101,12 @@ def run_suite(
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
+    definition = definition or standard_of(portfolio)
+    if definition is not None:
+        said = definition.conventions
+        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        portfolio = with_days(portfolio, days, "the definition", first=True)
     warnings = list(portfolio.notes.warnings)
-    if definition is None:
-        definition = standard_of(portfolio)
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     tests = _chosen(suite, test_ids, definition)
@@ -111,7 +115,6 @@ def run_suite(
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    known_end = None if definition is None else definition.conventions.reinvestment_end
     given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
@@ -121,7 +124,7 @@ def run_suite(
         definition,
         {} if definition is None else {test.id: test for test in definition.tests},
         day,
-        known_end or day_of(deal.reinvestment_end),
+        day_of(deal.reinvestment_end),
     )
     present = _present(portfolio)
     pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
