@@ -137,7 +137,7 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     uploaded = member.post(
         f"{base}/tapes/upload",
         files={"file": ("tape.xlsx", small_book(TAPE))},
-        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31", "mapping_id": "standard_clo"},
     )
     assert uploaded.status_code == 201, uploaded.text
     tape_id = uploaded.json()["tape_id"]
@@ -234,7 +234,13 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         },
         "PATCH /api/v1/mappings/{mapping_id}": {"name": f"Mapping {fresh}", "description": "of columns"},
         "POST /api/v1/mappings/{mapping_id}/validate": {"sample_data": [{"ID": "one"}]},
-        "POST /api/v1/reconciliation/tapes/upload": {"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+        "POST /api/v1/reconciliation/tapes/upload": {
+            "trustee_name": "trustee_a",
+            "statement_date": "2026-03-31",
+            "deal_id": made["deal_id"],
+            "as_of": "2026-03-30",
+        },
+        "PATCH /api/v1/reconciliation/tapes/{tape_id}": {"deal_id": made["deal_id"], "as_of": "2026-03-30"},
         "POST /api/v1/reconciliation/compare": {
             "tape_id": made["tape_id"],
             "workbook_id": made["workbook_id"],

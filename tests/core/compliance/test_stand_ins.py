@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.compliance.result import WARNINGS_MAX, Results, bounded
+from core.compliance.result import Results
 from core.compliance.run import run_suite
-from core.portfolio.notes import DataWarning
+from core.portfolio.notes import WARNINGS_MAX, DataWarning, bounded
 from core.portfolio.portfolio import Deal, Portfolio
 
 KNOWN = Deal(
