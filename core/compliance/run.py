@@ -16,7 +16,6 @@ from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
-from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
@@ -161,10 +160,7 @@ def run_suite(
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=[
-            *warnings,
-            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
-        ],
+        warnings=[*warnings, *(() if pool is None else findings(pool, _ran(results, limits)))],
         figures=None if pool is None else pool.figures,
     )
 
