@@ -56,6 +56,14 @@ compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
+scenarios:read          GET     /api/v1/scenarios
+scenarios:write         POST    /api/v1/scenarios
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}
+scenarios:write         PATCH   /api/v1/scenarios/{scenario_id}
+scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}
+scenarios:write         POST    /api/v1/scenarios/{scenario_id}/trades
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
+scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
 compliance:read         GET     /api/v1/deals
 compliance:write        POST    /api/v1/deals
 compliance:read         GET     /api/v1/deals/{deal_id}
@@ -109,6 +117,8 @@ ROLES = {
     "calculations:execute": WORKING,
     "compliance:read": EVERYBODY,
     "compliance:write": WORKING,
+    "scenarios:read": EVERYBODY,
+    "scenarios:write": WORKING,
     "mappings:read": WORKING,
     "mappings:write": WORKING,
     "admin:users": ADMINISTERING,
