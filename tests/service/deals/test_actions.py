@@ -443,7 +443,7 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
     assert "as_of_outside_life" not in codes(ran(owner, silent)), "the definition goes before the record"
     assert owner.patch(path, json={"next_payment_date": "2026-02-28"}).status_code == 200
     [ratio] = ran(owner, silent, test_suite="enhanced", test_ids=["ic_ratio"])["results"]
-    assert "rest of a whole period" in ratio["details"]["breakdown"]["income"]["interest_basis"], "that payment was made"
+    assert "rest of a whole period" in ratio["details"]["breakdown"]["income"]["interest_basis"], "it was made"
 
 
 def test_a_run_without_a_deal_takes_a_definition_along(owner: Member, deal: dict[str, Any], g1_file: Path) -> None:
