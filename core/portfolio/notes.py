@@ -55,6 +55,9 @@ WARNING_CODES: Final = {
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "published_differs": "the file's own figures of tests are not ours",
+    "no_moodys_rating": "the rating factor on Moody's scale is by other agencies' ratings",
+    "recovery_agency": "whose recovery rates are averaged, where it is not Moody's",
     "lives_by_maturity": "average lives that leave scheduled payments out",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
