@@ -36,8 +36,8 @@ CORE_FLOORS = [
     "grid",
     "files formula portfolio redact",
     "definition",
-    "recalc compliance reconciliation scenario generate provenance retention",
-    "deals facts",
+    "recalc compliance reconciliation generate provenance retention",
+    "deals scenario facts",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""

@@ -102,6 +102,7 @@ class Results(list[TestResult]):
         as_of_source: AsOfSource | None = None,
         warnings: Sequence[DataWarning] = (),
         figures: Mapping[str, float] | None = None,
+        cushions: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
@@ -109,6 +110,8 @@ class Results(list[TestResult]):
         self.as_of_source = as_of_source
         self.warnings = bounded(warnings)
         self._figures = figures or {}
+        self.cushions: Mapping[str, float] = cushions or {}
+        """By test id, in full precision."""
 
     @property
     def figures(self) -> dict[str, float]:

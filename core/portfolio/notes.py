@@ -56,6 +56,9 @@ WARNING_CODES: Final = {
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
     "lives_by_maturity": "average lives that leave scheduled payments out",
+    "trade_price": "a trade without a price, and the price that it is made at",
+    "trade_match": "the loan that a trade means, where its words leave that open",
+    "trade_fields": "what a bought loan lacks, and what counts then",
 }
 """What may be said of a source whose figures could be wrong, or less than they seem, by code."""
 
