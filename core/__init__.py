@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
     from core.compliance.run import run_suite
     from core.formula import Evaluation, Program, compile  # noqa: A004 - the face of the library
+    from core.formula.blocks import Graph, GraphFault, compile_graph
     from core.formula.evaluate import evaluate, evaluate_batch
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from core.reconciliation.run import Reconciliation, reconcile
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "Portfolio", "Program", "Reconciliation", "Results", "Sheet", "TestResult",
-    "Tranches", "Workbook", "compile", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite",
+    "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
+    "TestResult", "Tranches", "Workbook", "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile",
+    "run_suite",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -38,6 +40,8 @@ _HOMES = {
     "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
     "Evaluation": "core.formula",
+    "Graph": "core.formula.blocks",
+    "GraphFault": "core.formula.blocks",
     "Portfolio": "core.portfolio.portfolio",
     "Program": "core.formula",
     "Reconciliation": "core.reconciliation.run",
@@ -47,6 +51,7 @@ _HOMES = {
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
     "compile": "core.formula",
+    "compile_graph": "core.formula.blocks",
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",
