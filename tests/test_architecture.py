@@ -239,7 +239,7 @@ def test_imports_are_read_wherever_they_stand(tmp_path: Path) -> None:
         list(said(tmp_path / "three.pyx"))
 
 
-ROOMS = ["values", "language", "ranges", "functions", "machine", "columns", "translation"]
+ROOMS = ["values", "language", "ranges", "functions", "machine", "columns", "blocks", "translation"]
 FRONT_DOORS = {"core.formula", "core.formula.evaluate", *(f"core.formula.{room}" for room in ROOMS)}
 FORMULA_FLOORS = [
     "values",
@@ -251,7 +251,7 @@ FORMULA_FLOORS = [
     "functions",
     "columns context",
     "program",
-    "evaluate work translation",
+    "evaluate work blocks translation",
 ]
 """Bottom first. The machine reads the rows of the catalogue, and the bodies of the functions may run the machine."""
 

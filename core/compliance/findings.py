@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.conventions import DEFAULT, masked_rows
-from core.compliance.measures import Pool
+from core.compliance.kernels import BUCKETS
+from core.compliance.measures import AGENCY_NAMES, Pool
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
-
-AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 LIKE_OBLIGORS_MAX: Final = 30
 """Obligors, the largest first, whose names are compared."""
@@ -46,9 +45,37 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
         yield DataWarning("no_principal_cash", "no page says what principal cash there is: it counts as 0")
-    if "weighted_average_recovery_rate" in ran and (given := pool.covered(pool.tally.recovery_given)) < WHOLE_PCT:
+    if "average_rating_factor" in ran:
+        yield from _crosswalk(pool)
+    if "weighted_average_recovery_rate" in ran:
+        yield from _recoveries(pool)
+
+
+def _crosswalk(pool: Pool) -> Iterator[DataWarning]:
+    """Where the factors of Moody's scale are averaged of a deal whose loans other agencies alone rate."""
+    ranks = pool.portfolio.ranks
+    others = any(name in ranks for name in BUCKETS[1:])
+    if pool.definition is not DEFAULT and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
         yield DataWarning(
-            "recovery_assumed", f"{100 - given:.2f} % of par has no recovery rate: the one of its kind is assumed"
+            "no_moodys_rating", "the file has no ratings of Moody's: the rating factor is by the letters of others"
+        )
+
+
+def _recoveries(pool: Pool) -> Iterator[DataWarning]:
+    """Whose recovery rates are averaged where nobody said, and what becomes of loans without one."""
+    agency = pool.view.recovery_agency
+    if agency not in ("b", "c"):
+        given = pool.covered(pool.tally.recovery_given)
+        if given < WHOLE_PCT:
+            yield DataWarning(
+                "recovery_assumed", f"{100 - given:.2f} % of par has no recovery rate: the one of its kind is assumed"
+            )
+        return
+    given = pool.covered(float(pool.weights @ np.isfinite(pool.portfolio.numbers[f"recovery_rate_{agency}"])))
+    if not pool.definition.ratings.recovery or given < WHOLE_PCT:
+        yield DataWarning(
+            "recovery_agency",
+            f"the weighted average recovery rate is by {AGENCY_NAMES[agency]}'s rates, which {given:.2f} % of par has",
         )
 
 
@@ -81,13 +108,22 @@ def _bonds(pool: Pool) -> list[DataWarning]:
 
 
 def _joined(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors count as one by their names."""
+    """A warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:
         return []
     shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
     more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
-    return [DataWarning("affiliates_by_name", f"obligors count as one by their names: {shown}{more}", len(joined))]
+    codes = pool.portfolio.names["obligor"].codes
+    apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
+    return [
+        DataWarning(
+            "affiliates_by_name",
+            f"obligors count as one by their names, which no page says: {shown}{more}; apart, the largest has "
+            f"{pool.share(apart):.2f} %",
+            len(joined),
+        )
+    ]
 
 
 def _lives(pool: Pool) -> list[DataWarning]:

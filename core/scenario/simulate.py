@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 import msgspec
+import numpy as np
 
 from core.compliance.conventions import currency_of, standard_of
 from core.compliance.kernels import rounded
@@ -105,7 +106,9 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._standard = standard_of(portfolio) if definition is None else definition
         deal = replace(portfolio.deal, currency=currency_of(portfolio))
-        self.holdings = Holdings(replace(portfolio, deal=deal), self._standard)
+        par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))  # a mapping may name no column
+        held = replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
+        self.holdings = Holdings(held, self._standard)
 
     def simulate(self, trades: Sequence[Trade]) -> Simulation:
         """The tests before and after trades, which are made in their order.

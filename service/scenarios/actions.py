@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
+import core
+from core.compliance.suites import DEAL_SUITE
+from core.scenario.simulate import Projected
+from core.scenario.trades import TradeError, loan_of
+from service.compliance import shared as compliance
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.http.problem import ValidationFailed
 from service.scenarios import store
 from service.scenarios.schema import (
-    LOAN_FIELDS,
-    Scenario,
+    InvalidTrade,
+    NoBaseWorkbook,
+    ResultsQuery,
     ScenarioCreate,
+    ScenarioDetail,
     ScenarioInUse,
     ScenarioLimitExceeded,
     ScenarioPatch,
+    Simulated,
     Trade,
     TradeCreate,
     TradeLimitExceeded,
@@ -27,7 +36,7 @@ from service.scenarios.schema import (
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-async def create(ctx: Context, body: ScenarioCreate) -> Scenario:
+async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """A new scenario with its first trades."""
     _check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
@@ -40,14 +49,14 @@ async def create(ctx: Context, body: ScenarioCreate) -> Scenario:
     return await detail(ctx, scenario_id)
 
 
-async def detail(ctx: Context, scenario_id: UUID) -> Scenario:
+async def detail(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
     """A scenario."""
     row = await store.get(ctx, scenario_id)
     ctx.tag(row.version)
-    return Scenario(**{name: getattr(row, name) for name in Scenario.__struct_fields__})
+    return ScenarioDetail(**{name: getattr(row, name) for name in ScenarioDetail.__struct_fields__})
 
 
-async def update(ctx: Context, scenario_id: UUID, patch: ScenarioPatch) -> Scenario:
+async def update(ctx: Context, scenario_id: UUID, patch: ScenarioPatch) -> ScenarioDetail:
     """Change what is given of a scenario; with another base it is a draft again."""
     held = await _held(ctx, scenario_id)
     ctx.match(held.version)
@@ -114,15 +123,93 @@ def _named(trade: TradeCreate) -> dict[str, object]:
 
 
 def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
-    """Refuse trades beyond the limit, and fields of a loan that there are not."""
+    """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
     if there + len(given) > most:
         raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
-    places = [where] if where == ["body"] else [[*where, str(number)] for number in range(len(given))]
-    faults = [
-        Fault([*place, "loan_data", name], "no field of the mapping standard_clo that is not one of a trade")
-        for place, trade in zip(places, given, strict=True)
-        for name in sorted((trade.loan_data or {}).keys() - LOAN_FIELDS)
-    ]
-    if faults:
-        raise ValidationFailed(*faults[:10])
+    for at, trade in enumerate(given):
+        if trade.cusip or trade.borrower_name or trade.loan_data:
+            try:
+                loan_of(_traded(trade), at)
+            except TradeError as error:
+                raise ValidationFailed.at(where if where == ["body"] else [*where, str(at)], error.reason) from None
+
+
+def _traded(trade: TradeCreate) -> core.Trade:
+    return core.Trade(**{name: getattr(trade, name) for name in TradeCreate.__struct_fields__})
+
+
+# Simulations ----------------------------------------------------------------------------------------------------------
+
+
+async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
+    """Run the base workbook's tests before the trades and after them, and keep what comes of it.
+
+    The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
+    was.
+    """
+    held = await store.hold_alone(ctx, scenario_id)
+    if not held.is_free:
+        raise ScenarioInUse
+    ready, suite = await _prepared(ctx, held)
+    trades = await store.trades(ctx, scenario_id)
+    try:
+        found = await ready.perform(
+            ctx, suite, core.simulate, ready.portfolio, [_traded(one) for one in trades], suite, **ready.rules
+        )
+    except TradeError as error:
+        wrong = trades[error.trade]
+        raise InvalidTrade.at(["trades", str(error.trade)], f"trade {wrong.id}: {error.reason}") from None
+    done = Simulated(
+        scenario_id=scenario_id,
+        status="completed",
+        results=found.results,
+        impact_summary=found.impact_summary,
+        new_failures=found.new_failures,
+        total_tests=found.total_tests,
+        message=found.message,
+        skipped=found.skipped,
+        warnings=found.warnings,
+        test_suite=suite,
+        definition_version=ready.definition_version,
+        as_of=found.before.as_of or ready.as_of.day,
+        as_of_source=found.before.as_of_source or ready.as_of.source,
+        simulated_at=ctx.now(),
+    )
+    await store.complete(ctx, scenario_id, held.version, done)
+    ctx.concerns(
+        "scenario",
+        scenario_id,
+        held.name,
+        base_workbook_id=ready.subject.id,
+        workbook_hash=ready.subject.content_hash,
+        book_key=ready.subject.book_key,
+        mapping_id=ready.subject.mapping_id,
+        engine_version=core.__version__,
+        trades=len(trades),
+        **{f"{name}_sha256": _digest(what) for name, what in (("trades", trades), ("results", done.results))},
+        **{name: getattr(done, name) for name in _TOLD},
+    )
+    return done
+
+
+_TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_failures", "total_tests")
+"""What the audit log has of a simulation."""
+
+
+async def _prepared(ctx: Context, held: store.Held) -> tuple[compliance.Prepared, str]:
+    """The base workbook, ready to be run, and the suite: that of its deal's definition where there is one."""
+    if held.base_workbook_id is None:
+        raise NoBaseWorkbook
+    ready = await compliance.prepare(ctx, held.base_workbook_id, suite="enhanced")
+    return ready, DEAL_SUITE if ready.definition_version else "enhanced"
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+
+
+async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
+    """What came of each test, or of those of a category."""
+    found = await store.results(ctx, scenario_id)
+    return [one for one in found.results if query.category in (None, one.test_category)]

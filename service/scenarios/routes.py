@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from core.scenario.simulate import Projected
+from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
+from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area
+from service.platform.http.problem import ConcurrentModification
 from service.scenarios import actions, store
 from service.scenarios.schema import (
-    Scenario,
+    InvalidTrade,
+    NoBaseWorkbook,
+    ResultsQuery,
     ScenarioCreate,
+    ScenarioDetail,
     ScenarioInUse,
     ScenarioLimitExceeded,
     ScenarioList,
     ScenarioNotFound,
     ScenarioPage,
     ScenarioPatch,
+    Simulated,
     Trade,
     TradeCreate,
     TradeLimitExceeded,
     TradeNotFound,
 )
-from service.workbooks.schema import WorkbookNotFound
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/scenarios", tag="scenarios", scope="scenarios")
+
+UNREADABLE = (
+    ScenarioNotFound,
+    WorkbookNotFound,
+    MappingNotFound,
+    NoBaseWorkbook,
+    InvalidTrade,
+    ScenarioInUse,
+    WorkbookNotReady,
+    MappingTooSlow,
+    RunTooSlow,
+    InvalidDefinition,
+    Damaged,
+)
+"""Why trades cannot be tried on a scenario's workbook."""
 
 
 @area.get()
@@ -38,13 +62,13 @@ async def list_scenarios(ctx: Context, query: ScenarioList) -> ScenarioPage:
     event="scenario.created",
     versioned=True,
 )
-async def create_scenario(ctx: Context, body: ScenarioCreate) -> Scenario:
+async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """Create a scenario, with trades or without."""
     return await actions.create(ctx, body)
 
 
 @area.get("/{scenario_id}", errors=(ScenarioNotFound,), versioned=True)
-async def get_scenario(ctx: Context, scenario_id: UUID) -> Scenario:
+async def get_scenario(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
     """A scenario; its ETag is what If-Match of a change compares."""
     return await actions.detail(ctx, scenario_id)
 
@@ -55,7 +79,7 @@ async def get_scenario(ctx: Context, scenario_id: UUID) -> Scenario:
     event="scenario.updated",
     versioned=True,
 )
-async def update_scenario(ctx: Context, scenario_id: UUID, body: ScenarioPatch) -> Scenario:
+async def update_scenario(ctx: Context, scenario_id: UUID, body: ScenarioPatch) -> ScenarioDetail:
     """Change what is given of a scenario. With another base it is a draft again, without results."""
     return await actions.update(ctx, scenario_id, body)
 
@@ -91,3 +115,19 @@ async def list_trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     """Take a trade out of a scenario. A completed one is a draft again, without results."""
     await actions.remove_trade(ctx, scenario_id, trade_id)
+
+
+@area.post("/{scenario_id}/simulate", errors=(*UNREADABLE, ConcurrentModification), event="scenario.simulated")
+async def simulate_scenario(ctx: Context, scenario_id: UUID) -> Simulated:
+    """Run every test of the base workbook before the trades and after them; the scenario is completed.
+
+    The suite is that of the deal's definition, `enhanced` where there is none. A trade that cannot be made is refused,
+    and the scenario stays as it is.
+    """
+    return await actions.simulate(ctx, scenario_id)
+
+
+@area.get("/{scenario_id}/results", errors=(ScenarioNotFound,))
+async def get_scenario_results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
+    """What came of each test, or of those of a category; of a draft nothing."""
+    return await actions.results(ctx, scenario_id, query)

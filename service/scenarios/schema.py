@@ -8,12 +8,14 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from core.portfolio.fields import STANDARD_CLO_FIELDS
+from core.compliance.suites import Category
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import AsOfSource
+from core.scenario.simulate import Impacts, NotCompared, Projected
+from core.scenario.trades import TRADES_MAX
 from service.platform.http.api import PageQuery
 from service.platform.http.problem import Problem
 
-TRADES_MAX = 1_000
-"""Trades of one scenario; a deployment may set less."""
 LOAN_DATA_MAX = 64
 """Fields that a trade may say of its loan beside its own."""
 
@@ -49,10 +51,6 @@ class TradeCreate(Struct, frozen=True, kw_only=True):
     """Any other field of the built-in mapping `standard_clo`, by its name."""
 
 
-LOAN_FIELDS = frozenset(field.target for field in STANDARD_CLO_FIELDS) - set(TradeCreate.__struct_fields__)
-"""What `loan_data` may say."""
-
-
 class Trade(TradeCreate, frozen=True, kw_only=True):
     """A trade of a scenario."""
 
@@ -78,7 +76,47 @@ class Scenario(Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class ScenarioRow(Scenario, frozen=True, kw_only=True):
+class SimulationSummary(Struct, frozen=True, kw_only=True):
+    """What came of a simulation, its results apart."""
+
+    impact_summary: Impacts
+    new_failures: int
+    total_tests: int
+    message: str
+    skipped: list[NotCompared]
+    """Tests without a figure before the trades or after them."""
+    warnings: list[DataWarning]
+    """What was guessed, left out or could not be read."""
+    test_suite: str
+    definition_version: int | None
+    """Of the deal's definition; null where no version of one was used."""
+    as_of: date
+    as_of_source: AsOfSource
+    simulated_at: datetime
+
+
+class SimulationResults(Struct, frozen=True, kw_only=True):
+    """What trades do to every test."""
+
+    results: list[Projected]
+
+
+class Simulated(SimulationSummary, frozen=True, kw_only=True):
+    """What trades do to every test, and what that says."""
+
+    scenario_id: UUID
+    status: ScenarioStatus
+    results: list[Projected]
+
+
+class ScenarioDetail(Scenario, frozen=True, kw_only=True):
+    """A scenario, with what came of its simulation."""
+
+    simulation: SimulationSummary | None
+    """Null until it is completed."""
+
+
+class ScenarioRow(ScenarioDetail, frozen=True, kw_only=True):
     """A stored scenario."""
 
     version: int
@@ -117,6 +155,12 @@ class ScenarioPatch(Struct, frozen=True, kw_only=True):
     base_workbook_id: UUID | UnsetType | None = UNSET
 
 
+class ResultsQuery(Struct, frozen=True, kw_only=True):
+    """Which results."""
+
+    category: Category | None = None
+
+
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +174,14 @@ class TradeNotFound(Problem, status=404):
 
 class ScenarioInUse(Problem, status=409):
     """Scenario in use"""
+
+
+class NoBaseWorkbook(Problem, status=400):
+    """Scenario has no base workbook"""
+
+
+class InvalidTrade(Problem, status=400):
+    """Invalid trade"""
 
 
 class ScenarioLimitExceeded(Problem, status=403):

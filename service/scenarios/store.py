@@ -14,12 +14,15 @@ from msgspec import Struct
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.data.listing import rows_of
+from service.platform.http.problem import ConcurrentModification
 from service.scenarios.schema import (
     Scenario,
     ScenarioList,
     ScenarioNotFound,
     ScenarioPage,
     ScenarioRow,
+    Simulated,
+    SimulationResults,
     Trade,
     TradeCreate,
     TradeNotFound,
@@ -53,7 +56,7 @@ async def get(ctx: Context, scenario_id: UUID) -> ScenarioRow:
     """
     return await ctx.one(
         ScenarioRow,
-        f"SELECT {_SCENARIO}, version FROM scenario_states WHERE id = %s",
+        f"SELECT {_SCENARIO}, simulation, version FROM scenario_states WHERE id = %s",
         [scenario_id],
         missing=ScenarioNotFound,
     )
@@ -68,22 +71,43 @@ class Held(Struct, frozen=True, kw_only=True):
     trade_count: int
     version: int
     is_free: bool
-    """Nobody else simulates it, and nobody can until this transaction ends."""
+    """Nobody else simulates it (to simulate it: nor edits it), and nobody can until this transaction ends."""
+
+
+_HELD = """
+    name, description, base_workbook_id, version,
+    (SELECT count(*) FROM scenario_trades t WHERE t.scenario_id = scenarios.id) AS trade_count
+"""
 
 
 async def hold(ctx: Context, scenario_id: UUID) -> Held:
-    """A scenario to be edited: its row is locked until the transaction ends, and what keeps simulations away is shared.
+    """A scenario to be edited, its row locked until the transaction ends; edits share what keeps simulations away.
 
     Raises:
         ScenarioNotFound: as `get`.
     """
     return await ctx.one(
         Held,
-        """
-        SELECT name, description, base_workbook_id, version,
-               (SELECT count(*) FROM scenario_trades t WHERE t.scenario_id = scenarios.id) AS trade_count,
-               pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
+        f"""
+        SELECT {_HELD}, pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
         FROM scenarios WHERE id = %s FOR UPDATE
+        """,
+        [scenario_id],
+        missing=ScenarioNotFound,
+    )
+
+
+async def hold_alone(ctx: Context, scenario_id: UUID) -> Held:
+    """A scenario to be simulated; its row stays open to readers' and writers' questions whether it is free.
+
+    Raises:
+        ScenarioNotFound: as `get`.
+    """
+    return await ctx.one(
+        Held,
+        f"""
+        SELECT {_HELD}, pg_try_advisory_xact_lock(scenario_lock(tenant_id, id)) AS is_free
+        FROM scenarios WHERE id = %s
         """,
         [scenario_id],
         missing=ScenarioNotFound,
@@ -162,6 +186,32 @@ async def touch(ctx: Context, scenario_id: UUID) -> None:
             """,
             [scenario_id],
         )
+
+
+async def complete(ctx: Context, scenario_id: UUID, version: int, done: Simulated) -> None:
+    """Keep what came of a scenario that was held alone in this version.
+
+    Raises:
+        ConcurrentModification: it was edited in the moment before it was held.
+    """
+    kept = await ctx.execute(
+        """
+        UPDATE scenarios SET simulation = %s, version = version + 1, updated_at = now() WHERE id = %s AND version = %s
+        """,
+        [msgspec.json.encode(done).decode(), scenario_id, version],
+    )
+    if not kept:
+        raise ConcurrentModification
+
+
+async def results(ctx: Context, scenario_id: UUID) -> SimulationResults:
+    """What came of each test; nothing in a draft.
+
+    Raises:
+        ScenarioNotFound: as `get`.
+    """
+    sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
+    return await ctx.one(SimulationResults, sql, [scenario_id], missing=ScenarioNotFound)
 
 
 async def delete(ctx: Context, scenario_id: UUID) -> None:

@@ -17,7 +17,7 @@ from tests.rows import every
 M = 1e6
 PLAIN: dict[str, Any] = {
     "par_value": [4 * M, 3 * M, 3 * M], "obligor": ["ALPHA", "BETA", "GAMMA"], "average_life": [3.0, 4.0, 5.0],
-    "rating_agency_b": ["B", "B+", "B-"],
+    "rating_agency_a": ["B2", "B1", "B3"],
 }  # fmt: skip
 
 
@@ -32,11 +32,13 @@ def warned(portfolio: Portfolio, **document: Any) -> list[str]:
     "columns, code",
     [
         ({}, None),
-        ({"rating_agency_b": ["B", "*", "B-"]}, "masked_ratings"),
+        ({"rating_agency_a": ["B2", "*", "B3"]}, "masked_ratings"),
         ({"obligor": ["ALPHA ONE", "ALPHA TWO", "GAMMA"]}, "obligors_alike"),
         ({"obligor": ["ALPHA", "ABC ONE", "ABC TWO"]}, None),
         ({"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3}, "bonds_secured"),
         ({"is_fixed": [1, 0, 0], "all_in_rate": [6.0, 7.0, 7.0]}, "reference_coupon_unknown"),
+        ({"recovery_rate": [45.0] * 3, "recovery_rate_a": [45.0] * 3, "recovery_rate_b": [30.0] * 3}, None),
+        ({"recovery_rate": [30.0] * 3, "recovery_rate_b": [30.0] * 3}, None),  # no test of it runs
         ({"average_life": [None] * 3, "maturity_date": [21_000.0] * 3}, None),
     ],
 )
@@ -59,11 +61,12 @@ def test_lives_interest_and_affiliates() -> None:
     assert warned(loans, classifications=by_name) == ["affiliates_by_name", "lives_by_maturity", *assumed]
     ran = run_suite(loans, "enhanced", definition=parse({"classifications": by_name}))
     assert ran[0].current_value == 70.0
+    assert ran.warnings[0].message.endswith("ALPHA FINANCE with ALPHA; apart, the largest has 40.00 %")
 
 
 def test_without_a_definition_masked_ratings_alone_are_told() -> None:
     loans = portfolio_of(
-        PLAIN | {"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3, "rating_agency_b": ["B", "*", "B-"]}
+        PLAIN | {"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3, "rating_agency_a": ["B2", "*", "B3"]}
     )
     assert [one.code for one in run_suite(loans, "enhanced").warnings] == ["masked_ratings"]
 
@@ -95,3 +98,9 @@ def test_warnings_are_bounded() -> None:
     assert (told[-1].code, told[-1].message.split()[0]) == ("more_warnings", "951")
     assert max(len(one.message) for one in told) <= 400
     assert bounded(told) == told
+
+
+def test_ratings_of_another_agency_alone_are_told() -> None:
+    loans = {name: values for name, values in PLAIN.items() if name != "rating_agency_a"}
+    assert warned(portfolio_of(loans | {"rating_agency_b": ["B", "B+", "B-"]})) == ["no_moodys_rating"]
+    assert warned(portfolio_of(loans | {"rating": [15, 15, 15]})) == []
