@@ -33,6 +33,7 @@ WARNING_CODES: Final = {
     "par_scale": "par is a thousand or a million times too large or small beside the notes",
     "par_unlike_notes": "the loans are much more or less than the notes",
     "as_of_outside_life": "the day lies outside of the deal's life",
+    "deal_days_differ": "the file and the deal's definition or record give different days of the deal",
     "past_maturity": "performing loans that matured before the day",
     "matures_after_deal": "many loans mature after the deal",
     "no_rating": "loans without a rating of any agency",
