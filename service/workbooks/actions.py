@@ -32,6 +32,7 @@ from service.workbooks.upload_actions import About, head, take_in
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
     """Take a file in as a workbook."""
+    shared.check_stream(ctx, form.stream_key)
     about = About(
         form.name, form.description or None, form.mapping_id or None, form.stream_key, form.deal_id, form.as_of
     )
@@ -85,6 +86,7 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
         ctx.changed_nothing()
         ctx.tag(row.version)
         return Workbook(**head(row))
+    shared.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     if given.get("deal_id") is not None:

@@ -19,8 +19,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S", descript
 Description = Annotated[str, Meta(max_length=2000)]
 MappingId = Annotated[str, Meta(max_length=200, description="Names the columns; unset: the built-in one")]
 
-_STREAM_KEY = r"deal:(isin|cusip|lei|figi|internal):[A-Za-z0-9][A-Za-z0-9._-]*"
-_STREAM = "deal:<scheme>:<id>; the stream that the evidence of the workbook's runs belongs to"
+_STREAM_KEY = r"deal:[a-z]+:[A-Za-z0-9][A-Za-z0-9._-]*"
+_STREAM = "deal:<scheme>:<id>, by an ISIN, CUSIP, LEI, ...: the stream that the evidence of the runs belongs to"
 StreamKey = Annotated[str, Meta(max_length=200, pattern=rf"^{_STREAM_KEY}$(?!\n)", description=_STREAM)]
 
 AsOf = Annotated[date, Meta(description="The day that the figures are of, whatever the file says")]

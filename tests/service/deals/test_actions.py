@@ -53,7 +53,7 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
     assert owner.patch(path, json={}).json() == changed, "nothing given, nothing changed"
     for wrong in (
         {"name": None}, {"currency": None}, {"currency": "eur"}, {"home_countries": None}, {"home_countries": ["Irl"]},
-        {"closing_date": "15/01/2024"}, {"stream_key": "deal:other:x"},
+        {"closing_date": "15/01/2024"}, {"stream_key": "deal:other:x"}, {"stream_key": "deal:lei:ABC"},
     ):  # fmt: skip
         assert owner.patch(path, json=wrong).status_code == 422, wrong
     assert owner.patch(path, json={"mapping_id": "nobodys"}).status_code == 404
@@ -61,7 +61,7 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
 
 
 def test_a_stream_is_of_one_deal(owner: Member, stranger: Member) -> None:
-    key = "deal:isin:XS0000000009"
+    key = "deal:isin:XS2010030919"
     first, other = made(owner, stream_key=key), made(owner, name=" twice ")
     for answer in (
         owner.post(URL, json={"name": "Deal", "stream_key": key}),
@@ -89,11 +89,16 @@ def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
     assert listed(search="0%") == ["b 100%"]
 
 
-def test_a_tenant_has_no_more_deals_than_the_limit(stack: Stack, owner: Member) -> None:
+def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Stack, owner: Member) -> None:
     made(owner)
-    with stack.another_api(CUSHION_MAX_DEALS="1") as url:
-        answer = owner.http.post(f"{url}{URL}", json={"name": "One more"})
-    assert (answer.status_code, answer.json()["detail"]) == (403, "Deal limit exceeded")
+    with stack.another_api(CUSHION_MAX_DEALS="2", CUSHION_STREAM_KEY_SCHEMES="isin, ticker") as url:
+        answers = [
+            owner.http.post(f"{url}{URL}", json={"name": "One more", "stream_key": f"deal:{key}"})
+            for key in ("internal:x", "ticker:x", "ticker:y")
+        ]
+    assert answers[0].json()["errors"][0]["message"] == "the schemes are isin, ticker"
+    assert [answer.status_code for answer in answers] == [422, 201, 403]
+    assert answers[2].json()["detail"] == "Deal limit exceeded"
 
 
 def test_a_mapping_that_a_deal_names_stays(owner: Member) -> None:
