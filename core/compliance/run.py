@@ -156,6 +156,7 @@ def run_suite(
     )
     ends = _ends(portfolio, definition, pool)
     rows = _rows(portfolio, pool) if details and pool is not None else {}
+    cushions: dict[str, float] = {}
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
@@ -189,6 +190,7 @@ def run_suite(
             test, measured, limit, explanation, rounding, include_cushion=include_cushion, low=low, high=high
         )
         results.append(result)
+        cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
@@ -202,6 +204,7 @@ def run_suite(
             *(() if pool is None else findings(pool, _ran(results, limits))),
         ],
         figures=None if pool is None else pool.figures,
+        cushions=cushions,
     )
 
 

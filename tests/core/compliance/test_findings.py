@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from core.compliance.result import WARNINGS_MAX, Results, bounded
+from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.notes import WARNING_CODES, DataWarning
+from core.portfolio.notes import WARNING_CODES, WARNINGS_MAX, DataWarning, bounded
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.rows import every
