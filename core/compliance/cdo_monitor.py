@@ -2,8 +2,8 @@
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
-It looks at performing loans rated CCC- or better. A loan whose rating is
-masked is left out of the averages of rating factors, which is told, and counts everywhere else.
+It looks at performing loans rated CCC- or better, an unrated one being rated what the definition says. A loan whose
+rating is masked is left out of the averages of rating factors, which is told, and counts everywhere else.
 """
 
 from __future__ import annotations
