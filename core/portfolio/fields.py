@@ -101,7 +101,7 @@ STANDARD_CLO_FIELDS: Final = (
         "loanx_id", "string",
         aliases=(
             "LoanX ID", "LXID", "LX ID", "LX #", "LoanX", "Loan X ID", "Markit ID", "LoanX ID / CUSIP",
-            "Security_Facility_Code", "Markit LoanX ID", "LoanX Identifier", "LIN", "LIN/ISIN", "LoanX / ISIN", "LX",
+            "Security_Facility_Code", "Markit LoanX ID", "LoanX Identifier", "LIN", "LIN/ISIN", "LoanX / ISIN",
             "LX Number",
             "LXID / CUSIP", "LoanX ID / ISIN", "LoanX Code", "Markit LXID", "Facility LXID",
         ),
@@ -152,8 +152,8 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Market Value", "Mkt Price", "Market Price", "MarkPrice", "Mark_Price", "Price", "Last Price", "Bid",
             "Bid Price", "Mid", "Px", "Px Last", "Current Price", "Mid Price", "Evaluated Price",
-            "Mark to Market Price", "Mark", "MTM Price", "Market Bid", "Price %", "Current Market Price", "Loan Price",
-            "Market Value Price", "Market Value (%)", "MV Price",
+            "Mark to Market Price", "Mark", "MTM Price", "Market Bid", "Current Market Price", "Loan Price",
+            "Market Value Price", "MV Price",
         ),
     ),
     Field(
@@ -645,7 +645,7 @@ TEST_LABELS: Final = (
             "Test Value", "Value", "Result", "Results", "Test Result", "Outcome", "Ratio", "Current Test", "Score",
             "Current Month", "Current Period", "This Month", "Par Value Ratio", "OC Ratio", "IC Ratio",
             "Interest Coverage Ratio", "Overcollateralization Ratio", "Coverage Ratio", "Percentage", "Level",
-            "Calculated_Result", "Test Outcome", "Actual %", "Current %", "Actual Percentage", "Numeric Result",
+            "Calculated_Result", "Test Outcome", "Actual Percentage", "Numeric Result",
         ),
     ),
     Field(
@@ -657,7 +657,7 @@ TEST_LABELS: Final = (
             "Benchmark", "Covenant", "Covenant Level", "Constraint", "OC Trigger", "IC Trigger", "Threshold Level",
             "Test Threshold", "Minimum Required", "Standard", "Target", "Target Level", "Required Test",
             "Test Requirement",
-            "Trigger Value", "Minimum Ratio", "Minimum Level", "Limit %", "Limitation %", "Required %",
+            "Trigger Value", "Minimum Ratio", "Minimum Level", "Limitation %",
             "Compliance Level",
         ),
     ),
