@@ -32,6 +32,8 @@ DAYS_A_YEAR: Final = 365.25
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
 
+AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_TRANCHES: Final = "no tranche data: add a Tranches or Liabilities sheet"
@@ -445,6 +447,10 @@ def rating_factor(pool: Pool) -> Measured:
 
 
 def recovery_rate(pool: Pool) -> Measured:
+    """By Moody's rates, or those of an agency that the file does not name: a loan without one has the rate of its kind.
+    By another agency's where these count: of the loans that have one."""
+    if (agency := pool.view.recovery_agency) in ("b", "c"):
+        return agency_recovery_rate(pool, agency)
     tally, portfolio = pool.tally, pool.portfolio
     given_pct = pool.covered(tally.recovery_given)
     coverage_pct = None if portfolio.lien is not None else given_pct
@@ -454,6 +460,19 @@ def recovery_rate(pool: Pool) -> Measured:
     if portfolio.lien is not None:
         extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
     return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
+
+
+def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
+    """Of the loans that the agency gives a recovery rate."""
+    rates = pool.portfolio.numbers.get(f"recovery_rate_{agency}")
+    if rates is None:
+        raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[agency]}")
+    known = np.isfinite(rates)
+    par = float(pool.weights @ known)
+    if par <= 0:
+        raise no_values(f"recovery_rate_{agency}")
+    total = float(pool.weights @ np.where(known, rates, 0.0))
+    return Measured(total / par, total, par, pool.covered(par), {"agency": AGENCY_NAMES[agency]})
 
 
 # Coverage

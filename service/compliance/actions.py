@@ -75,7 +75,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         skipped=results.skipped,
         as_of=results.as_of or ready.as_of.day,
         as_of_source=results.as_of_source or ready.as_of.source,
-        definition_version=subject.deal.definition_version or None if subject.deal else None,
+        definition_version=ready.definition_version,
         warnings=results.warnings,
         executed_at=executed_at,
         execution_time_ms=round((time.perf_counter() - started) * 1000, 3),

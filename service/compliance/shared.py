@@ -67,29 +67,39 @@ class Prepared(NamedTuple):
     limits: MappingOf[str, Limits]
     """By who set them: workbook, deal, tenant."""
 
+    @property
+    def definition_version(self) -> int | None:
+        """Of the deal's definition; None where no version of one is used."""
+        return self.subject.deal.definition_version or None if self.subject.deal else None
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Options of `run_suite`: this workbook's definition and limits."""
+        scopes = {f"{scope}_thresholds": limits for scope, limits in self.limits.items()}
+        return {"definition": self.definition.definition if self.definition else None, **scopes}
+
     async def run(self, ctx: Context, suite: str, **options: Any) -> engine.Results:
-        """A suite's results; of a large portfolio or by somebody's own rules in a thread.
+        """A suite's results.
+
+        Raises:
+            RunTooSlow: as `perform`.
+        """
+        return await self.perform(ctx, suite, self.results, self.portfolio, suite, **options)
+
+    async def perform(self, ctx: Context, suite: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Work that runs a suite; with a large portfolio or by somebody's own rules in a thread.
 
         Raises:
             RunTooSlow: it did not come to its end.
         """
         is_own = self.definition is not None and not self.definition.definition.standard
         if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
-            return self.results(self.portfolio, suite, **options)
-        work = timed(self.results, ctx.settings.compliance_seconds)
-        return await ctx.compute(work, self.portfolio, suite, **options)
+            return work(*args, **kwargs)
+        return await ctx.compute(timed(work, ctx.settings.compliance_seconds), *args, **kwargs)
 
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
         """A suite's results for a portfolio, by this workbook's rules and limits."""
-        return runs.run_suite(
-            portfolio,
-            suite,
-            definition=self.definition.definition if self.definition else None,
-            workbook_thresholds=self.limits["workbook"],
-            deal_thresholds=self.limits["deal"],
-            tenant_thresholds=self.limits["tenant"],
-            **options,
-        )
+        return runs.run_suite(portfolio, suite, **self.rules, **options)
 
 
 def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.compliance import deal_suite
 from core.compliance.deal_suite import ROWS, step_of
+from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
-from core.compliance.run import UnknownSuite, rounded_half_away, run_suite
-from core.definition import parse, parse_toml, to_document
+from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
+from core.definition import READY, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
@@ -240,6 +243,36 @@ def test_tests_of_a_definition_come_after_what_they_need() -> None:
     definition = deal({"id": "b_b", "value": "=a_a"}, {"id": "a_a", "value": "=cpa"})
     assert [one.test_id for one in deal_suite.tests_of(definition)] == ["a_a", "b_b"]
     assert isinstance(definition.tests[0], DealTest)
+
+
+def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
+    """By the file's own triggers; a class without one, and a file without notes, with the reason."""
+    loans = g1()
+    ran = {one.test_id: one for one in run_suite(loans, "deal", definition=READY["us_bsl"])}
+    ratios = {"oc_class_ab": (129.883333, 121.5), "oc_class_e": (106.753425, 104.2), "ic_class_ab": (161.822785, 120.0),
+              "ic_class_d": (135.000422, 110.0)}  # fmt: skip
+    found = {
+        name: (one.current_value, one.threshold_value) for name, one in ran.items() if name.startswith(("oc_", "ic_"))
+    }
+    assert found == {name: (pytest.approx(ratio, abs=1e-6), trigger) for name, (ratio, trigger) in ratios.items()}
+    assert {ran[name].threshold_source for name in found} == {"sheet"}
+    assert ran["oc_class_ab"].test_name == "Class A/B overcollateralisation"
+    diverted = replace(loans, deal=replace(loans.deal, reinvestment_oc_trigger=104.7))
+    last = {one.test_id: one for one in run_suite(diverted, "deal", definition=READY["us_bsl"])}["reinvestment_oc"]
+    assert (last.current_value, last.threshold_value) == (pytest.approx(106.753425, abs=1e-6), 104.7)
+
+    assert loans.tranches is not None
+    blank = np.full(len(G1_NOTES), np.nan)
+    silent = replace(loans, tranches=replace(loans.tranches, oc_trigger=blank, ic_trigger=blank))
+    told = {one.test_id: one.reason for one in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
+    assert {told[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
+    limit = Threshold(test_id="oc_class_c", threshold_value=118.0)
+    check_threshold("oc_class_c", 118.0, definition=READY["us_bsl"])
+    chosen = run_suite(silent, "deal", definition=READY["us_bsl"], deal_thresholds={"oc_class_c": limit})
+    assert {one.test_id: one.threshold_source for one in chosen}["oc_class_c"] == "deal"
+    none = run_suite(replace(loans, tranches=None), "deal", definition=READY["us_bsl"])
+    assert {one.test_id for one in none.skipped if one.reason == NO_TRANCHES} == {"oc_by_class", "ic_by_class"}
+    assert not [one for one in run_suite(loans, "deal", definition=parse({"base": "us_bsl"})) if "class" in one.test_id]
 
 
 CAIRN = SHARED / "cairn-xvii"
