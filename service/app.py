@@ -35,9 +35,11 @@ def areas() -> list[Area]:
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
     from service.reconciliation.routes import area as reconciliation
+    from service.scenarios.routes import area as scenarios
     from service.workbooks.routes import area as workbooks
 
-    return [calculations, compliance, workbooks, mappings, reconciliation, deals, auth, admin, audit, activity, health]
+    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios]
+    return [*working, auth, admin, audit, activity, health]
 
 
 def routes() -> list[Route]:

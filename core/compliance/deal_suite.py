@@ -28,7 +28,9 @@ FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
     32.221, 41.111, 50.0, 63.431, 100.0, 100.0, 100.0,
 )  # fmt: skip
-"""Fitch rating factors by rank, 1 (AAA) to 22 (D), as European indentures of the years from 2014 carry them."""
+"""Fitch rating factors by rank, 1 (AAA) to 22 (D): the ten-year default rates in percent of "CLOs and Corporate CDOs
+Rating Criteria", appendix 6, edition of 1 June 2026, as a public implementation repeats them to three decimals. A
+report of 2024 prints an average that lies on this scale; older deals have another one, in their own indentures."""
 
 AGENCY_FACTORS: Final = {
     "a": tuple(map(float, FACTORS)), "b": cdo_monitor.RATING_FACTORS, "c": FITCH_FACTORS,

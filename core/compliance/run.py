@@ -16,7 +16,6 @@ from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
-from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
@@ -127,6 +126,7 @@ def run_suite(
     pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
     ends = _ends(portfolio, definition, pool)
     rows = _rows(portfolio, pool) if details and pool is not None else {}
+    cushions: dict[str, float] = {}
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
@@ -154,6 +154,7 @@ def run_suite(
             test, measured, limit, explanation, rounding, include_cushion=include_cushion, low=low, high=high
         )
         results.append(result)
+        cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
@@ -161,11 +162,9 @@ def run_suite(
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=[
-            *warnings,
-            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
-        ],
+        warnings=[*warnings, *(() if pool is None else findings(pool, _ran(results, limits)))],
         figures=None if pool is None else pool.figures,
+        cushions=cushions,
     )
 
 

@@ -180,6 +180,8 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
     for one in items:
         told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
         parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
+        if (why := one.after_open or one.before_open) is not None:
+            parts.append(why.reason)
         rows.append((one.test_name, _figure(one.before), _figure(one.after), _figure(one.change), ", ".join(parts)))
     _print_table(("Test", "From", "To", "Change", "Of which"), rows)
 

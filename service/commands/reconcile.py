@@ -108,11 +108,12 @@ def _compared(
     tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
 ) -> Reconciliation:
     with busy(f"Reading {tape.name}"):
+        from core.portfolio.notes import DataWarning
         from core.portfolio.trustees import TRUSTEES
         from core.reconciliation import ReconcileError
         from core.reconciliation import reconcile as compare
         from core.reconciliation.rules import chosen, tolerances_of
-        from core.reconciliation.tape import warnings_of
+        from core.reconciliation.tape import of_side, warnings_of
 
         try:  # before minutes go into reading
             chosen(rules)
@@ -127,10 +128,10 @@ def _compared(
             result = compare(theirs, ours, rules, tolerances=tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
-    told = [f"{side}: {one}" for side, loans in (("tape", theirs), ("holdings", ours)) for one in warnings_of(loans)]
+    told = [*of_side("tape", warnings_of(theirs)), *of_side("holdings", warnings_of(ours))]
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
-        told.append(SWAPPED)
+        told.append(DataWarning("sides_swapped", SWAPPED))
     return replace(result, warnings=(*result.warnings, *told))
 
 
@@ -239,7 +240,7 @@ def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Co
     for line in _matching(result):
         console.print(Text(one_line(line)), soft_wrap=True)
     for warning in result.warnings:
-        console.print(Text("warning  ", style="yellow").append(one_line(warning)), soft_wrap=True)
+        console.print(Text("warning  ", style="yellow").append(one_line(warning.message)), soft_wrap=True)
     for field, reason in result.not_compared.items():
         console.print(Text("not compared  ", style="dim").append(one_line(f"{field}: {reason}")), soft_wrap=True)
     console.print()

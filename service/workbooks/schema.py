@@ -284,7 +284,7 @@ class SheetNotFound(Problem, status=404):
     """Sheet not found"""
 
 
-class WorkbookInUse(Problem, status=409):
+class WorkbookInUse(Problem, status=409, constraint="scenarios_workbook"):
     """Workbook in use"""
 
 

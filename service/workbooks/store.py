@@ -311,13 +311,12 @@ async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> Wo
         )
 
 
-async def is_used(ctx: Context, workbook_id: UUID) -> bool:
-    """Whether a record needs the workbook to stay."""
-    return bool(await ctx.value("SELECT EXISTS (SELECT FROM workbook_uses WHERE workbook_id = %s)", [workbook_id]))
-
-
 async def hide(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them."""
+    """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them.
+
+    Raises:
+        WorkbookInUse: a scenario is yet to be simulated on it.
+    """
     await leave_blobs(ctx, workbook_id)
     await ctx.execute("UPDATE workbooks SET deleted_at = now(), version = version + 1 WHERE id = %s", [workbook_id])
 

@@ -523,14 +523,6 @@ def test_a_workbook_that_is_worked_on_stays(stack: Stack, owner: Member, loans: 
         assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
 
 
-def test_a_workbook_that_a_record_needs_stays(stack: Stack, owner: Member, loans: Path) -> None:
-    found = owner.uploaded(loans)
-    stack.sql("INSERT INTO workbook_uses VALUES (%s, %s, 'a scenario')", [owner.tenant_id, found["id"]])
-    assert owner.delete(f"/api/v1/workbooks/{found['id']}").json()["detail"] == "Workbook in use"
-    stack.sql("DELETE FROM workbook_uses WHERE workbook_id = %s", [found["id"]])
-    assert owner.delete(f"/api/v1/workbooks/{found['id']}").status_code == 204
-
-
 def test_a_workbook_in_error_can_be_deleted(owner: Member, pack: PackFile) -> None:
     found = owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1" t="s"><v>x</v></c></row>')]))
     assert found["status"] == "error"
