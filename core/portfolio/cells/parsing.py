@@ -23,14 +23,17 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 NULL_WORDS: Final = frozenset(
-    ("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
+    ("", "N/A", "NA", "N.A.", "#N/A", "#N/A N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
 )
 """What stands for nothing in a cell, in upper case."""
+
+DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
+"""Those of them that in a column of flags say no."""
 
 MASK: Final = "***"
 """The one of them that in a column of ratings stands for a rating that is not shown."""
 
-NULL_BYTES_MAX: Final = 6
+NULL_BYTES_MAX: Final = 9
 """A null word with a space about it is not longer than this."""
 
 CATEGORY_LENGTH_MAX: Final = 200
@@ -544,6 +547,7 @@ FLAG_WORDS: Final = {
     "is_bridge": frozenset(("bridge", "bridge loan")),
     "participation": frozenset(("participation",)),
     "is_long_dated": frozenset(("long dated",)),
+    "is_second_lien": frozenset(("second lien", "2nd lien")),
 }
 """Words that say yes in the column of one flag, as `key` gives them."""
 

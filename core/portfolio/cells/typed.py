@@ -166,7 +166,8 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
 def read_booleans(cells: Cells, target: str) -> Read:
     """A boolean field: words for yes and no, 1 and 0.
 
-    A standard flag of holdings has words of its own for yes; any other word in it is No, any number but 0 is Yes.
+    A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
+    but 0 is Yes.
     """
     values = np.full(len(cells.kinds), np.nan)
     own = parsing.FLAG_WORDS.get(target)
@@ -182,9 +183,10 @@ def read_booleans(cells: Cells, target: str) -> Read:
     no = [text.strip().lower() in parsing.NO for text in strings]
     unknown = np.nan if own is None else 0.0
     table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
-    table[cells.pool.null[used]] = np.nan
+    is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
+    table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
-    said = np.array(yes, np.bool_) | np.array(no, np.bool_) | np.isnan(table)
+    said = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
     doubtful = None if said.all() else spread_out(~said, False, local)
     return Read(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
