@@ -90,6 +90,7 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
         return
     more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
     more.ranks, more.lien, more.coupon_fixed = dict(page.ranks), page.lien, page.coupon_fixed
+    more.ruled = dict(page.ruled)
     take(more, rows)
     note.part, note.rows_without_loan, note.par_without_loan = "added", len(rows), _sum(par[rows])
     join.append(loans, more)
@@ -158,8 +159,6 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
             loans.source_cells[target] = place
         if (count := page.notes.unreadable_cells.get(target)) is not None:
             loans.notes.unreadable_cells[target] = count
-        if target in page.notes.rule_failures:
-            loans.notes.rule_failures[target] = page.notes.rule_failures[target]
         if target in loans.notes.missing_required:
             loans.notes.missing_required.remove(target)
     if "lien_type" in fields:
