@@ -1,0 +1,368 @@
+"""The loans of a portfolio as trades find them, and what trades in their order leave of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import isfinite
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.definition.definition import Definition
+from core.portfolio.assemble import SUMMED
+from core.portfolio.identifiers import Prints, is_told, may_be_one
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import Names, Portfolio
+from core.scenario.trades import IDENTITY, TRADES_MAX, Loan, Trade, TradeError, keys_of, loan_of, name_key, par_of
+
+CENT: Final = 0.01
+"""What a sell may exceed the holding by: amounts are printed to the cent."""
+
+PAR_PRICE: Final = 100.0
+"""Percent of par where no price is known."""
+
+
+@dataclass(slots=True)
+class Bought:
+    """A loan, or a lot of one, that trades have added."""
+
+    par: float
+    loan: Loan
+    twin: int | None
+    """The row of the portfolio whose fields it has where `loan` says nothing."""
+
+
+@dataclass(slots=True)
+class Change:
+    """What trades do to a portfolio."""
+
+    par: dict[int, float] = field(default_factory=dict)
+    """Row of the portfolio -> what is left of its par; 0.0 where all of it is sold."""
+    bought: list[Bought] = field(default_factory=list)
+    cash: float = 0.0
+    """What principal cash gains."""
+    warnings: list[DataWarning] = field(default_factory=list)
+
+
+class Index:
+    """The rows of a column of names, by the name."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        """The code of each name; built when it is first asked for."""
+        return {name: code for code, name in enumerate(self.names.values)}
+
+    @cached_property
+    def prints(self) -> Prints:
+        """The names as identifiers that may be printed in another way."""
+        return Prints(tuple(self.names.values))
+
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        order = np.argsort(self.names.codes, kind="stable")
+        return order, np.searchsorted(self.names.codes, np.arange(len(self.names.values) + 1), sorter=order)
+
+    def rows(self, code: int) -> list[int]:
+        """The rows of a name, in their order."""
+        order, starts = self._order
+        return order[starts[code] : starts[code + 1]].tolist()  # type: ignore[no-any-return]
+
+
+class Holdings:
+    """A portfolio's loans by what names them; made once for any number of lists of trades."""
+
+    def __init__(self, portfolio: Portfolio, definition: Definition | None = None) -> None:
+        """Args:
+        definition: by which the tests run; None for the suites' conventions.
+        """
+        self.portfolio = portfolio
+        self.definition = definition
+        self._indexes: dict[str, Index] = {}
+
+    def index(self, field: str) -> Index:
+        """The index of a column of names that the portfolio has."""
+        if field not in self._indexes:
+            self._indexes[field] = Index(self.portfolio.names[field])
+        return self._indexes[field]
+
+    @cached_property
+    def borrowers(self) -> dict[str, list[int]]:
+        """Key of a borrower's name -> codes of its spellings, in the column that `borrower_field` names."""
+        found: dict[str, list[int]] = {}
+        if self.borrower_field is not None:
+            for code, key in enumerate(keys_of(list(self.portfolio.names[self.borrower_field].values))):
+                if key:
+                    found.setdefault(key, []).append(code)
+        return found
+
+    @cached_property
+    def borrower_field(self) -> str | None:
+        """The column that names borrowers."""
+        return next((field for field in ("borrower_name", "obligor") if field in self.portfolio.names), None)
+
+    def traded(self, trades: Sequence[Trade]) -> Change:
+        """What trades do, one after the other.
+
+        Raises:
+            TradeError: a trade that cannot be made; it names which.
+        """
+        if len(trades) > TRADES_MAX:
+            raise TradeError(TRADES_MAX, f"a scenario has at most {TRADES_MAX:,} trades")
+        run = _Run(self)
+        for at, trade in enumerate(trades):
+            par, loan = par_of(trade, at), loan_of(trade, at)
+            if trade.trade_type == "sell":
+                run.sell(at, par, loan)
+            else:
+                run.buy(at, par, loan)
+        return run.change
+
+
+class _Run:
+    """The state while trades are made in their order."""
+
+    def __init__(self, holdings: Holdings) -> None:
+        self.holdings = holdings
+        self.portfolio = holdings.portfolio
+        self.change = Change()
+
+    def _warn(self, code: str, at: int, message: str) -> None:
+        self.change.warnings.append(DataWarning(code, f"trade {at + 1} {message}"))
+
+    # ---- what a trade means
+
+    def _meant(self, at: int, loan: Loan) -> tuple[list[int], list[Bought]]:
+        """The rows and bought lots of the first of a trade's identifiers that any has."""
+        for name in IDENTITY:
+            written = loan.texts.get(name)
+            if written is None:
+                continue
+            rows = self._identified(at, name, written, loan)
+            lots = [lot for lot in self.change.bought if self._text_of(lot, name) == written]
+            if rows or lots:
+                return rows, lots
+        return [], []
+
+    def _of_borrower(self, loan: Loan) -> tuple[list[int], list[Bought]]:
+        """The same of its borrower; a loan with another identifier than the trade's is another loan."""
+        lots = [lot for lot in self.change.bought if loan.key and self._key_of(lot) == loan.key]
+        return (
+            [row for row in self._rows_of(loan.key) if self._may_be(loan, partial(self._row_text, row))],
+            [lot for lot in lots if self._may_be(loan, partial(self._text_of, lot))],
+        )
+
+    def _identified(self, at: int, field: str, written: str, loan: Loan) -> list[int]:
+        """The rows of an identifier, as it is written or in another print of it.
+
+        Raises:
+            TradeError: several loans could be meant.
+        """
+        if field not in self.portfolio.names:
+            return []
+        index = self.holdings.index(field)
+        code = index.code_of.get(written)
+        if code is not None:
+            return index.rows(code)
+        if field != "loanx_id":
+            return []
+        names = index.names.values
+        found = [place for place in sorted(index.prints.of(written)) if may_be_one(written, names[place])]
+        if len(found) > 1:
+            raise TradeError(at, f"LoanX id {written} may be {' or '.join(names[place] for place in found)}")
+        rows = [row for place in found for row in index.rows(place)]
+        if not rows or (loan.key and not set(rows) <= set(self._rows_of(loan.key))):
+            return []
+        sure = "" if is_told(written, names[found[0]]) else ", which may be another loan"
+        self._warn("trade_match", at, f"means {names[found[0]]} by LoanX id {written}{sure}")
+        return rows
+
+    def _rows_of(self, key: str) -> list[int]:
+        field = self.holdings.borrower_field
+        codes = self.holdings.borrowers.get(key, ()) if key else ()
+        return [] if field is None else sorted(row for code in codes for row in self.holdings.index(field).rows(code))
+
+    def _may_be(self, loan: Loan, text_of: Callable[[str], str | None]) -> bool:
+        return all(text_of(field) in (None, loan.texts[field]) for field in IDENTITY if field in loan.texts)
+
+    def _row_text(self, row: int, field: str) -> str | None:
+        names = self.portfolio.names.get(field)
+        return None if names is None or names.codes[row] < 0 else names.values[names.codes[row]]
+
+    def _text_of(self, lot: Bought, field: str) -> str | None:
+        said = lot.loan.texts.get(field)
+        return said if said is not None or lot.twin is None else self._row_text(lot.twin, field)
+
+    def _key_of(self, lot: Bought) -> str:
+        field = self.holdings.borrower_field
+        if lot.loan.key or lot.twin is None or field is None:
+            return lot.loan.key
+        return name_key(self._row_text(lot.twin, field) or "")
+
+    def _par(self, row: int) -> float:
+        """What is left of a row's par."""
+        left = self.change.par.get(row)
+        return left if left is not None else self._number(row, "par_value") or 0.0
+
+    def _number(self, row: int | None, field: str) -> float | None:
+        column = self.portfolio.numbers.get(field)
+        return None if row is None or column is None or not isfinite(column[row]) else float(column[row])
+
+    # ---- sells and buys
+
+    def sell(self, at: int, par: float, loan: Loan) -> None:
+        """Take par off the loan's lots, pro rata.
+
+        Raises:
+            TradeError: no such loan is held, or less than that.
+        """
+        rows, lots = self._meant(at, loan)
+        if not rows and not lots:
+            rows, lots = self._of_borrower(loan)
+        held: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
+        held += [(lot.par, None, lot) for lot in lots]
+        held = [one for one in held if one[0] > 0]
+        total = sum(amount for amount, _, _ in held)
+        if not held:
+            raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")
+        if par > total + CENT:
+            raise TradeError(at, f"sells {par:,.2f} of {_named(loan)}, of which {total:,.2f} is held")
+        left = 0.0 if par >= total - CENT / 2 else 1.0 - par / total
+        price = loan.numbers.get("price")
+        unpriced = False
+        for amount, row, lot in held:
+            own = price
+            if own is None:
+                own = self._number(row, "price") if lot is None else self._price_of(lot)
+                unpriced |= own is None
+            sold = amount - amount * left
+            self.change.cash += sold * (PAR_PRICE if own is None else own) / 100
+            if row is not None:
+                self.change.par[row] = amount * left
+            elif lot is not None:
+                lot.par = amount * left
+        self.change.bought = [lot for lot in self.change.bought if lot.par > 0]
+        if price is None:
+            paid = "100, since the holding has no price" if unpriced else "the holding's price"
+            self._warn("trade_price", at, f"sells {_named(loan)} without a price: it is sold at {paid}")
+
+    def _price_of(self, lot: Bought) -> float | None:
+        return lot.loan.numbers.get("price") or self._number(lot.twin, "price")
+
+    def buy(self, at: int, par: float, loan: Loan) -> None:
+        """Add a loan, or a lot of one that is held.
+
+        Raises:
+            TradeError: it is bought for nothing, or several loans could be meant.
+        """
+        numbers = loan.numbers
+        rows, lots = self._meant(at, loan)
+        twin = max(rows, key=lambda row: (self._par(row), -row), default=None)
+        price = numbers.get("price")
+        if price == 0:
+            raise TradeError(at, f"buys {_named(loan)} at a price of 0")
+        if price is None:
+            self._warn("trade_price", at, f"buys {_named(loan)} without a price: it is paid for at 100")
+        paid = PAR_PRICE if price is None else price
+        numbers.setdefault("purchase_price", paid)
+        self.change.cash -= par * paid / 100
+        if twin is None and lots:
+            twin = lots[0].twin
+            _follow(loan, lots[0].loan)
+        if rows or lots:
+            self._warn("trade_match", at, f"buys more of {_named(loan)}: it is as held in what it does not state")
+        else:
+            self._complete(at, loan)
+        if self._number(twin, "price") is None:
+            numbers.setdefault("price", paid)
+        self.change.bought.append(Bought(par, loan, twin))
+
+    def _complete(self, at: int, loan: Loan) -> None:
+        """Give a new loan its obligor and what that says, and tell what it lacks."""
+        texts, names = loan.texts, self.portfolio.names
+        rows = self._rows_of(loan.key)
+        known = [] if not rows else [field for field in _OF_BORROWER if field not in texts]
+        followed = {field: text for field in known if (text := self._row_text(rows[0], field)) is not None}
+        texts |= followed
+        if "obligor" not in texts:
+            obligor = texts.get("issuer_id") if "issuer_id" in names else None
+            texts["obligor"] = obligor or loan.key or next(texts[field] for field in IDENTITY if field in texts)
+        if shown := [field for field in followed if field not in ("obligor", "issuer_id")]:
+            self._warn("trade_fields", at, f"takes the {' and '.join(shown)} of {_named(loan)} from its other loans")
+        index, all_in = texts.get("base_rate"), loan.numbers.get("all_in_rate")
+        if index == "FIXED" or (index is None and all_in is not None and "spread" not in loan.numbers):
+            loan.flags.setdefault("is_fixed", True)
+        self._leave_out(at, loan)
+        absent = [f"{field} ({counts})" for field, counts in _ABSENT.items() if self._lacks(loan, field)]
+        if not any(loan.ranks.values()) and any(field in self.portfolio.ranks for field in _RATINGS):
+            absent.insert(0, f"a rating ({self._unrated()})")
+        if absent:
+            self._warn("trade_fields", at, f"buys {_named(loan)} without {', '.join(absent)}")
+
+    def _lacks(self, loan: Loan, field: str) -> bool:
+        portfolio = self.portfolio
+        if field == "lien_type":
+            return portfolio.lien is not None and loan.lien is None
+        if field in portfolio.flags:
+            return field not in loan.flags
+        has = field in portfolio.numbers or field in portfolio.names
+        return has and field not in loan.numbers and field not in loan.texts
+
+    def _unrated(self) -> str:
+        definition = self.holdings.definition
+        return (
+            "unrated: as Caa3, and in the CCC bucket" if definition is None else "as the definition has unrated loans"
+        )
+
+    def _leave_out(self, at: int, loan: Loan) -> None:
+        """Under a definition an agency that rates nothing in the file has no ratings: one loan's would make its ladder
+        rate all others."""
+        if self.holdings.definition is None:
+            return
+        strange = [name for name in loan.ranks if name not in self.portfolio.ranks]
+        for name in strange:
+            del loan.ranks[name], loan.texts[name]
+        if strange:
+            self._warn(
+                "trade_fields", at, f"states {', '.join(strange)}, which no loan of the portfolio has: it is left out"
+            )
+
+
+def _follow(loan: Loan, other: Loan) -> None:
+    """Fill what a lot does not state from an earlier one."""
+    loan.numbers = {name: its for name, its in other.numbers.items() if name not in SUMMED} | loan.numbers
+    loan.texts = other.texts | loan.texts
+    loan.flags = other.flags | loan.flags
+    for name, found in other.ranks.items():
+        if loan.texts.get(name) == other.texts.get(name):
+            loan.ranks.setdefault(name, found)
+    loan.lien = other.lien if loan.lien is None else loan.lien
+    loan.key = loan.key or other.key
+
+
+def _named(loan: Loan) -> str:
+    """The loan as its trade names it."""
+    texts = loan.texts
+    named = (("cusip", "CUSIP "), ("loanx_id", "LoanX id "), ("isin", "ISIN "), ("borrower_name", ""))
+    for name, words in named:
+        if name in texts:
+            return words + texts[name]
+    raise AssertionError("a trade names its loan")
+
+
+_OF_BORROWER: Final = ("obligor", "issuer_id", "industry", "industry_a", "industry_b", "industry_c", "country")
+"""What all loans of a borrower share."""
+
+_RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
+
+_ABSENT: Final = {
+    "maturity_date": "no life", "spread": "no interest", "industry": "unclassified", "country": "as home",
+    "recovery_rate": "that of its kind", "lien_type": "first lien", "facility_size": "of no size",
+    "quote_depth": "no quotes", "cov_lite": "with covenants",
+}  # fmt: skip
+"""What a test asks of a loan, and what holds where it is not stated."""

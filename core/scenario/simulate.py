@@ -1,0 +1,253 @@
+"""Every test of a suite before and after trades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+
+from core.compliance.conventions import currency_of, standard_of
+from core.compliance.kernels import rounded
+from core.compliance.result import Direction, Results, Status, TestResult
+from core.compliance.run import run_suite
+from core.definition.definition import Definition
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import Portfolio
+from core.scenario.changed import changed
+from core.scenario.holdings import Change, Holdings
+from core.scenario.trades import Trade
+
+SCENARIOS_MAX: Final = 100_000
+"""Lists of trades of one call."""
+
+NEUTRAL: Final = 1e-9
+"""The move of a cushion, in the test's unit, up to which it stays as it is."""
+
+Impact = Literal["improve", "worsen", "neutral"]
+
+
+class Projected(msgspec.Struct, frozen=True, kw_only=True):
+    """One test before and after. Figures in the test's unit, to six decimals."""
+
+    test_id: str
+    test_name: str
+    test_category: str
+    current_value: float
+    projected_value: float
+    threshold_value: float
+    """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
+    threshold_type: Direction
+    cushion_current: float
+    cushion_projected: float
+    status_current: Status
+    status_projected: Status
+    impact_direction: Impact
+    """By the move of the cushion in full precision."""
+
+
+class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """A test that has no figure on one side, or on both; its status on the other side is told and counts nowhere."""
+
+    test_id: str
+    test_name: str
+    reason_current: str | None
+    reason_projected: str | None
+    status_current: Status | None
+    status_projected: Status | None
+
+
+class Impacts(msgspec.Struct, frozen=True):
+    """Counts of the tests with a figure on both sides."""
+
+    improve: int
+    worsen: int
+    neutral: int
+
+
+class Simulation(msgspec.Struct, frozen=True, kw_only=True):
+    """What trades do to every test of a suite."""
+
+    results: list[Projected]
+    """In catalogue order; tests with a figure on both sides."""
+    skipped: list[NotCompared]
+    before: Results
+    after: Results
+    impact_summary: Impacts
+    new_failures: int
+    """Tests that pass or warn before and fail after."""
+    total_tests: int
+    """With those that are skipped."""
+    message: str
+    warnings: list[DataWarning]
+    """Of the trades, then of the run before them, then what the run after them says anew."""
+
+
+class Simulator:
+    """A portfolio under a suite, ready for any number of lists of trades; the run before them is made once."""
+
+    def __init__(self, portfolio: Portfolio, suite: str = "enhanced", **options: Any) -> None:
+        """Args:
+        options: those of `core.compliance.run.run_suite`, but for fail_fast.
+
+        Raises:
+            UnknownSuite: as `run_suite` has it.
+            UnknownTest: as `run_suite` has it.
+        """
+        if options.get("fail_fast"):
+            raise ValueError("a simulation runs every test")
+        self.portfolio = portfolio
+        self.suite = suite
+        self.options: dict[str, Any] = options
+        definition: Definition | None = options.get("definition")
+        self.before = run_suite(portfolio, suite, **options)
+        # Trades change neither the market whose standard decides nor the currency from which it is known.
+        self._standard = standard_of(portfolio) if definition is None else definition
+        deal = replace(portfolio.deal, currency=currency_of(portfolio))
+        par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))  # a mapping may name no column
+        held = replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
+        self.holdings = Holdings(held, self._standard)
+
+    def simulate(self, trades: Sequence[Trade]) -> Simulation:
+        """The tests before and after trades, which are made in their order.
+
+        Raises:
+            TradeError: a trade that cannot be made; it names which.
+        """
+        change = self.holdings.traded(trades)
+        return compared(self.before, self.run(change), change.warnings, len(trades))
+
+    def run(self, change: Change) -> Results:
+        """The suite over the portfolio after a change."""
+        return run_suite(changed(self.holdings, change), self.suite, **(self.options | {"definition": self._standard}))
+
+
+def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanced", **options: Any) -> Simulation:
+    """Every test of a suite before and after trades; the portfolio stays as it is.
+
+    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots;
+    a buy adds a loan, or a lot of one that is held. Principal cash moves with par x price / 100. Accrued interest is
+    left out. `options` are those of `core.compliance.run.run_suite`; with the same ones the figures before are its own.
+
+    Raises:
+        TradeError: a trade that cannot be made: an unknown loan, more sold than is held, no par, nothing that names a
+            loan, a field or a value that cannot be.
+        UnknownSuite: as `run_suite` has it.
+        UnknownTest: as `run_suite` has it.
+    """
+    return Simulator(portfolio, suite, **options).simulate(trades)
+
+
+def simulate_many(
+    portfolio: Portfolio, scenarios: Iterable[Sequence[Trade]], suite: str = "enhanced", **options: Any
+) -> list[Simulation]:
+    """The simulation of each list of trades, all of the same portfolio.
+
+    Raises:
+        TradeError: as `simulate` has it; with a note that says in which of the lists.
+        ValueError: more than `SCENARIOS_MAX` lists.
+    """
+    scenarios = list(scenarios)
+    if len(scenarios) > SCENARIOS_MAX:
+        raise ValueError(f"{len(scenarios):,} scenarios are more than {SCENARIOS_MAX:,}")
+    simulator = Simulator(portfolio, suite, **options)
+    found = []
+    for at, trades in enumerate(scenarios):
+        try:
+            found.append(simulator.simulate(trades))
+        except ValueError as error:
+            error.add_note(f"in scenario {at + 1}")
+            raise
+    return found
+
+
+def compared(before: Results, after: Results, warnings: list[DataWarning], trades: int) -> Simulation:
+    """Two runs of one suite side by side."""
+    projected = {result.test_id: result for result in after}
+    rows = [
+        _row(result, projected[result.test_id], before.cushions, after.cushions)
+        for result in before
+        if result.test_id in projected
+    ]
+    compared_tests = {row.test_id for row in rows}
+    skipped = _skipped(before, after, compared_tests)
+    counts = Impacts(*(sum(row.impact_direction == way for row in rows) for way in ("improve", "worsen", "neutral")))
+    failures = [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
+    known = {warning.code for warning in before.warnings}
+    return Simulation(
+        results=rows,
+        skipped=skipped,
+        before=before,
+        after=after,
+        impact_summary=counts,
+        new_failures=len(failures),
+        total_tests=len(rows) + len(skipped),
+        message=_message(trades, counts, failures, skipped),
+        warnings=[*warnings, *before.warnings, *(one for one in after.warnings if one.code not in known)],
+    )
+
+
+def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after: Mapping[str, float]) -> Projected:
+    current, projected = before[one.test_id], after[one.test_id]
+    move = projected - current
+    return Projected(
+        test_id=one.test_id,
+        test_name=one.test_name,
+        test_category=one.category,
+        current_value=one.current_value,
+        projected_value=other.current_value,
+        threshold_value=other.threshold_value,
+        threshold_type=other.threshold_type,
+        cushion_current=rounded(current),
+        cushion_projected=rounded(projected),
+        status_current=one.status,
+        status_projected=other.status,
+        impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
+    )
+
+
+def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[NotCompared]:
+    """The tests without a figure on a side, in the order of the run before."""
+    reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
+    status = [{result.test_id: result.status for result in side} for side in (before, after)]
+    names = {skip.test_id: skip.test_name for side in (before, after) for skip in side.skipped}
+    return [
+        NotCompared(
+            test_id=test_id,
+            test_name=name,
+            reason_current=reasons[0][test_id].reason if test_id in reasons[0] else None,
+            reason_projected=reasons[1][test_id].reason if test_id in reasons[1] else None,
+            status_current=status[0].get(test_id),
+            status_projected=status[1].get(test_id),
+        )
+        for test_id, name in names.items()
+        if test_id not in compared_tests
+    ]
+
+
+def _message(trades: int, counts: Impacts, failures: list[Projected], skipped: list[NotCompared]) -> str:
+    """One sentence, such as: 2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF)."""
+    parts = [
+        f"{_counted(trades, 'trade')}: {_counted(counts.improve, 'test')} "
+        f"improve{'s' * (counts.improve == 1)}, {counts.worsen} worsen{'s' * (counts.worsen == 1)} "
+        f"and {counts.neutral} stay{'s' * (counts.neutral == 1)} the same"
+    ]
+    if failures:
+        shown = ", ".join(row.test_name for row in failures[:NAMED])
+        more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
+        parts.append(f"{_counted(len(failures), 'new failure')} ({shown}{more})")
+    else:
+        parts.append("no new failure")
+    if skipped:
+        parts.append(f"{len(skipped)} cannot be compared")
+    return "; ".join(parts) + "."
+
+
+NAMED: Final = 3
+"""New failures that the message names."""
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,285 @@
+"""A trade as its author states it, checked and read into the fields of a loan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from math import isfinite
+from typing import Any, Final, Literal
+
+import msgspec
+
+from core.portfolio.assemble import name_keys
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
+from core.portfolio.ratings import AGENCY_OF, is_not_rated, rank
+from core.remembered import remembered
+from core.values import EPOCH
+
+TradeType = Literal["buy", "sell"]
+
+TRADES_MAX: Final = 1_000
+"""Trades of one scenario."""
+
+AMOUNT_MAX: Final = 1e15
+"""Any figure of a trade, in its own unit."""
+
+PRICE_MAX: Final = 1_000.0
+"""Percent of par."""
+
+TEXT_MAX: Final = 500
+"""Characters of a text of a trade."""
+
+
+class Trade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A buy or a sell. A sell needs what names the loan; a buy what the tests ask of a loan, too."""
+
+    trade_type: TradeType
+    par_value: float | None = None
+    """In the deal's currency, above zero; needed."""
+    cusip: str | None = None
+    loanx_id: str | None = None
+    borrower_name: str | None = None
+    price: float | None = None
+    """Percent of par."""
+    spread: float | None = None
+    """Basis points."""
+    rating_agency_a: str | None = None
+    rating_agency_b: str | None = None
+    rating_agency_c: str | None = None
+    industry: str | None = None
+    maturity_date: date | None = None
+    loan_data: dict[str, Any] | None = None
+    """Other fields of a loan by their names in standard_clo (`DATA_FIELDS`), in the units of `Portfolio`."""
+
+
+class TradeError(ValueError):
+    """A trade that cannot be made."""
+
+    def __init__(self, trade: int, reason: str) -> None:
+        """Args:
+        trade: its place in the list, from 0.
+        reason: for a reader, without the place.
+        """
+        super().__init__(f"trade {trade + 1}: {reason}")
+        self.trade = trade
+        self.reason = reason
+
+
+_OWN: Final = (
+    "cusip", "borrower_name", "price", "spread", "rating_agency_a", "rating_agency_b", "rating_agency_c", "industry",
+    "maturity_date",
+)  # fmt: skip
+"""Fields of a loan that a trade states itself."""
+
+_OF_THE_FILE: Final = ("as_of", "fx_rate", "currency")
+"""Fields of the file rather than of a loan: a trade is in the deal's currency, on the deal's day."""
+
+_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
+
+DATA_FIELDS: Final = tuple(name for name in _TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
+"""What `Trade.loan_data` may hold."""
+
+_PERCENT: Final = ("recovery_rate", "recovery_rate_a", "recovery_rate_b", "recovery_rate_c")
+_NOT_NEGATIVE: Final = frozenset(
+    (*_PERCENT, "price", "purchase_price", "facility_size", "days_past_due", "quote_depth", "average_life", "unfunded")
+)
+
+
+@dataclass(slots=True)
+class Loan:
+    """What a trade says of its loan, in the units and under the names of `Portfolio`."""
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    flags: dict[str, bool] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    lien: Lien | None = None
+    key: str = ""
+    """What tells its borrower from others; "" without a name."""
+
+
+class _Fault(ValueError):
+    """A field that cannot be; the text is the reason."""
+
+
+def par_of(trade: Trade, at: int) -> float:
+    """The par of a trade.
+
+    Raises:
+        TradeError: it has none, or none that can be.
+    """
+    par = trade.par_value
+    if par is None:
+        raise TradeError(at, "no par_value")
+    if isinstance(par, bool) or not isinstance(par, int | float) or not isfinite(par) or not 0 < par <= AMOUNT_MAX:
+        raise TradeError(at, f"par_value must be above 0 and at most {AMOUNT_MAX:.0e}, not {_shown(par)}")
+    return float(par)
+
+
+def loan_of(trade: Trade, at: int) -> Loan:
+    """What a trade says of its loan.
+
+    Raises:
+        TradeError: it names no loan, or a field or a value cannot be.
+    """
+    if trade.trade_type not in ("buy", "sell"):
+        raise TradeError(at, f"trade_type must be buy or sell, not {_shown(trade.trade_type)}")
+    loan = Loan()
+    try:
+        given = dict(trade.loan_data or {})
+        for name in given:
+            if name not in DATA_FIELDS:
+                raise _Fault(_strange(name))
+        for name in (*_OWN, "loanx_id"):
+            value = getattr(trade, name)
+            if value is None:
+                continue
+            if name in given and given[name] != value:
+                raise _Fault(f"{name} is {_shown(value)} and in loan_data {_shown(given[name])}")
+            given[name] = value
+        for name, value in given.items():
+            if value is not None:
+                _take(loan, name, value)
+    except _Fault as fault:
+        raise TradeError(at, str(fault)) from None
+    loan.key = name_key(loan.texts["borrower_name"]) if "borrower_name" in loan.texts else ""
+    if not loan.key and not any(name in loan.texts for name in IDENTITY):
+        raise TradeError(at, f"nothing names its loan: add a {', a '.join(IDENTITY)} or a borrower_name")
+    return loan
+
+
+IDENTITY: Final = ("cusip", "loanx_id", "isin")
+"""The identifiers that name a loan, in the order in which they are asked."""
+
+
+def _strange(name: object) -> str:
+    if name in _OF_THE_FILE:
+        return f"loan_data may not hold {name}: a trade is on the deal's day and in its currency"
+    if name in (*_OWN, "par_value"):
+        return f"{name} is a field of the trade itself, not of loan_data"
+    return f"loan_data has no field {_shown(name)}"
+
+
+def _take(loan: Loan, name: str, value: Any) -> None:
+    """Read one value into the loan.
+
+    Raises:
+        _Fault: it cannot be.
+    """
+    kind = _TYPES[name]
+    if name == "base_rate" and not isinstance(value, str):
+        loan.numbers["base_rate_level"] = _number(name, value)
+    elif name == "coupon_type":
+        fixed = parsing.coupon_is_fixed(_text(name, value))
+        if fixed < 0:
+            raise _Fault(f"coupon_type must be fixed or floating, not {_shown(value)}")
+        loan.flags["is_fixed"] = fixed == 1
+    elif name == "lien_type":
+        loan.lien = Lien(parsing.lien(_text(name, value)))
+    elif name in AGENCY_OF:
+        symbol = _text(name, value)
+        found = rank(symbol, AGENCY_OF[name])
+        if not found and not is_not_rated(symbol):
+            raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
+        loan.texts[name], loan.ranks[name] = symbol, found
+    elif kind == "number":
+        loan.numbers[name] = _number(name, value)
+    elif kind == "date":
+        loan.numbers[name] = _day(name, value)
+    elif kind == "boolean":
+        loan.flags[name] = _flag(name, value)
+    else:
+        if text := _READ.get(name, _plain)(_text(name, value)):
+            loan.texts[name] = text
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > AMOUNT_MAX:
+        raise _Fault(f"{name} must be a finite number, not {_shown(value)}")
+    most = 100.0 if name in _PERCENT else PRICE_MAX if name.endswith("price") else AMOUNT_MAX
+    if value > most or (value < 0 and name in _NOT_NEGATIVE):
+        raise _Fault(f"{name} must be between 0 and {most:g}, not {_shown(value)}")
+    return float(value)
+
+
+def _day(name: str, value: Any) -> float:
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, date):
+        raise _Fault(f"{name} must be a day as YYYY-MM-DD")
+    return float(value.toordinal() - EPOCH.toordinal())
+
+
+def _flag(name: str, value: Any) -> bool:
+    if value in (0, 1):
+        return bool(value)
+    word = value.strip().lower() if isinstance(value, str) and len(value) <= TEXT_MAX else ""
+    if word not in _FLAG_WORDS:
+        raise _Fault(f"{name} must be true or false, not {_shown(value)}")
+    return _FLAG_WORDS[word]
+
+
+_FLAG_WORDS: Final = {
+    "true": True,
+    "yes": True,
+    "y": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "n": False,
+    "0": False,
+}
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Fault(f"{name} must be a text, not {_shown(value)}")
+    if len(value) > TEXT_MAX:
+        raise _Fault(f"{name} is longer than {TEXT_MAX} characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _Fault(f"{name} is no valid text") from None
+    return value.strip()
+
+
+def _plain(text: str) -> str:
+    return "" if text.upper() in parsing.NULL_WORDS else text
+
+
+def _upper(text: str) -> str:
+    return _plain(text).upper()
+
+
+@remembered(4_096)
+def _industry(text: str) -> str:
+    return parsing.industries([text])[0] if _plain(text) else ""
+
+
+_READ: Final[dict[str, Callable[[str], str]]] = {
+    "cusip": _upper, "loanx_id": _upper, "isin": _upper, "country": parsing.country, "base_rate": parsing.base_rate,
+    "industry": _industry,
+}  # fmt: skip
+
+
+@remembered(4_096)
+def name_key(name: str) -> str:
+    """What tells a company from others in its name; "" where nothing is left of it."""
+    return keys_of([name])[0]
+
+
+def keys_of(names: list[str]) -> list[str]:
+    """The same of many names."""
+    named = name_keys(TextColumn(*parsing.pool_of(names)))
+    return [named.text[code] if code >= 0 else "" for code in named.codes.tolist()]
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
