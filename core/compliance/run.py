@@ -8,6 +8,7 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import UNSET
 
 from core.compliance.conventions import standard_of
@@ -91,6 +92,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
     suite: str = "standard",
@@ -524,7 +526,13 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 def rounded_half_away(value: float, decimals: int) -> float:
     """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
+    if not abs(value) * scale < WHOLE_FROM:
+        return value
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+WHOLE_FROM: Final = 2.0**52
+"""From here on a double has no half left to round away."""
 
 
 def _result(

@@ -194,6 +194,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_batch_bytes: Annotated[int, told("size of the body of a batch of formulas", 1024)] = 8_388_608
     max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
     max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
+    max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
     max_deals: Annotated[int, told("deals of a tenant", 1)] = 1_000
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000

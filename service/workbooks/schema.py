@@ -63,6 +63,8 @@ class WorkbookRow(Struct, frozen=True, kw_only=True):
     """What its deal names for a workbook that names no mapping itself."""
     last_calculation: datetime | None
     calculation_count: int
+    written_by: str | None
+    """The record that writes a column of it; nobody else may meanwhile."""
     created_by: str
     version: int
     created_at: datetime
@@ -115,6 +117,8 @@ class SheetRow(Struct, frozen=True, kw_only=True):
     header_row: int | None
     headers: list[str]
     types: str
+    book_key: str | None
+    """Of the workbook's columns that this is told of; they may be newer than a row that was read before."""
 
 
 class Stats(Struct, frozen=True, kw_only=True):
@@ -145,6 +149,8 @@ class WorkbookHead(Struct, frozen=True, kw_only=True):
     deal_id: UUID | None
     as_of: date | None
     """The day that its figures are of, where a user said it."""
+    written_by: str | None
+    """What writes a column of it now, a formula's run; until that has ended nothing else may write."""
     created_by: str
     created_at: datetime
     updated_at: datetime

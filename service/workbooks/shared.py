@@ -14,19 +14,26 @@ from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import ValidationFailed
 from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.store import book, check_deal, get, sheet
-from service.workbooks.upload_actions import About, receive, take_in
+from service.workbooks.store import begin_writing, book, check_deal, end_writing, get, lock, room, sheet
+from service.workbooks.stored_actions import keep_columns
+from service.workbooks.upload_actions import About, check_storage, receive, take_in
 
 __all__ = [
     "About",
     "Parsed",
     "StoredBook",
+    "begin_writing",
     "book",
     "check_deal",
+    "check_storage",
     "check_stream",
+    "end_writing",
     "get",
+    "keep_columns",
+    "lock",
     "open_book",
     "receive",
+    "room",
     "sheet",
     "stored_book",
     "take_in",

@@ -7,6 +7,7 @@ from typing import Final
 from core.formula.functions.catalogue import FUNCTIONS, Takes
 from core.formula.language.tree import (
     Area,
+    ArrayLiteral,
     Binary,
     Call,
     Cell,
@@ -139,6 +140,8 @@ def _is_line(node: Node) -> bool:
     """Whether a range is one column wide."""
     if isinstance(node, Structured):
         return node.first is not None and node.first == node.last
+    if isinstance(node, ArrayLiteral):
+        return len(node.rows[0]) == 1
     return (
         isinstance(node, Area)
         and not node.whole_rows

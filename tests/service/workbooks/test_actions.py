@@ -44,6 +44,7 @@ def test_an_upload_answers_at_once(owner: Member, loans: Path) -> None:
         "stream_key": None,
         "deal_id": None,
         "as_of": None,
+        "written_by": None,
         "created_by": owner.email,
         "created_at": 0,
         "updated_at": 0,
