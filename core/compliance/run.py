@@ -133,6 +133,9 @@ def run_suite(
         days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
         portfolio = with_days(portfolio, days, "the definition", first=True)
     warnings = list(portfolio.notes.warnings)
+    if not portfolio.row_count:
+        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
+        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
