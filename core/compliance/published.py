@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -123,7 +124,21 @@ def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published,
         return bool(agency == ours.get("agency", pool.view.recovery_agency))
     if measure == "industry" and (listed := theirs.get("classification")) is not None:
         return bool(listed == ours.get("classification", pool.view.industry_agency))
+    if measure == "foreign_country":
+        return _is_home(key(published.name), pool)
     return bool(measure == "ccc" and "agency" not in ours) or agency == ours.get("agency")
+
+
+def _is_home(words: str, pool: Pool) -> bool:
+    """Whether the home that a name speaks of is the one of the conventions, as far as it names one."""
+    home = pool.definition.conventions.home_countries
+    if _EUROPE.search(words):
+        return not _AMERICA.search(words) and "DE" in home and "US" not in home
+    return not _AMERICA.search(words) or ("US" in home and "DE" not in home)
+
+
+_EUROPE: Final = re.compile(r"\b(?:europe|european|eu)\b")
+_AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
 
 
 def _last_letter(name: str | None) -> str:

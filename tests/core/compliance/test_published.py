@@ -52,6 +52,7 @@ SURE = [
     ("Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
     ("Minimum Weighted Average Moody's Recovery Rate Test", 44.5, "percent", "weighted_average_recovery_rate"),
     ("Moody's Diversity Test", 9.0, "factor", "diversity_score"),
+    ("Obligors Domiciled outside the United States", 15.0, "percent", "foreign_country_concentration"),
     ("CCC Obligations", 12.0, "percent", "ccc_bucket_pct"),
 ]
 
@@ -92,6 +93,9 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
         ("Largest Fitch Industry", 17.5, "percent", None, None),
         ("S&P CCC Obligations", 7.0, "percent", None, None),  # another agency's bucket counts, too
         ("Defaulted Obligations", 2.5, "percent", None, None),
+        ("Obligors Domiciled outside Europe", 15.0, "percent", None, None),  # another home
+        ("Obligors Domiciled in Canada", 12.5, "percent", None, None),
+        ("Obligors other than the five largest", 2.0, "percent", None, None),
     ],
 )
 def test_a_limit_that_may_be_anothers_is_left(
