@@ -452,10 +452,8 @@ def _take_category(
         return
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
-    loans.categories[target] = (
-        _merged(widened, target, mine, its, lambda one: one < 0, np.not_equal),
-        names,
-    )
+    differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
+    loans.categories[target] = (_merged(widened, target, mine, its, lambda one: one < 0, differ), names)
 
 
 def _one_list(

@@ -20,7 +20,17 @@ from core.portfolio.deal import read_amortization
 from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Field, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.locate import TOO_MANY, Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
+from core.portfolio.locate import (
+    TOO_MANY,
+    Candidate,
+    Holdings,
+    candidates,
+    chosen,
+    header_words,
+    in_units_of_title,
+    pages,
+    passed_over,
+)
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
@@ -50,9 +60,10 @@ def portfolio_from_workbook(
     mapping = mapping or PROFILES["standard_clo"]
     rated = candidates(book, mapping)
     holdings = chosen(rated)
-    report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
-    report.warnings.extend(_unread_files(book))
+    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
     if holdings is None:
+        report = read_report(book, tops)
+        report.warnings.extend(_unread_files(book))
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
@@ -60,6 +71,9 @@ def portfolio_from_workbook(
         )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
+    loans.notes.warnings += _titled(holdings)
+    report = read_report(book, tops, {holdings.sheet.index: reader.end})
+    report.warnings.extend(_unread_files(book))
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
@@ -90,6 +104,13 @@ def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
     ]
 
 
+def _titled(holdings: Holdings) -> list[DataWarning]:
+    """That a line above the loans says what their amounts are multiplied by."""
+    line, scale = holdings.titled
+    message = f"Amounts of sheet {holdings.sheet.name!r} are multiplied by {scale:,.0f}: {line!r} stands above them."
+    return [DataWarning("units_of_title", message)] if line else []
+
+
 def _unread_files(book: Workbook) -> list[DataWarning]:
     """That files of an archive were left out, the first of them by name."""
     if not book.left_out:
@@ -116,7 +137,9 @@ def join_pages(
         if page.left_out == TOO_MANY:
             unread += 1
             continue
-        of_page = Reader(book, Holdings(page.sheet, page.found), mapping).loans(all_ruled=all_ruled)
+        located = in_units_of_title(page.sheet, page.found)
+        of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
+        of_page.notes.warnings += _titled(located)
         read.append(PageLoans(of_page, page.lists, page.left_out))
     joined(loans, read)
     if unread:
@@ -284,6 +307,12 @@ class Reader:
             total = float(figures[np.argmin(differences)])
             message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
             loans.notes.warnings.append(DataWarning("page_total_differs", message))
+
+    @property
+    def end(self) -> int:
+        """The row of the sheet below its loans."""
+        below = self.below
+        return below.row(self.rows.stop) if self.rows.stop < below.height else below.sheet.row_count
 
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
