@@ -36,7 +36,7 @@ def book(*published: Published, **columns: Any) -> Portfolio:
 
 
 def limit(portfolio: Portfolio, test_id: str, **options: Any) -> tuple[float, str | None]:
-    found = run_suite(portfolio, test_ids=[test_id], **options)[0]
+    found = run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[0]
     return found.threshold_value, found.threshold_source
 
 
@@ -62,9 +62,10 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
     """After the definition's own, before a market's and the tenant's; and only that test's."""
     loans = book(printed(name, trigger, unit), recovery_rate_a=[45.0] * 13)
     plain = {
-        one.test_id: (one.threshold_value, one.threshold_source) for one in run_suite(replace(loans, published=()))
+        one.test_id: (one.threshold_value, one.threshold_source)
+        for one in run_suite(replace(loans, published=()), "enhanced")
     }
-    ran = run_suite(loans)
+    ran = run_suite(loans, "enhanced")
     told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
     assert told == plain | {test_id: (trigger, "sheet")}
     (breakdown,) = [one.details.breakdown for one in ran if one.test_id == test_id and one.details is not None]
@@ -73,7 +74,9 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
     assert limit(loans, test_id, tenant_thresholds=tenant) == (trigger, "sheet")
     assert limit(loans, test_id, request_thresholds=tenant) == (trigger + 1, "request")
     off = {test_id: Threshold(test_id=test_id, threshold_value=1.0, enabled=False)}
-    assert run_suite(loans, test_ids=[test_id], tenant_thresholds=off).skipped[0].reason.startswith("disabled")
+    assert (
+        run_suite(loans, "enhanced", test_ids=[test_id], tenant_thresholds=off).skipped[0].reason.startswith("disabled")
+    )
 
 
 @every(
