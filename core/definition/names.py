@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from core.portfolio.cells.parsing import key
+from core.remembered import remembered
 
 NAME_MAX: Final = 200
 """Characters of a name that are read."""
@@ -120,6 +121,7 @@ _ORDINALS: Final = {
 }  # fmt: skip
 
 
+@remembered(2_048)
 def recognised(name: str, trigger: float | None) -> tuple[dict[str, Any], Literal["max", "min"]] | None:
     """The test that a published name means, as fields of a definition's test, and the side of its limit.
 
