@@ -50,7 +50,14 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
 
 ASKED = {"formula": "=A1", "from": "2026-03-31", "to": "2026-03-31"}
 """Values of the query fields that a route cannot do without."""
-SENT: dict[str, Any] = {"sample_data": [], "definition": {}, "trade_type": "buy", "par_value": 1.0}
+SENT: dict[str, Any] = {
+    "sample_data": [],
+    "definition": {},
+    "trade_type": "buy",
+    "par_value": 1.0,
+    "objective": "wal",
+    "universe": [],
+}
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
 
@@ -250,6 +257,11 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "base_workbook_id": made["workbook_id"],
         },
         "POST /api/v1/scenarios/{scenario_id}/trades": TRADE,
+        "POST /api/v1/scenarios/{scenario_id}/optimize": {
+            "objective": "industry_concentration",
+            "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
+            "constraints": {"tests": "free", "max_trades": 1},
+        },
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",

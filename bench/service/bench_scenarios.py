@@ -1,4 +1,4 @@
-"""POST /scenarios/{id}/simulate on a 200-loan deal: the whole service, limits, audit and fsync on, one caller at a time."""
+"""POST /scenarios/{id}/simulate on a 200-loan deal: the whole service as a user has it, one caller at a time."""
 
 from __future__ import annotations
 
