@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
@@ -31,6 +31,8 @@ DAYS_A_YEAR: Final = 365.25
 
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
+
+AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
@@ -92,8 +94,9 @@ class Pool:
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
-        self.cash = _cash(deal.principal_cash, self.definition.conventions.principal_cash)
+        self.cash = cash_of(deal, self.definition)
         self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+        self._scheduled = _scheduled_life(portfolio, self.as_of)
         self.tally = kernels.tally(
             portfolio.row_count,
             view.numbers,
@@ -106,7 +109,7 @@ class Pool:
             as_of=self.as_of,
             base_rate=self.base_rate,
             home=view.home,
-            scheduled_life=_scheduled_life(portfolio, self.as_of),
+            scheduled_life=self._scheduled,
         )
         self.par = self.tally.par
         self.cpa = self.par + self.cash
@@ -231,7 +234,26 @@ class Pool:
     def weights(self) -> NDArray[np.float64]:
         """What each loan weighs: its par where it performs, else 0."""
         par = self.view.numbers["par_value"]
-        return np.where(np.isfinite(par) & ~self.portfolio.defaulted(), par, 0.0)
+        return np.where(np.isfinite(par) & ~self.defaulted, par, 0.0)
+
+    @cached_property
+    def defaulted(self) -> NDArray[np.bool_]:
+        """Which loans are defaulted."""
+        return self.view.defaulted(self.portfolio)
+
+    @cached_property
+    def years(self) -> NDArray[np.float64] | None:
+        """Years until each loan is repaid: its average life, else that of its schedule, else until it matures; NaN
+        where unknown, None where no column says."""
+        numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
+        bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
+        known = [one for one in (numbers.get("average_life"), self._scheduled, bullet) if one is not None]
+        if not known:
+            return None
+        years = known[0]
+        for other in known[1:]:
+            years = np.where(np.isnan(years), other, years)
+        return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
         """The sums by another column of industries."""
@@ -239,12 +261,13 @@ class Pool:
         return kernels.tally(
             self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
             {"obligor": view.names["obligor"], "industry": industries},
-            {"is_defaulted": self.portfolio.defaulted().astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
+            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
             rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
         )  # fmt: skip
 
     def _performing_sum(self, field: str) -> float:
-        return float(np.nansum(self.portfolio.numbers[field][~self.portfolio.defaulted()]))
+        counts = ~self.defaulted & np.isfinite(self.view.numbers["par_value"])
+        return float(np.nansum(self.view.numbers[field][counts]))
 
     def _identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
@@ -283,12 +306,6 @@ class Pool:
     def ic_classes(self) -> list[dict[str, Any]]:
         assert self.structure is not None
         return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
-
-
-def _cash(cash: float | None, counts: str) -> float:
-    """Principal cash as the conventions count it."""
-    known = _finite(cash, 0.0)
-    return 0.0 if counts == "none" else max(0.0, known) if counts == "positive" else known
 
 
 def _period_years(days: float | None, day_count: str) -> float:
@@ -445,6 +462,10 @@ def rating_factor(pool: Pool) -> Measured:
 
 
 def recovery_rate(pool: Pool) -> Measured:
+    """By Moody's rates, or those of an agency that the file does not name: a loan without one has the rate of its kind.
+    By another agency's where these count: of the loans that have one."""
+    if (agency := pool.view.recovery_agency) in ("b", "c"):
+        return agency_recovery_rate(pool, agency)
     tally, portfolio = pool.tally, pool.portfolio
     given_pct = pool.covered(tally.recovery_given)
     coverage_pct = None if portfolio.lien is not None else given_pct
@@ -454,6 +475,19 @@ def recovery_rate(pool: Pool) -> Measured:
     if portfolio.lien is not None:
         extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
     return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
+
+
+def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
+    """Of the loans that the agency gives a recovery rate."""
+    rates = pool.portfolio.numbers.get(f"recovery_rate_{agency}")
+    if rates is None:
+        raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[agency]}")
+    known = np.isfinite(rates)
+    par = float(pool.weights @ known)
+    if par <= 0:
+        raise no_values(f"recovery_rate_{agency}")
+    total = float(pool.weights @ np.where(known, rates, 0.0))
+    return Measured(total / par, total, par, pool.covered(par), {"agency": AGENCY_NAMES[agency]})
 
 
 # Coverage

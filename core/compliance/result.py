@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from core.compliance.kernels import rounded
-from core.portfolio.notes import DataWarning
+from core.portfolio.notes import DataWarning, bounded
 from core.portfolio.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
@@ -68,26 +68,6 @@ class Summary(msgspec.Struct, frozen=True):
     failed: int
     warnings: int
     skipped: int
-
-
-WARNINGS_MAX = 50
-"""Warnings of one run, the last of which says how many more there are."""
-
-WARNING_LENGTH_MAX = 400
-"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
-
-
-def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
-    """The warnings, each once, cut in number and length."""
-    told = list(dict.fromkeys(warnings))
-    shown = [
-        one if len(one.message) <= WARNING_LENGTH_MAX
-        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
-        for one in told[:WARNINGS_MAX]
-    ]  # fmt: skip
-    if len(told) > WARNINGS_MAX:
-        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
-    return shown
 
 
 class Results(list[TestResult]):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn
-from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
@@ -29,6 +29,9 @@ _KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _par
 LETTERS_MAX: Final = 10_000
 """Characters whose plain form is remembered."""
 
+UNSAID: Final = 2
+"""A flag whose cell is blank, until the portfolio is made: another page may say it, and else it is no."""
+
 SLACK_MAX: Final = 2
 """How many times its own size a portfolio's column may keep alive in memory."""
 
@@ -43,6 +46,7 @@ class Loans:
     categories: dict[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
     """Text columns that already have canonical names."""
     flags: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    """0, 1, or `UNSAID`."""
     ranks: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
     lien: NDArray[np.uint8] | None = None
     coupon_fixed: NDArray[np.int8] | None = None
@@ -60,6 +64,7 @@ class Loans:
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
     identified(loans)
+    loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
     _unpriced(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
@@ -98,6 +103,7 @@ def identified(loans: Loans) -> None:
     """Give each identifier to its column, and blank what is none; a second time changes nothing."""
     _identifiers(loans)
     _placeholders(loans)
+    _second_liens(loans)
 
 
 def positions(loans: Loans) -> None:
@@ -178,6 +184,14 @@ def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
     take = (own.codes < 0) & (other.codes >= 0)
     codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
     return parsing.merged_pool(codes, own.text, other.text)
+
+
+def _second_liens(loans: Loans) -> None:
+    """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
+    flags = loans.flags.pop("is_second_lien", None)
+    if flags is not None and loans.lien is not None:
+        unlike = (loans.lien == Lien.FIRST_LIEN) | (loans.lien == Lien.BLANK)
+        loans.lien = np.where(unlike & (flags == 1), np.uint8(Lien.SECOND_LIEN), loans.lien)
 
 
 def _placeholders(loans: Loans) -> None:
@@ -276,7 +290,7 @@ def _lots(loans: Loans) -> None:
     place = (np.cumsum(keep) - 1)[members[first]]
     sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
     means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
-    raised = {name: np.bincount(group, flags[members]) > 0 for name, flags in loans.flags.items()}
+    raised = {name: _any_lot(flags[members], group) for name, flags in loans.flags.items()}
     take(loans, source)
     for summed, total in sums.items():
         loans.numbers[summed][place] = total
@@ -288,6 +302,12 @@ def _lots(loans: Loans) -> None:
     loans.lots[place] = np.bincount(group)
     loans.conflicting = np.zeros(loans.row_count, np.bool_)
     loans.conflicting[place] = conflicts
+
+
+def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """By group 1 where a lot says yes, else 0 where one says no."""
+    says_yes, says_no = (np.bincount(group, flags == said) > 0 for said in (1, 0))
+    return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -485,7 +485,7 @@ def _value(one: Field, loans: Loans, cells: Cells, row: int) -> Value:
         code = int(text.codes[row])
         return None if code < 0 else str(text.text[code])
     if target in loans.flags:
-        return bool(loans.flags[target][row])
+        return bool(loans.flags[target][row] == 1)
     if target == "lien_type" and loans.lien is not None:
         return Lien(int(loans.lien[row])).name.lower()
     if target == "coupon_type" and loans.coupon_fixed is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.grid.address import range_name
 from core.grid.sheet import Workbook
 from core.portfolio import ratings
-from core.portfolio.assemble import Loans, assemble
+from core.portfolio.assemble import UNSAID, Loans, assemble
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
 from core.portfolio.cells.typed import NormalColumn
@@ -283,7 +283,7 @@ class Reader:
         elif kind == "date":
             loans.numbers[target] = parsing.read_dates(cells)
         elif kind == "boolean":
-            loans.flags[target] = parsing.read_flags(cells, target)
+            loans.flags[target] = parsing.read_flags(cells, target, blank=UNSAID)
         else:
             values = self._in_unit(target, cells, loans.numbers.get("par_value"))
             default = self._works[target].field.default
@@ -330,8 +330,8 @@ class Reader:
             rank == 0 and not ratings.is_not_rated(text) and not ratings.is_masked(text)
             for rank, text in zip(read, strings, strict=True)
         ]
-        if any(bad):
-            self.unreadable[target] = int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))
+        if any(bad) and (count := int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))):
+            self.unreadable[target] = count
         return spread_out(np.array(read, np.uint8), 0, column.codes)
 
     def _liens(self, loans: Loans, cells: Cells, column: int) -> NDArray[np.uint8]:

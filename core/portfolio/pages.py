@@ -122,11 +122,11 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         par = other.numbers.get("par_value")
         note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
     if page.lists and page.lists not in other.flags:
-        raised = found.rows.astype(np.uint8)
         before = loans.flags.get(page.lists)
         if before is not None and page.lists not in flagged:
-            note.conflicts[page.lists] = int(np.count_nonzero(raised & (before == 0)))
-        loans.flags[page.lists] = raised if before is None else before | raised
+            note.conflicts[page.lists] = int(np.count_nonzero(found.rows & (before == 0)))
+        raised = np.zeros(loans.row_count, np.uint8) if before is None else before
+        loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
         flagged.add(page.lists)
         note.fields.append(page.lists)
     widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))

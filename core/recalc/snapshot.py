@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.formula.machine import lifts, may_be_array
 from core.grid.address import range_name
 from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of, frozen
 from core.grid.sheet import Formulas, Sheet
-from core.recalc.arrays import lifts, may_be_array
 from core.recalc.regions import Region
 from core.recalc.store import CellColumn, SheetCells
 from core.values import Kind
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from core.recalc.engine import Engine
 
 
-def sheets_of(engine: Engine) -> tuple[Sheet, ...]:
-    """The sheets with the values and the formulas that the book has now. Nothing is shared with its cells."""
+def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sheet, ...]:
+    """The sheets with the values and the formulas that the book has now. Nothing is shared with its cells.
+
+    Where it is known which sheets `changed`, by their places, the others are those of the workbook.
+    """
     text = _text(engine.pool.strings)
     by_sheet: list[list[Region]] = [[] for _ in engine.cells]
     if engine.formulas_changed:
@@ -30,7 +33,9 @@ def sheets_of(engine: Engine) -> tuple[Sheet, ...]:
             if region is not None:
                 by_sheet[region.cells.index].append(region)
     return tuple(
-        Sheet(
+        sheet
+        if changed is not None and sheet.index not in changed
+        else Sheet(
             name=cells.name,
             index=cells.index,
             state=sheet.state,

@@ -134,7 +134,7 @@ def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normal
 
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
     """What a compliance run of the workbook says before its results."""
-    from core.compliance.result import bounded
+    from core.portfolio.notes import bounded
     from core.portfolio.portfolio import Portfolio
 
     return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)

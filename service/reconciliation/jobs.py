@@ -12,10 +12,11 @@ import msgspec
 
 from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
+from core.portfolio.notes import DataWarning
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS
-from core.reconciliation.tape import LOANS_FILE, TapeRefused
+from core.reconciliation.tape import LOANS_FILE, TapeRefused, of_side
 from service.mappings.shared import get_mapping
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
@@ -49,7 +50,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     if tape.processing_status != "processing":  # an earlier run finished it
         return
-    mapping = None if tape.mapping_id is None else (await get_mapping(unit, tape.mapping_id)).json
+    mapping = None if tape.read_by is None else (await get_mapping(unit, tape.read_by)).json
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -67,18 +68,14 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail_tape(unit, tape.id, str(refusal))
             return
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
-    warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
-    await store.finish_tape(
-        unit,
-        tape.id,
-        loans_key=key,
-        loan_count=read.loan_count,
-        total_par=read.total_par,
-        facts={
-            **{name: getattr(read, name) for name in Facts.__struct_fields__},
-            "warnings": warnings,
-        },
-    )
+    day = tape.as_of or tape.statement_date
+    warnings = [
+        *(DataWarning(*one) for one in read.warnings),
+        *_of_another_day(read.as_of, f"the file says that it is as of {read.as_of}; its day was given as {day}", day),
+    ]
+    facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
+    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par, "warnings": warnings}
+    await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
 async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
@@ -87,11 +84,9 @@ async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
         await unit.audit("tape.reading_failed", Subject("tape", tape_id, name, {"error": message}))
 
 
-def _dated(as_of: str | None, statement_date: date) -> list[str]:
-    """A word on a file that says itself that it is of another day."""
-    if as_of is None or as_of == statement_date.isoformat():
-        return []
-    return [f"The file says that it is as of {as_of}; its statement date was given as {statement_date}."]
+def _of_another_day(said: str | None, message: str, day: date) -> list[DataWarning]:
+    """A warning where a file says that it is of another day than the tape."""
+    return [] if said in (None, day.isoformat()) else [DataWarning("days_differ", message)]
 
 
 async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
@@ -172,14 +167,12 @@ def _series(unit: Unit) -> str:
 async def _finish(
     unit: Unit, job: store.JobRow, found: Compared, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
-    warnings = list(found.warnings)
-    if found.as_of is not None and found.as_of != job.statement_date.isoformat():
-        warnings.append(f"The tape's statement date is {job.statement_date}, the workbook is as of {found.as_of}.")
+    days = _of_another_day(found.as_of, f"the tape is of {job.day}, the workbook as of {found.as_of}", job.day)
     told = {
         "summary": found.summary,
         "match_stages": found.stages,
         "ambiguous": found.ambiguous,
-        "warnings": warnings,
+        "warnings": [*found.warnings, *days, *of_side("tape", job.warnings), *of_side("workbook", found.book_warnings)],
         "not_compared": found.not_compared,
         "timings": timings,
     }

@@ -13,9 +13,9 @@ from msgspec import UNSET
 
 import core
 from core.compliance.conventions import currency_of
-from core.compliance.result import bounded
 from core.compliance.run import UnknownTest
 from core.compliance.suites import DEAL_SUITE
+from core.portfolio.notes import bounded
 from core.portfolio.portfolio import Portfolio
 from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError
 from core.scenario.optimize import optimize as propose

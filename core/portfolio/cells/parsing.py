@@ -23,11 +23,11 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 NULL_WORDS: Final = frozenset(
-    ("", "N/A", "NA", "N.A.", "#N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
+    ("", "N/A", "NA", "N.A.", "#N/A", "#N/A N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
 )
 """What stands for nothing in a cell, in upper case."""
 
-NULL_BYTES_MAX: Final = 6
+NULL_BYTES_MAX: Final = 9
 """A null word with a space about it is not longer than this."""
 
 CATEGORY_LENGTH_MAX: Final = 200
@@ -545,8 +545,8 @@ FLAG_WORDS: Final = {
 """Words that say yes in the column of one flag, as `key` gives them."""
 
 
-def read_flags(cells: Cells, target: str) -> NDArray[np.uint8]:
-    """1 for yes, 0 for no and for blank."""
+def read_flags(cells: Cells, target: str, *, blank: int = 0) -> NDArray[np.uint8]:
+    """1 for yes, 0 for no, `blank` for a cell with nothing in it; a dash is a no."""
     own = FLAG_WORDS.get(target, frozenset())
     flags = np.zeros(len(cells.kinds), np.bool_)
     if cells.seen & bit(BOOLEAN, NUMBER):
@@ -554,7 +554,12 @@ def read_flags(cells: Cells, target: str) -> NDArray[np.uint8]:
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
         flags |= spread_out(np.array([says_yes(text, own) for text in strings], np.bool_), False, local)
-    return flags.view(np.uint8)
+    if not blank:
+        return flags.view(np.uint8)
+    empty = cells.kinds == BLANK
+    if cells.seen & bit(TEXT):
+        empty |= spread_out(np.array([not text.strip() for text in strings], np.bool_), False, local)
+    return np.where(empty, np.uint8(blank), flags.view(np.uint8))
 
 
 def says_yes(text: str, own: frozenset[str]) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
 from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
 from core.portfolio.locate import is_of_another_day
 from core.portfolio.notes import DataWarning
@@ -54,6 +59,8 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
     ]  # fmt: skip
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
+    if _is_european(page.sheet for page in pages):
+        days.likely = "day first"
     said: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
@@ -93,6 +100,24 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
     )
 
 
+def _is_european(sheets: Iterable[Sheet]) -> bool:
+    """Whether the texts of some sheets name the euro or sterling, and no dollar."""
+    named: set[str] = set()
+    for sheet in sheets:
+        sizes = np.diff(sheet.text.offsets)
+        short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
+        named |= {word for text in parsing.decoded(sheet.text, short) for word in _CURRENCY.findall(text.upper())}
+    return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
+
+
+_CURRENCY: Final = re.compile(r"(?<![A-Z])(?:EURO?|EURIBOR|GBP|SONIA|USD|SOFR)(?![A-Z])|[€£$]")
+
+CURRENCY_BYTES_MAX: Final = 60
+"""UTF-8 bytes of a text in which a currency is looked for."""
+
+CURRENCY_TEXTS_MAX: Final = 2_000
+"""Such texts of a sheet that are looked at."""
+
 _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
@@ -117,12 +142,13 @@ def _labelled(
     best = {target: found[0] for target, found in figures.items()}
     said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
-    warnings = [
-        dates.ambiguous("the date", figure.place, float(figure.value))
-        for figure in best.values()
-        if figure.is_ambiguous
-    ]  # fmt: skip
+    warnings: list[DataWarning] = []
     _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    warnings += [
+        dates.ambiguous("the date", figure.place, float(figure.value))
+        for target, figure in best.items()
+        if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
+    ]
     _add_cash(pages, best, said, cells, warnings, currency)
     for target, found in figures.items():
         other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
@@ -130,6 +156,10 @@ def _labelled(
             texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
             warnings.append(DataWarning("labels_differ", f"{target} is {' and '.join(texts)}: the first is used"))
     return said, cells, warnings
+
+
+def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
+    return any(one.code == code and f" {place} " in one.message for one in warnings)
 
 
 def _differ(target: str, first: Figure, other: Figure) -> bool:

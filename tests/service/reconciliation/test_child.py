@@ -54,6 +54,7 @@ def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> C
         "mapping": msgspec.json.encode(PROFILES["standard_clo"]).decode(),
         "rules": tuple(RULES),
         "tolerances": tolerances_of(None),
+        "day": None,
     }
     return Comparison(**{**told, **other})
 

@@ -64,7 +64,7 @@ _ROWS: Final = (
     _row(r"industry|sector", "max", "nth agency", measure="industry"),
     _row(r"cov(?:enant)? lite", "max", measure="cov_lite"),
     _row(r"(?:non|not) senior secured", "max", measure="non_senior_secured"),
-    _row(r"senior secured", "min", share='=OR(lien="first_lien",lien="blank",lien="")'),
+    _row(r"senior secured", "min", share='=OR(lien="first_lien",lien="bond")'),
     _row(r"second lien|unsecured|mezzanine|high yield|non senior", "max", measure="non_senior_secured"),
     _row(r"fixed rate|fixed coupon|fixed interest", "max", measure="fixed_rate"),
     _row(r"small facilit|facility size|small loans", "max", measure="small_facilities"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.deals.names import NAME_MAX, class_of, recognised
+from core.definition.names import NAME_MAX, class_of, recognised
 from tests.rows import every
 
 NAMES = [
@@ -36,7 +36,7 @@ NAMES = [
     ("Caa Obligations (Moody's)", 7.5, {"measure": "ccc", "agency": "a"}, "max"),
     ("S&P CCC Obligations", 7.5, {"measure": "ccc", "agency": "b"}, "max"),
     ("Cov-Lite Loans", 60.0, {"measure": "cov_lite"}, "max"),
-    ("Senior Secured Loans", 90.0, {"share": '=OR(lien="first_lien",lien="blank",lien="")'}, "min"),
+    ("Senior Secured Loans", 90.0, {"share": '=OR(lien="first_lien",lien="bond")'}, "min"),
     ("Non-Senior Secured Obligations", 10.0, {"measure": "non_senior_secured"}, "max"),
     ("Loans that are not Senior Secured", 10.0, {"measure": "non_senior_secured"}, "max"),
     ("Unsecured, Second Lien and Mezzanine", 10.0, {"measure": "non_senior_secured"}, "max"),

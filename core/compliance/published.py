@@ -1,0 +1,208 @@
+"""The limits that a file publishes for its own tests, where it is certain that a test of ours is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from core.compliance.coverage import letter_of
+from core.compliance.measures import Pool
+from core.compliance.result import Direction, TestResult
+from core.compliance.suites import Test
+from core.definition.definition import DealTest
+from core.definition.names import recognised
+from core.portfolio.cells.parsing import key
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import Published
+
+PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
+"""What a measure may be told, as a definition's document names it."""
+
+SUITE_TESTS: Final[Mapping[str, dict[str, Any]]] = {
+    "single_obligor_concentration": {"measure": "obligor", "nth": 1},
+    "top_5_concentration": {"measure": "top_obligors", "nth": 5},
+    "industry_concentration": {"measure": "industry", "nth": 1},
+    "second_industry_concentration": {"measure": "industry", "nth": 2},
+    "non_senior_secured_concentration": {"measure": "non_senior_secured"},
+    "cov_lite_concentration": {"measure": "cov_lite"},
+    "ccc_bucket_pct": {"measure": "ccc"},
+    "average_rating_factor": {"measure": "warf"},
+    "weighted_average_recovery_rate": {"measure": "warr"},
+    "wal": {"measure": "wal"},
+    "was": {"measure": "was"},
+    "diversity_score": {"measure": "diversity"},
+    "fixed_rate_concentration": {"measure": "fixed_rate"},
+    "foreign_country_concentration": {"measure": "foreign_country"},
+    "weighted_average_price": {"measure": "average_price"},
+    "small_facility_concentration": {"measure": "small_facilities"},
+}
+"""The suites' tests as a definition would say them. Coverage triggers are those of the notes, see `coverage`; what is
+defaulted or past due has no published twin."""
+
+_COVERAGE: Final = {"oc_ratio": ("oc", -1), "oc_ratio_senior": ("oc", 0), "ic_ratio": ("ic", -1),
+                    "ic_ratio_senior": ("ic", 0)}  # fmt: skip
+"""Measure and place among the tested classes of the suites' coverage tests."""
+
+_LIMITS: Final[Mapping[str, tuple[float, float]]] = {
+    "percent": (1.0, 100.0), "years": (0.5, 20.0), "factor": (5.0, 10_000.0), "score": (5.0, 300.0),
+}  # fmt: skip
+"""Limits that are in a unit beyond doubt: what lies outside may be a fraction, or basis points."""
+
+_MOODYS_FACTOR_LEAST: Final = 200.0
+"""A limit of rating factors from here on is on Moody's scale where the name says no agency: Fitch's ends at 100."""
+
+_UNITS: Final = {"percent": ("percent", None), "years": ("years",), "factor": ("factor",), "score": ("factor", None)}
+"""The units of a published test that are the unit of one of ours; None: its page says none."""
+
+SHOWN_MAX: Final = 6
+"""Tests that the warning of other figures names."""
+
+DECIMALS_LEAST: Final = 2
+DECIMALS_MOST: Final = 6
+
+
+class SheetLimit(NamedTuple):
+    """A published limit of a test of ours."""
+
+    value: float
+    direction: Direction
+    name: str
+    cell: str
+
+
+class Match(NamedTuple):
+    """A published test and the test of ours that it is."""
+
+    test: Test
+    published: Published
+    side: Direction
+
+
+def named(published: Published, tests: Iterable[DealTest]) -> DealTest | None:
+    """The test of a definition that has the published name: as its name, its id or an alias."""
+    words = key(published.name)
+    return next((one for one in tests if words in map(key, (one.name, one.id, *one.aliases))), None)
+
+
+def said_of(test: DealTest) -> dict[str, Any]:
+    """What a definition's test measures, in the words of its document."""
+    every = {name: getattr(test, "class_" if name == "class" else name) for name in ("measure", "share", *PARAMETERS)}
+    return {name: value for name, value in every.items() if value is not None}
+
+
+def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> Iterator[Match]:
+    """The published tests that are tests of ours: by a name of the definition, else by what the name says."""
+    by_id = {test.test_id: test for test in tests}
+    said = {test_id: _said(test_id, own, pool) for test_id in by_id}
+    for published in pool.portfolio.published:
+        found = recognised(published.name, published.trigger)
+        meant = named(published, own.values())
+        if meant is not None and meant.id in by_id:
+            test = by_id[meant.id]
+            yield Match(test, published, test.threshold_type if found is None else found[1])
+        elif found is not None:
+            for test_id, words in said.items():
+                if words is not None and _is_same(words, found[0], published, pool):
+                    yield Match(by_id[test_id], published, found[1])
+
+
+def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, Any] | None:
+    if test_id in _COVERAGE:
+        if pool.structure is None or not pool.structure.groups:
+            return None
+        measure, place = _COVERAGE[test_id]
+        tested = (pool.structure.oc if measure == "oc" else pool.structure.ic)[place]
+        return {"measure": measure, "class": tested.name}
+    if test_id == "interest_diversion_ratio":
+        return {"measure": "reinvestment_oc"}
+    found = own.get(test_id)
+    return SUITE_TESTS.get(test_id) if found is None else said_of(found)
+
+
+def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published, pool: Pool) -> bool:
+    """Whether the two are one measure: class, place, agency and classification, too."""
+    plain = {name: ours.get(name) for name in ("measure", "share", "nth", "line", "of")}
+    if plain != {name: theirs.get(name) for name in plain}:
+        return False
+    if "class" in ours or "class" in theirs:
+        return _last_letter(ours.get("class")) == _last_letter(theirs.get("class"))
+    measure, agency = ours.get("measure"), theirs.get("agency")
+    if measure == "warf" and agency is None and (published.trigger or 0.0) >= _MOODYS_FACTOR_LEAST:
+        agency = "a"
+    if measure == "warf":
+        return bool(agency == ours.get("agency", "a"))
+    if measure == "warr":
+        return bool(agency == ours.get("agency", pool.view.recovery_agency))
+    if measure == "industry" and (listed := theirs.get("classification")) is not None:
+        return bool(listed == ours.get("classification", pool.view.industry_agency))
+    return bool(measure == "ccc" and "agency" not in ours) or agency == ours.get("agency")
+
+
+def _last_letter(name: str | None) -> str:
+    return letter_of((name or "").rpartition("/")[2])
+
+
+def limits_of(found: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
+    """The limits that are taken, by test id: in the test's unit and on its side, and the only one that is published."""
+    given: dict[str, list[Match]] = {}
+    for match in found:
+        given.setdefault(match.test.test_id, []).append(match)
+    taken = {}
+    for test_id, listed in given.items():
+        limits = {match.published.trigger for match in listed}
+        first = listed[0]
+        if len(limits) == 1 and _is_certain(first) and (test_id != "ccc_bucket_pct" or _is_every_agency(listed, pool)):
+            (value,) = limits
+            assert value is not None
+            taken[test_id] = SheetLimit(value, first.side, first.published.name, first.published.cell)
+    return taken
+
+
+def _is_certain(match: Match) -> bool:
+    """Whether unit and side are beyond doubt."""
+    test, published, side = match
+    limit = published.trigger
+    if limit is None or side != test.threshold_type or test.unit not in _LIMITS:
+        return False
+    low, high = _LIMITS[test.unit]
+    words = key(published.name).split()
+    against = {"max": ("minimum", "min"), "min": ("maximum", "max"), "exact": ()}[side]
+    if published.unit not in _UNITS[test.unit] or not low < limit <= high or any(word in words for word in against):
+        return False
+    if published.value is None or published.status is None:
+        return True
+    passes = published.value <= limit if side == "max" else published.value >= limit
+    return passes == (published.status == "pass")
+
+
+def _is_every_agency(listed: list[Match], pool: Pool) -> bool:
+    """Whether limits of CCC are those of every agency whose bucket counts, or of no agency in particular."""
+    agencies = {recognised(match.published.name, None)[0].get("agency") for match in listed}  # type: ignore[index]
+    counting = {one for one in pool.definition.par_value.ccc_agencies if f"rating_agency_{one}" in pool.view.ranks}
+    return None in agencies or agencies >= counting
+
+
+def tolerance_of(printed: float) -> float:
+    """Half a unit of the last digit that is printed, of at least two decimals: trailing zeros are not known."""
+    decimals = len(f"{printed:.{DECIMALS_MOST}f}".rstrip("0").partition(".")[2])
+    return 0.5 * 10.0 ** -max(DECIMALS_LEAST, decimals) + 1e-9
+
+
+def other_figures(found: Iterable[Match], results: Iterable[TestResult]) -> Iterator[DataWarning]:
+    """A warning where the file publishes another figure or status than a result."""
+    by_id = {result.test_id: result for result in results}
+    told = []
+    for test, published, _ in found:
+        result, value = by_id.get(test.test_id), published.value
+        if result is None or value is None or abs(result.current_value - value) <= tolerance_of(value):
+            continue
+        if test.test_id == "ccc_bucket_pct":
+            continue  # each agency's figure beside the greatest of all
+        here = "fail" if result.status == "fail" else "pass"
+        differs = published.status is not None and published.status != here
+        words = f" ({here} here, {published.status} there)" if differs else ""
+        told.append((not differs, f"{result.test_name} {value:g}, here {result.current_value:.2f}{words}"))
+    if told:
+        more = f" and {len(told) - SHOWN_MAX} more" if len(told) > SHOWN_MAX else ""
+        shown = "; ".join(words for _, words in sorted(told, key=lambda one: one[0])[:SHOWN_MAX])
+        yield DataWarning("published_differs", f"the file publishes other figures: {shown}{more}", len(told))
