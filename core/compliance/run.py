@@ -165,6 +165,7 @@ def run_suite(
     ends = _ends(portfolio, definition, pool)
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
+    exact: dict[str, tuple[float, float]] = {}
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
@@ -199,6 +200,7 @@ def run_suite(
         )
         results.append(result)
         cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
+        exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
@@ -213,6 +215,7 @@ def run_suite(
         ],
         figures=None if pool is None else pool.figures,
         cushions=cushions,
+        exact=exact,
     )
 
 
