@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
     from core.compliance.run import run_suite
     from core.formula import Evaluation, Program, compile  # noqa: A004 - the face of the library
+    from core.formula.blocks import Graph, GraphFault, compile_graph
     from core.formula.evaluate import evaluate, evaluate_batch
     from core.grid.sheet import Sheet, Workbook
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from core.scenario.trades import Trade, TradeError
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "Portfolio", "Program", "Reconciliation", "Results", "Sheet", "Simulation",
-    "Simulator", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "compile", "evaluate", "evaluate_batch",
-    "read", "reconcile", "run_suite", "simulate", "simulate_many",
+    "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
+    "Simulation", "Simulator", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "compile", "compile_graph",
+    "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate", "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -45,6 +46,8 @@ _HOMES = {
     "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
     "Evaluation": "core.formula",
+    "Graph": "core.formula.blocks",
+    "GraphFault": "core.formula.blocks",
     "Portfolio": "core.portfolio.portfolio",
     "Program": "core.formula",
     "Reconciliation": "core.reconciliation.run",
@@ -58,6 +61,7 @@ _HOMES = {
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
     "compile": "core.formula",
+    "compile_graph": "core.formula.blocks",
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
     "read": "core.recalc.book",

@@ -24,6 +24,7 @@ def warm() -> None:
         import core.files.read  # noqa: F401 - loads the scanner
         from core.compliance.run import run_suite
         from core.formula import did_you_mean
+        from core.formula.blocks import TEMPLATES, check
         from core.formula.evaluate import evaluate
         from core.portfolio.portfolio import Portfolio
     except ImportError as error:
@@ -41,6 +42,8 @@ def warm() -> None:
     answer = evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
     if answer != 3.0:
         raise KernelError(f"the formula engine miscalculates: {answer}")
+    if check(TEMPLATES["ratio"].graph).formula is None:
+        raise KernelError("a formula of blocks does not compile")
     did_you_mean("SUMIFFS")
     _warm = True
 

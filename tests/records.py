@@ -50,7 +50,34 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
 
 ASKED = {"formula": "=A1", "from": "2026-03-31", "to": "2026-03-31"}
 """Values of the query fields that a route cannot do without."""
-SENT: dict[str, Any] = {"sample_data": [], "definition": {}}
+GRAPH: dict[str, Any] = {
+    "version": "1",
+    "template_id": "custom",
+    "nodes": [
+        {"id": "par", "type": "column_ref", "params": {"column": "Par Value"}},
+        {"id": "result", "type": "expression", "params": {"formula": "=par*2"}},
+    ],
+    "edges": [
+        {
+            "id": "e1",
+            "source": {"nodeId": "par", "port": "output"},
+            "target": {"nodeId": "result", "port": "par"},
+        }
+    ],
+}
+SENT: dict[str, Any] = {
+    "sample_data": [],
+    "definition": {},
+    "trade_type": "buy",
+    "par_value": 1.0,
+    "objective": "wal",
+    "universe": [],
+    "graph": GRAPH,
+    "version_id": "v1",
+    "workbook_id": str(uuid4()),
+    "sheet_id": "Loans",
+    "target_column": "Double",
+}
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
 
@@ -104,6 +131,7 @@ def forbidden(answer: httpx.Response) -> bool:
 BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
 TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
 TEST_ID = "ccc_bucket_pct"
+OBLIGOR = "single_obligor_concentration"
 DEAL: dict[str, Any] = {
     "name": "Deal",
     "currency": "EUR",
@@ -113,11 +141,26 @@ DEAL: dict[str, Any] = {
     "stated_maturity": "2036-10-15",
     "next_payment_date": "2026-04-15",
 }
+TRADE: dict[str, Any] = {
+    "trade_type": "buy",
+    "par_value": 500_000.0,
+    "cusip": "00206RGQ9",
+    "borrower_name": "Cirrus",
+    "price": 99.5,
+    "spread": 375.0,
+    "rating_agency_a": "B2",
+    "rating_agency_b": "B",
+    "rating_agency_c": "B",
+    "industry": "Retail",
+    "maturity_date": "2031-06-30",
+    "loan_data": {"country": "US", "floor": 0.5, "cov_lite": False},
+}
 MAPPING: dict[str, Any] = {
     "name": "Contract",
     "source_type": "custom",
     "mappings": {"ID": {"target": "id", "type": "string", "required": False, "aliases": []}},
 }
+FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
 
 def small_book(rows: Sequence[Sequence[str | float]]) -> bytes:
@@ -137,7 +180,7 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     uploaded = member.post(
         f"{base}/tapes/upload",
         files={"file": ("tape.xlsx", small_book(TAPE))},
-        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+        data={"trustee_name": "trustee_a", "statement_date": "2026-03-31", "mapping_id": "standard_clo"},
     )
     assert uploaded.status_code == 201, uploaded.text
     tape_id = uploaded.json()["tape_id"]
@@ -223,7 +266,43 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "mapping_id": made["mapping_id"],
         },
         "POST /api/v1/deals/{deal_id}/files": {"name": "March", "description": "of March", "as_of": "2026-03-31"},
-        "PUT /api/v1/deals/{deal_id}/definition": {"definition": {"name": "Deal"}, "change_notes": "the first"},
+        "PUT /api/v1/deals/{deal_id}/definition": {
+            "definition": {"name": "Deal", "tests": [{"id": OBLIGOR, "name": "x", "measure": "obligor", "max": 2.5}]},
+            "change_notes": "the first",
+        },
+        "POST /api/v1/scenarios": {
+            "name": "Scenario",
+            "description": "of trades",
+            "base_workbook_id": made["workbook_id"],
+            "trades": [TRADE],
+        },
+        "PATCH /api/v1/scenarios/{scenario_id}": {
+            "name": "Scenario",
+            "description": "of other trades",
+            "base_workbook_id": made["workbook_id"],
+        },
+        "POST /api/v1/scenarios/{scenario_id}/trades": TRADE,
+        "POST /api/v1/scenarios/{scenario_id}/optimize": {
+            "objective": OBLIGOR,
+            "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
+            "constraints": {"tests": "free", "max_trades": 1},
+        },
+        "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
+        "POST /api/v1/formulas/preview": {
+            "graph": GRAPH,
+            "workbook_id": made["workbook_id"],
+            "sheet_id": made["sheet_id"],
+        },
+        "POST /api/v1/formulas": FORMULA | {"description": "of columns", "mode": "advanced", "status": "active"},
+        "PATCH /api/v1/formulas/{config_id}": {"name": "Formula", "description": "of columns", "status": "active"},
+        "PUT /api/v1/formulas/{config_id}/versions": {"graph": GRAPH, "change_notes": "the second"},
+        "POST /api/v1/formulas/{config_id}/apply": {
+            "version_id": "v1",
+            "workbook_id": made["workbook_id"],
+            "sheet_id": made["sheet_id"],
+            "target_column": f"Double {fresh}",
+            "output_mode": "new",
+        },
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",
@@ -234,7 +313,13 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         },
         "PATCH /api/v1/mappings/{mapping_id}": {"name": f"Mapping {fresh}", "description": "of columns"},
         "POST /api/v1/mappings/{mapping_id}/validate": {"sample_data": [{"ID": "one"}]},
-        "POST /api/v1/reconciliation/tapes/upload": {"trustee_name": "trustee_a", "statement_date": "2026-03-31"},
+        "POST /api/v1/reconciliation/tapes/upload": {
+            "trustee_name": "trustee_a",
+            "statement_date": "2026-03-31",
+            "deal_id": made["deal_id"],
+            "as_of": "2026-03-30",
+        },
+        "PATCH /api/v1/reconciliation/tapes/{tape_id}": {"deal_id": made["deal_id"], "as_of": "2026-03-30"},
         "POST /api/v1/reconciliation/compare": {
             "tape_id": made["tape_id"],
             "workbook_id": made["workbook_id"],
@@ -301,10 +386,22 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert key.status_code == 201, key.text
     mapping = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"Contract {uuid4().hex[:12]}"})
     assert mapping.status_code == 201, mapping.text
+    scenario = owner.post(
+        "/api/v1/scenarios", json={"name": "Scenario", "base_workbook_id": workbook["id"], "trades": [TRADE]}
+    )
+    assert scenario.status_code == 201, scenario.text
+    scenario_id = scenario.json()["id"]
+    formula = owner.post("/api/v1/formulas", json=FORMULA | {"status": "active"})
+    assert formula.status_code == 201, formula.text
     return {
+        "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
+        "scenario_id": scenario_id,
+        "trade_id": owner.get(f"/api/v1/scenarios/{scenario_id}/trades").json()[0]["id"],
         "workbook_id": workbook["id"],
+        "base_workbook_id": workbook["id"],
         "sheet_name": "Loans",
+        "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
         "user_id": user_id or owner.invite("viewer").user_id,

@@ -1,8 +1,9 @@
 """S&P CDO Monitor, non-model version: the scenario default rate of a portfolio from six of its measures.
 
-The formula, its coefficients and the rating factors are those that S&P Global Ratings published with its CLO criteria
-of June 2019 and that indentures repeat. It looks at performing loans rated CCC- or better. A loan whose rating is
-masked is left out of the averages of rating factors, which is told, and counts everywhere else.
+The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
+indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
+It looks at performing loans rated CCC- or better, an unrated one being rated what the definition says. A loan whose
+rating is masked is left out of the averages of rating factors, which is told, and counts everywhere else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ RATING_FACTORS: Final = (
     13.51, 26.75, 46.36, 63.90, 99.50, 146.35, 199.83, 271.01, 361.17, 540.42, 784.92, 1233.63, 1565.44, 1982.00,
     2859.50, 3610.11, 4641.40, 5293.00, 5751.10, 10000.0, 10000.0, 10000.0,
 )  # fmt: skip
-"""S&P rating factors by rank, 1 (AAA) to 22 (D)."""
+"""S&P rating factors by rank, 1 (AAA) to 22 (D). Compared with the table on page 61 of Blue Owl Technology Finance's
+credit agreement (SEC exhibit 10.1 of 3 November 2025) and with the factors of S&P's presale of AUF Funding (15 December
+2022)."""
 
 WORST_RANK: Final = 19
 """CCC-: what is rated lower is none of the assets that the monitor looks at."""
@@ -28,20 +31,32 @@ DIVISORS: Final = (9162.65, -16757.2, -7677.8, -2177.56, -34.0948, 27.3896)
 """Of SPWARF, default rate dispersion, obligor, industry and regional diversity, and weighted average life."""
 
 _REGIONS: Final = {
-    "US and Canada": "US CA",
-    "Western Europe": "AD AT BE CH DE DK ES FI FR GB GG GI GR IE IM IS IT JE LI LU MC NL NO PT SE SM",
-    "Central Europe": "AL BA BG CY CZ EE HR HU LT LV ME MK MT PL RO RS SI SK TR",
-    "Eastern Europe": "AM AZ BY GE KG KZ MD MN RU TJ TM UA UZ",
-    "Australia and New Zealand": "AU NZ",
-    "China, Hong Kong, Taiwan": "CN HK TW",
-    "India": "AF IN PK",
-    "Other Asia": "BD ID JP KH KR LA LK MM MY NP PH SG TH VN",
-    "Middle East": "AE BH EG IL IQ IR JO KW LB OM QA SA SY YE",
-    "Mexico": "MX",
-    "Caribbean and Central America": "BB BM BS BZ CR CU DO GT HN HT JM KY NI PA PR SV TT VG",
-    "South America": "AR BO BR CL CO EC GY PE PY SR UY VE",
-    "Africa": "AO BW CI CM ET GH KE MA MU MZ NA NG SN TN TZ UG ZA ZM ZW",
+    "Africa: Eastern": "DJ ER ET KE SD SO",
+    "Africa: Southern": "BW LS MU NA SC SH SZ ZA",
+    "Africa: Sub-Saharan": "AO BF BI BJ CD CF CG CI CM CV GA GH GM GN GQ GW LR MG ML MR MW MZ NE NG RW SL SN ST TD TG "
+    "TZ UG ZM ZW",
+    "Americas: Andean": "BO CO EC PE VE",
+    "Americas: Mercosur and Southern Cone": "AR BR CL PY UY",
+    "Americas: Mexico": "MX",
+    "Americas: Other Central and Caribbean": "AG AI AN AW BB BM BS BZ CR CU CW DM DO GD GT GY HN HT JM KN KY LC MS NI "
+    "PA PR SR SV TC TT VC VG VI",
+    "Americas: U.S. and Canada": "CA US",
+    "Asia: China, Hong Kong, Taiwan": "CN HK MO TW",
+    "Asia: India, Pakistan and Afghanistan": "AF IN PK",
+    "Asia: Other South": "BD BT LK MV NP",
+    "Asia: Southeast, Korea and Japan": "BN ID JP KH KP KR LA MM MY PH SG TH TL VN",
+    "Asia-Pacific: Australia and New Zealand": "AU CK NZ",
+    "Asia-Pacific: Islands": "FJ FM KI MH NC NR PF PG SB TO TV VU WS",
+    "Europe: Central": "CZ EE HU LT LV PL SK",
+    "Europe: Eastern": "AL BA BG HR ME MK RO RS TR XK",
+    "Europe: Russia and CIS": "AM AZ BY GE KG KZ MD MN RU TJ TM UA UZ",
+    "Europe: Western": "AD AT BE CH CY DE DK ES FI FR GB GG GI GR IE IM IS IT JE LI LU MC MT NL NO PT SE SI SM",
+    "Middle East: Gulf States": "AE BH IQ IR KW OM QA SA YE",
+    "Middle East: MENA": "DZ EG EH IL JO LB LY MA PS SY TN",
 }
+"""Regions by the names that indentures give them, of ISO codes. Grouped from knowledge of such schedules: no public
+copy was found to compare it with. The regional diversity that one report prints follows from it."""
+
 REGION_OF: Final = {country: region for region, countries in _REGIONS.items() for country in countries.split()}
 """Region by ISO code; any other country is a region of its own."""
 
@@ -107,8 +122,8 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
     """How many groups of equal size are as concentrated: 1 over the sum of squared shares. All blanks are one group,
     so that what a file leaves out makes no portfolio more diverse."""
     sums = np.bincount(np.maximum(codes, -1) + 1, weights=par) if len(codes) else np.zeros(0)
-    squares = float(sums @ sums)
-    return float(par.sum()) ** 2 / squares if squares > 0 else 0.0
+    squares, total = float(sums @ sums), float(par.sum())
+    return total * total / squares if squares > 0 else 0.0
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:

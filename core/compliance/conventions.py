@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
+from core.definition.names import recognised
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.portfolio import Deal, Names, Portfolio, defaulted
 from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
 
 DEFAULT: Final = Definition()
@@ -69,8 +70,26 @@ class View:
     """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
+    recovery_agency: str | None = None
+    """Whose recovery rates the weighted average is of; None where nothing says."""
+    industry_agency: str | None = None
+    """Whose industries `industry` are; None where nothing says."""
     affiliates: list[tuple[str, str]] = field(default_factory=list)
     """Obligors that were joined to another by their names: (its name, the other's)."""
+
+    def defaulted(self, portfolio: Portfolio) -> NDArray[np.bool_]:
+        """Which loans are defaulted by the ratings as they are seen here."""
+        as_of = portfolio.deal.as_of
+        known = as_of if as_of is not None and isfinite(as_of) else None
+        return defaulted(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
+
+
+def cash_of(deal: Deal, definition: Definition) -> float:
+    """Principal cash as the conventions count it."""
+    cash, counts = deal.principal_cash, definition.conventions.principal_cash
+    if cash is None or not isfinite(cash) or counts == "none":
+        return 0.0
+    return max(0.0, cash) if counts == "positive" else cash
 
 
 def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None:
@@ -109,7 +128,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
     if definition is None:
         return _plain(portfolio)
     view = View(
-        dict(portfolio.numbers),
+        {name: _without_infinities(column) for name, column in portfolio.numbers.items()},
         dict(portfolio.names),
         dict(portfolio.flags),
         dict(portfolio.ranks),
@@ -119,12 +138,18 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _suite_factors(definition),
     )
     _rate(view, portfolio, definition, assumed)
-    _take_industry(view, definition)
+    _take_industry(view, portfolio, definition)
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
-    _take_recoveries(view, definition.ratings.recovery)
+    _take_recoveries(view, portfolio, definition.ratings.recovery)
     _carry_categories(view, portfolio, definition)
     return view
+
+
+def _without_infinities(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A number that is not finite is blank, to formulas over columns as to the compiled pass."""
+    infinite = np.isinf(column)
+    return np.where(infinite, nan, column) if infinite.any() else column
 
 
 def _plain(portfolio: Portfolio) -> View:
@@ -137,7 +162,10 @@ def _plain(portfolio: Portfolio) -> View:
         own = ranks.get("rating")
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
-    return View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+    view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+    view.industry_agency = _agency_of(portfolio, "industry")
+    _take_recoveries(view, portfolio, ())
+    return view
 
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
@@ -315,10 +343,13 @@ def _liens(portfolio: Portfolio) -> NDArray[np.uint8] | None:
     return np.where(unsaid & (is_bond != 0), np.uint8(Lien.BOND), lien)
 
 
-def _take_industry(view: View, definition: Definition) -> None:
+def _take_industry(view: View, portfolio: Portfolio, definition: Definition) -> None:
     chosen = definition.classifications.industry
     if chosen != "any" and (column := view.names.get(f"industry_{chosen}")) is not None:
         view.names["industry"] = column
+        view.industry_agency = chosen
+    else:
+        view.industry_agency = _agency_of(portfolio, "industry")
 
 
 def _join_families(view: View, definition: Definition) -> None:
@@ -393,15 +424,44 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
     view.names["country"] = Names(table[column.codes], column.values)
 
 
-def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
-    """The recovery rates of the agencies that the definition names; the file's general ones where these are blank."""
-    columns = [view.numbers[field] for agency in agencies if (field := f"recovery_rate_{agency}") in view.numbers]
-    if not columns:
+def _agency_of(portfolio: Portfolio, field: str) -> str | None:
+    """The agency whose column feeds a general field; None where none is known to."""
+    cells, general = portfolio.source_cells, portfolio.numbers.get(field)
+    for agency in AGENCIES:
+        own = f"{field}_{agency}"
+        if field in cells and cells.get(own) == cells[field]:
+            return agency
+        column = portfolio.numbers.get(own)
+        if general is not None and column is not None and np.array_equal(general, column, equal_nan=True):
+            return agency
+    return None
+
+
+def _published_agency(portfolio: Portfolio) -> str | None:
+    """The agency for whose recovery rates the file publishes a limit, if it has them and it is the only one."""
+    found = [recognised(one.name, one.trigger) for one in portfolio.published if one.trigger is not None]
+    limited = {said["agency"] for said, _ in filter(None, found) if said.get("measure") == "warr" and "agency" in said}
+    agency = limited.pop() if len(limited) == 1 else ""
+    return agency if f"recovery_rate_{agency}" in portfolio.numbers else None
+
+
+def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
+    """The recovery rates of the agencies that the definition names, else Moody's, whose scale the rates of the kinds of
+    loans are on; the file's general ones where these are blank and no other agency's."""
+    numbers = portfolio.numbers
+    held = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
+    of_general = _agency_of(portfolio, "recovery_rate")
+    if not held and ("recovery_rate_a" not in numbers or of_general == "a"):
+        view.recovery_agency = of_general if of_general == "a" else _published_agency(portfolio) or of_general
         return
-    general = view.numbers.get("recovery_rate")
+    held = held or ["a"]
+    columns = [numbers[f"recovery_rate_{agency}"] for agency in held]
+    general = numbers.get("recovery_rate") if of_general in (None, held[0]) else None
     lowest = columns[0]
     for column in columns[1:]:
         lowest = np.fmin(lowest, column)
+    view.recovery_agency = held[0]
+    view.numbers = dict(view.numbers)
     for name, column in (("recovery_rate", columns[0]), ("carrying_recovery", lowest)):
         view.numbers[name] = column if general is None else np.where(np.isnan(column), general, column)
 
@@ -412,9 +472,10 @@ def _take_recoveries(view: View, agencies: tuple[str, ...]) -> None:
 def _carry_categories(view: View, portfolio: Portfolio, definition: Definition) -> None:
     """Percent of par at which long-dated and current pay loans are carried, where the definition carries them below."""
     par_value = definition.par_value
-    performing = ~portfolio.defaulted()
-    par = np.where(performing & np.isfinite(portfolio.numbers["par_value"]), portfolio.numbers["par_value"], 0.0)
-    cpa = float(par.sum()) + (portfolio.deal.principal_cash or 0.0)
+    if par_value.long_dated == par_value.current_pay == "par":
+        return
+    par = np.where(view.defaulted(portfolio) | np.isnan(view.numbers["par_value"]), 0.0, view.numbers["par_value"])
+    cpa = float(par.sum()) + cash_of(portfolio.deal, definition)
     carried = np.full(portfolio.row_count, 100.0)
     price = view.numbers.get("price", np.full(portfolio.row_count, nan))
     for flag, way, limit, value in _categories(par_value):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from graphlib import TopologicalSorter
 from typing import Any, Final
@@ -17,7 +18,8 @@ from core.compliance.cdo_monitor import Monitor
 from core.compliance.conventions import counted_as
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
-from core.compliance.measures import DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.measures import AGENCY_NAMES, DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, share_measure, value_of
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
@@ -29,14 +31,14 @@ FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
     32.221, 41.111, 50.0, 63.431, 100.0, 100.0, 100.0,
 )  # fmt: skip
-"""Fitch rating factors by rank, 1 (AAA) to 22 (D), as European indentures of the years from 2014 carry them."""
+"""Fitch rating factors by rank, 1 (AAA) to 22 (D): the ten-year default rates in percent of "CLOs and Corporate CDOs
+Rating Criteria", appendix 6, edition of 1 June 2026, as a public implementation repeats them to three decimals. A
+report of 2024 prints an average that lies on this scale; older deals have another one, in their own indentures."""
 
 AGENCY_FACTORS: Final = {
     "a": tuple(map(float, FACTORS)), "b": cdo_monitor.RATING_FACTORS, "c": FITCH_FACTORS,
 }  # fmt: skip
 """Rating factors of each agency by rank, 1 to 22."""
-
-AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 Figure = Callable[[Pool, DealTest], Measured]
 
@@ -64,8 +66,58 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
     return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
 
 
+def test_named(definition: Definition, test_id: str) -> Test | None:
+    """The test of a definition with this id, those among them that a ready-made one has by the classes of a file."""
+    found = next((one for one in tests_of(definition) if one.test_id == test_id), None)
+    if found is None and definition.standard and (by_class := _CLASS_TEST.fullmatch(test_id)):
+        return _row(_class_test(by_class[1], tuple(by_class[2].upper()), ""), frozenset())
+    return found
+
+
+_CLASS_TEST: Final = re.compile(r"(oc|ic)_class_([a-z]{1,10})")
+_WORDS: Final = {"oc": "overcollateralisation", "ic": "interest coverage"}
+
+
+def _class_test(measure: str, letters: tuple[str, ...], name: str) -> DealTest:
+    return DealTest(
+        id=f"{measure}_class_{''.join(letters).lower()}", name=f"Class {'/'.join(letters)} {_WORDS[measure]}",
+        measure=measure, class_=name,
+    )  # fmt: skip
+
+
+def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition, dict[str, SheetLimit | None]]:
+    """A ready-made definition with the coverage tests of the classes that the file has, and each one's trigger in the
+    file; None where it gives none. A definition that has such tests is left as it is."""
+    if any(test.measure in _WORDS for test in definition.tests):
+        return definition, {}
+    structure, tests, triggers = None if pool is None else pool.structure, [], {}
+    for measure, words in _WORDS.items():
+        tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
+        for one in tested:
+            assert structure is not None
+            letters = tuple(dict.fromkeys(letter_of(name) for name in one.name.split("/")))
+            if letters == ("B",) and one is tested[0] and structure.groups[0].letter in ("A", "X"):
+                letters = ("A", "B")  # the trigger stands at B alone, and the test is that of both
+            test = _class_test(measure, letters, structure.groups[one.at].name)
+            if test.id in triggers:  # classes of a letter that are tested apart
+                test = replace(test, id=f"{test.id}_{one.at + 1}", name=f"{one.name} {words}")
+            tests.append(test)
+            triggers[test.id] = SheetLimit(one.trigger, "min", one.name, "") if one.trigger and one.from_sheet else None
+        if not tested:
+            tests.append(DealTest(id=f"{measure}_by_class", name=f"Each class's {words}", measure=measure, class_=""))
+    trigger = None if pool is None else pool.portfolio.deal.reinvestment_oc_trigger
+    if trigger is not None and structure is not None and structure.oc:
+        junior = structure.groups[structure.oc[-1].at].name
+        tests.append(
+            DealTest(id="reinvestment_oc", name="Reinvestment overcollateralisation", measure="oc", class_=junior)
+        )
+        triggers["reinvestment_oc"] = SheetLimit(trigger, "min", "Reinvestment overcollateralisation", "")
+    return replace(definition, tests=(*definition.tests, *tests)), triggers
+
+
 def _row(test: DealTest, known: frozenset[str]) -> Test:
-    direction = "min" if test.min is not None or test.matrix_limit == "min" else "max"
+    is_min = test.min is not None or test.matrix_limit == "min" or test.measure in _WORDS
+    direction = "min" if is_min and test.max is None else "max"
     limit = test.min if test.min is not None else test.max if test.max is not None else 0.0
     shared: dict[str, Any] = {
         "test_id": test.id, "name": test.name, "threshold_type": direction, "limit": limit,
@@ -279,20 +331,7 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
 def _warr(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return measures.recovery_rate(pool)
-    field = f"recovery_rate_{test.agency}"
-    if field not in pool.portfolio.numbers:
-        raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[test.agency]}")
-    par, total = pool.summed((field,), lambda part: _recovered(part, field))
-    if par <= 0:
-        raise measures.no_values(field)
-    return Measured(total / par, total, par, pool.covered(par))
-
-
-def _recovered(pool: Pool, field: str) -> tuple[float, ...]:
-    """(par of the loans with a rate, sum of par x rate)."""
-    rates = pool.portfolio.numbers[field]
-    known = np.isfinite(rates)
-    return float(pool.weights @ known), float(pool.weights @ np.where(known, rates, 0.0))
+    return measures.agency_recovery_rate(pool, test.agency)
 
 
 def class_place(pool: Pool, name: str) -> int:
@@ -352,12 +391,12 @@ def _event_of_default(pool: Pool, test: DealTest) -> Measured:
 
 def _marked(pool: Pool) -> float:
     """The market value of the defaulted loans."""
-    price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.portfolio.defaulted())
+    price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.defaulted)
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
 def _wac(pool: Pool, test: DealTest) -> Measured:
-    if not pool.tally.coupon_par:
+    if not pool.tally.coupon_par > 0:
         raise Unmeasurable("no fixed-rate loan with a coupon")
     tally = pool.tally
     return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
@@ -371,6 +410,8 @@ def _diversity(pool: Pool, test: DealTest) -> Measured:
     if industries is None:
         raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
     count, _, _ = pool.obligors
+    if not count:
+        raise measures.no_values(OBLIGOR)
     tally = pool.tally_by_industry(industries)
     score = kernels.diversity(kernels.units(tally, pool.par / count), DIVERSITY_SCORES)
     return Measured(score, score, 1.0)
@@ -392,18 +433,22 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     if industries is None:
         industries = pool.view.names.get("industry")
     obligor, country = pool.view.names.get("obligor"), pool.portfolio.names.get("country")
-    maturity = pool.view.numbers.get("maturity_date")
-    needed = ((OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date", maturity))
+    present = pool.view.numbers
+    life = present.get("average_life", present.get("maturity_date"))
+    needed = (
+        (OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date or average_life", life)
+    )  # fmt: skip
     for name, column in needed:
         if column is None:
             raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
-    if np.isnan(pool.as_of) and "average_life" not in pool.view.numbers:
+    if (years := pool.years) is None:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
-    assert industries is not None and country is not None and maturity is not None and obligor is not None  # noqa: PT018
-    years = pool.view.numbers.get("average_life", (maturity - pool.as_of) / measures.DAYS_A_YEAR)
+    assert industries is not None and country is not None and obligor is not None  # noqa: PT018
+    ladder = _ladder(pool, "b")
+    unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
     found = cdo_monitor.monitor(
-        pool.weights, _ladder(pool, "b"), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], np.maximum(years, 0.0),
+        pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years,
     )  # fmt: skip
     if found is None:
         raise Unmeasurable("no loan that S&P rates CCC- or better")
@@ -429,7 +474,7 @@ def _bdr(pool: Pool, test: DealTest) -> Measured:
     spread = rule.spread if rule.spread is not None else measures.average_spread(pool).value
     recovery = rule.recovery
     if recovery is None:
-        recovery = _warr(pool, DealTest(id=test.id, name=test.name, agency="b")).value
+        recovery = measures.agency_recovery_rate(pool, "b").value
     value = cdo_monitor.break_even_default_rate(rule.c0, rule.c1, rule.c2, spread, recovery)
     return Measured(value, value, 1.0, None, {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
 

@@ -1,20 +1,21 @@
-"""What a pool's figures rest on that a reader has to know: masked ratings, obligors of like names, coupons left out."""
+"""What a run's figures rest on that a reader has to know: what the file does not show, and what stands in for it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container, Iterator
 from functools import partial
+from math import isfinite
 from typing import Final
 
 import numpy as np
 
 from core.compliance.conventions import DEFAULT, masked_rows
-from core.compliance.measures import Pool
+from core.compliance.kernels import BUCKETS
+from core.compliance.measures import AGENCY_NAMES, Pool, recovered
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
-
-AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 LIKE_OBLIGORS_MAX: Final = 30
 """Obligors, the largest first, whose names are compared."""
@@ -23,12 +24,75 @@ LEADING_LETTERS_MIN: Final = 4
 """Letters of a first word that tells groups apart; a shorter one is shared by chance."""
 
 
-def findings(pool: Pool) -> list[DataWarning]:
-    """Warnings that follow from the loans and the definition, in a fixed order; without a definition, of what is masked
-    alone."""
-    if pool.definition is DEFAULT:
-        return _masked(pool)
-    return [*_masked(pool), *_joined(pool), *_alike(pool), *_bonds(pool), *_coupons(pool), *_lives(pool)]
+WHOLE_PCT: Final = 99.995
+"""Percent of par that is all of it as it is printed."""
+
+_OF_INTEREST: Final = ("ic_ratio", "ic_ratio_senior")
+_OF_CASH: Final = ("oc_ratio", "oc_ratio_senior", "interest_diversion_ratio")
+
+
+def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
+    """Warnings of a run in a fixed order, `ran` being its tests by the suites' ids.
+
+    Without a definition, the loans are told of by what is masked alone. What stands in for what the file does not say
+    is told where a test that ran rests on it.
+    """
+    yield from _masked(pool)
+    if pool.definition is not DEFAULT:
+        for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
+            yield from each(pool)
+        yield from _lives(pool)
+    if any(test in ran for test in _OF_INTEREST):
+        yield from _interest(pool)
+    if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
+        yield DataWarning("no_principal_cash", "no page says what principal cash there is: it counts as 0")
+    if "average_rating_factor" in ran:
+        yield from _crosswalk(pool)
+    if "weighted_average_recovery_rate" in ran:
+        yield from _recoveries(pool)
+
+
+def _crosswalk(pool: Pool) -> Iterator[DataWarning]:
+    """Where the factors of Moody's scale are averaged of a deal whose loans other agencies alone rate."""
+    ranks = pool.portfolio.ranks
+    others = any(name in ranks for name in BUCKETS[1:])
+    if pool.definition is not DEFAULT and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
+        yield DataWarning(
+            "no_moodys_rating", "the file has no ratings of Moody's: the rating factor is by the letters of others"
+        )
+
+
+def _recoveries(pool: Pool) -> Iterator[DataWarning]:
+    """Whose recovery rates are averaged where nobody said, and what becomes of loans without one."""
+    agency = pool.view.recovery_agency
+    if agency not in ("b", "c"):
+        given = pool.covered(pool.tally.recovery_given)
+        if given < WHOLE_PCT:
+            yield DataWarning(
+                "recovery_assumed", f"{100 - given:.2f} % of par has no recovery rate: the one of its kind is assumed"
+            )
+        return
+    given = pool.covered(recovered(pool, agency)[0])
+    if not pool.definition.ratings.recovery or given < WHOLE_PCT:
+        yield DataWarning(
+            "recovery_agency",
+            f"the weighted average recovery rate is by {AGENCY_NAMES[agency]}'s rates, which {given:.2f} % of par has",
+        )
+
+
+def _interest(pool: Pool) -> Iterator[DataWarning]:
+    """What of the period's interest is estimated, or left out."""
+    income, numbers = pool.interest, pool.portfolio.numbers
+    if "estimated" in income["interest_basis"]:
+        yield DataWarning(
+            "interest_estimated",
+            f"interest coverage is an estimate: the period's interest is {income['interest_basis']}",
+        )
+    if "estimated" in income["senior_fees_basis"]:
+        yield DataWarning("fees_estimated", f"senior fees are {income['senior_fees_basis']}")
+    has_base = isfinite(pool.base_rate) or "base_rate_level" in numbers
+    if "spread" in numbers and "all_in_rate" not in numbers and not has_base:
+        yield DataWarning("no_base_rate", "loans have a spread and no base rate: only the spread counts as interest")
 
 
 def _bonds(pool: Pool) -> list[DataWarning]:
@@ -45,13 +109,22 @@ def _bonds(pool: Pool) -> list[DataWarning]:
 
 
 def _joined(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors count as one by their names."""
+    """A warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:
         return []
     shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
     more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
-    return [DataWarning("affiliates_by_name", f"obligors count as one by their names: {shown}{more}", len(joined))]
+    codes = pool.portfolio.names["obligor"].codes
+    apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
+    return [
+        DataWarning(
+            "affiliates_by_name",
+            f"obligors count as one by their names, which no page says: {shown}{more}; apart, the largest has "
+            f"{pool.share(apart):.2f} %",
+            len(joined),
+        )
+    ]
 
 
 def _lives(pool: Pool) -> list[DataWarning]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
@@ -32,6 +32,8 @@ DAYS_A_YEAR: Final = 365.25
 
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
+
+AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
@@ -90,6 +92,7 @@ class Pool:
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
+        self._scheduled = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
             view.numbers,
@@ -102,7 +105,7 @@ class Pool:
             as_of=self.as_of,
             base_rate=self.base_rate,
             home=view.home,
-            scheduled_life=_scheduled_life(portfolio, self.as_of),
+            scheduled_life=self._scheduled,
         )
         self._conclude(tally)
 
@@ -116,7 +119,7 @@ class Pool:
         """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
-        self.cash = _cash(deal.principal_cash, self.definition.conventions.principal_cash)
+        self.cash = cash_of(deal, self.definition)
         self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
 
     def _conclude(self, tally: kernels.Tally) -> None:
@@ -268,7 +271,26 @@ class Pool:
     def weights(self) -> NDArray[np.float64]:
         """What each loan weighs: its par where it performs, else 0."""
         par = self.view.numbers["par_value"]
-        return np.where(np.isfinite(par) & ~self.portfolio.defaulted(), par, 0.0)
+        return np.where(np.isfinite(par) & ~self.defaulted, par, 0.0)
+
+    @cached_property
+    def defaulted(self) -> NDArray[np.bool_]:
+        """Which loans are defaulted."""
+        return self.view.defaulted(self.portfolio)
+
+    @cached_property
+    def years(self) -> NDArray[np.float64] | None:
+        """Years until each loan is repaid: its average life, else that of its schedule, else until it matures; NaN
+        where unknown, None where no column says."""
+        numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
+        bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
+        known = [one for one in (numbers.get("average_life"), self._scheduled, bullet) if one is not None]
+        if not known:
+            return None
+        years = known[0]
+        for other in known[1:]:
+            years = np.where(np.isnan(years), other, years)
+        return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
         """The sums by another column of industries."""
@@ -276,7 +298,7 @@ class Pool:
         return kernels.tally(
             self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
             {"obligor": view.names["obligor"], "industry": industries},
-            {"is_defaulted": self.portfolio.defaulted().astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
+            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
             rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
         )  # fmt: skip
 
@@ -320,13 +342,9 @@ class Pool:
 
 
 def _accrued(pool: Pool) -> float:
-    return float(np.nansum(pool.portfolio.numbers["purchased_accrued_interest"][~pool.portfolio.defaulted()]))
-
-
-def _cash(cash: float | None, counts: str) -> float:
-    """Principal cash as the conventions count it."""
-    known = _finite(cash, 0.0)
-    return 0.0 if counts == "none" else max(0.0, known) if counts == "positive" else known
+    """Purchased accrued interest of the performing loans."""
+    counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
+    return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
 
 
 def _period_years(days: float | None, day_count: str) -> float:
@@ -483,6 +501,10 @@ def rating_factor(pool: Pool) -> Measured:
 
 
 def recovery_rate(pool: Pool) -> Measured:
+    """By Moody's rates, or those of an agency that the file does not name: a loan without one has the rate of its kind.
+    By another agency's where these count: of the loans that have one."""
+    if (agency := pool.view.recovery_agency) in ("b", "c"):
+        return agency_recovery_rate(pool, agency)
     tally, portfolio = pool.tally, pool.portfolio
     given_pct = pool.covered(tally.recovery_given)
     coverage_pct = None if portfolio.lien is not None else given_pct
@@ -492,6 +514,27 @@ def recovery_rate(pool: Pool) -> Measured:
     if portfolio.lien is not None:
         extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
     return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
+
+
+def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
+    """Of the loans that the agency gives a recovery rate."""
+    if f"recovery_rate_{agency}" not in pool.portfolio.numbers:
+        raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[agency]}")
+    par, total = recovered(pool, agency)
+    if par <= 0:
+        raise no_values(f"recovery_rate_{agency}")
+    return Measured(total / par, total, par, pool.covered(par), {"agency": AGENCY_NAMES[agency]})
+
+
+def recovered(pool: Pool, agency: str) -> tuple[float, ...]:
+    """(par of the loans with a recovery rate of the agency, sum of par x rate)."""
+
+    def added(part: Pool) -> tuple[float, ...]:
+        rates = part.portfolio.numbers[f"recovery_rate_{agency}"]
+        known = np.isfinite(rates)
+        return float(part.weights @ known), float(part.weights @ np.where(known, rates, 0.0))
+
+    return pool.summed(("recovery", agency), added)
 
 
 # Coverage

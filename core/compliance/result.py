@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from core.compliance.kernels import rounded
-from core.portfolio.notes import DataWarning
+from core.portfolio.notes import DataWarning, bounded
 from core.portfolio.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
@@ -70,26 +70,6 @@ class Summary(msgspec.Struct, frozen=True):
     skipped: int
 
 
-WARNINGS_MAX = 50
-"""Warnings of one run, the last of which says how many more there are."""
-
-WARNING_LENGTH_MAX = 400
-"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
-
-
-def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
-    """The warnings, each once, cut in number and length."""
-    told = list(dict.fromkeys(warnings))
-    shown = [
-        one if len(one.message) <= WARNING_LENGTH_MAX
-        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
-        for one in told[:WARNINGS_MAX]
-    ]  # fmt: skip
-    if len(told) > WARNINGS_MAX:
-        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
-    return shown
-
-
 class Results(list[TestResult]):
     """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings."""
 
@@ -103,6 +83,7 @@ class Results(list[TestResult]):
         warnings: Sequence[DataWarning] = (),
         figures: Mapping[str, float] | None = None,
         cushions: Mapping[str, float] | None = None,
+        exact: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
@@ -112,6 +93,8 @@ class Results(list[TestResult]):
         self._figures = figures or {}
         self.cushions: Mapping[str, float] = cushions or {}
         """By test id, in full precision."""
+        self.exact: Mapping[str, tuple[float, float]] = exact or {}
+        """By test id the figure, not yet rounded, and what it is divided by."""
 
     @property
     def figures(self) -> dict[str, float]:

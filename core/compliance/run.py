@@ -8,25 +8,37 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import UNSET
 
 from core.compliance.conventions import standard_of
 from core.compliance.coverage import TOLERANCE
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
-from core.compliance.measures import COVERAGE_LEAST_PCT, NO_TRANCHES, ZERO_CPA, Measured, Pool, Unmeasurable
+from core.compliance.measures import (
+    AGENCY_NAMES,
+    COVERAGE_LEAST_PCT,
+    NO_TRANCHES,
+    ZERO_CPA,
+    Measured,
+    Pool,
+    Unmeasurable,
+)
+from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
-from core.compliance.stand_ins import stand_ins
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
+from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 TOO_LARGE: Final = "the figures are too large to compute with"
+
+NO_TRIGGER: Final = "the file gives no trigger for this class"
 
 STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
 
@@ -45,6 +57,17 @@ class InvalidThreshold(ValueError):
     """A threshold that cannot be a limit."""
 
 
+class Sheet(NamedTuple):
+    """What the file itself says of tests."""
+
+    found: tuple[Match, ...] = ()
+    limits: Mapping[str, SheetLimit] = {}
+    """By test id."""
+
+
+_NO_SHEET: Final = Sheet()
+
+
 class Limits(NamedTuple):
     """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
 
@@ -57,6 +80,7 @@ class Limits(NamedTuple):
     day: date | None = None
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
+    sheet: Sheet = _NO_SHEET
 
 
 class ResolvedThreshold(NamedTuple):
@@ -68,6 +92,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
     suite: str = "standard",
@@ -87,12 +112,14 @@ def run_suite(
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
     A definition gives its conventions to every suite, and the suite `deal` its tests; without one, a portfolio in euros
-    or sterling goes by the European standard. A warning says where a ready-made definition decides. Limits are looked
-    up by test id: the request's, the workbook's, the deal's own thresholds, its definition, the trigger in the tranche
-    sheet, the tenant's, the suite's default; each result says whose it was. (A definition that is a market's standard
-    comes after the tenant.) One that is not enabled takes its test out of the run. `fail_fast` stops after the first
-    failed test. `parallel` changes nothing: one pass over the rows feeds every test, so there is nothing to spread. No
-    test ids, or an empty list of them, means all; the figures that these need are worked out, too.
+    or sterling goes by the European standard. A warning says where a ready-made definition decides; in the suite `deal`
+    such a one has the coverage tests of the classes that the file has. Limits are looked up by test id: the request's,
+    the workbook's, the deal's own thresholds, its definition, the file's (the triggers of its notes, and what it
+    publishes for a test that is certainly this one), the tenant's, the suite's default; each result says whose it was.
+    (A definition that is a market's standard comes after the tenant.) One that is not enabled takes its test out of the
+    run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass over the rows feeds every
+    test, so there is nothing to spread. No test ids, or an empty list of them, means all; the figures that these need
+    are worked out, too.
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
@@ -103,35 +130,44 @@ def run_suite(
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
+    definition = definition or standard_of(portfolio)
+    if pools is None:
+        pools = pools_of(portfolio, definition)
+    portfolio = pools[0].portfolio if pools else portfolio
     warnings = list(portfolio.notes.warnings)
-    if definition is None:
-        definition = standard_of(portfolio)
+    if not portfolio.row_count:
+        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
+        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
+    present = _present(portfolio)
+    pool = pools[0] if pools else None
+    triggers: dict[str, SheetLimit | None] = {}
+    if suite == DEAL_SUITE and definition is not None and definition.standard:
+        definition, triggers = _deal_suite().with_coverage(definition, pool)
     tests = _chosen(suite, test_ids, definition)
     wanted = frozenset(test_ids or ())
     results: list[TestResult] = []
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    known_end = None if definition is None else definition.conventions.reinvestment_end
     given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
+    own = {} if definition is None else {test.id: test for test in definition.tests}
     limits = Limits(
         tuple(one for one in given if one[1]),
         tenant_thresholds,
         definition,
-        {} if definition is None else {test.id: test for test in definition.tests},
+        own,
         day,
-        known_end or day_of(deal.reinvestment_end),
+        day_of(deal.reinvestment_end),
+        _sheet(tests, own, pool, triggers),
     )
-    present = _present(portfolio)
-    if pools is None:
-        pools = pools_of(portfolio, definition)
-    pool, ends = (pools[0] if pools else None), pools[1:]
+    ends = pools[1:]
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
+    exact: dict[str, tuple[float, float]] = {}
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
@@ -141,12 +177,18 @@ def run_suite(
                 raise Unmeasurable(STOPPED)
             limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
             measured = _measure(test, pool, portfolio, present)
+            if limit is not None and pool is not None:
+                _check_scale(test, limit, limits, pool)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
         except Unmeasurable as reason:
             if is_wanted:
                 skipped.append(Skipped(test.test_id, test.name, str(reason)))
             continue
-        if limit is None or not is_wanted:
+        if not is_wanted:
+            continue
+        if limit is None:
+            if test.test_id in triggers:
+                skipped.append(Skipped(test.test_id, test.name, NO_TRIGGER))
             continue
         rounding = None if definition is None else _decimals(test, limits)
         if low is not None and high is not None:
@@ -154,12 +196,13 @@ def run_suite(
             if len({status == "fail" for status in statuses}) > 1:
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
-        explanation = _details(test, portfolio, measured, limit, rows) if details else None
+        explanation = _details(test, portfolio, measured, limit, limits, rows) if details else None
         result = _result(
             test, measured, limit, explanation, rounding, include_cushion=include_cushion, low=low, high=high
         )
         results.append(result)
         cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
+        exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
@@ -169,18 +212,54 @@ def run_suite(
         as_of_source=deal.as_of_source,
         warnings=[
             *warnings,
-            *(() if pool is None else [*findings(pool), *stand_ins(pool, _ran(results, limits))]),
+            *other_figures(limits.sheet.found, results),
+            *(() if pool is None else findings(pool, _ran(results, limits))),
         ],
         figures=None if pool is None else pool.figures,
         cushions=cushions,
+        exact=exact,
     )
 
+
+def _sheet(
+    tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
+) -> Sheet:
+    """What the file publishes of these tests; the triggers of its classes come first."""
+    if pool is None or not (pool.portfolio.published or triggers):
+        return _NO_SHEET
+    found = tuple(matches(tests, own, pool))
+    given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
+    return Sheet(found, limits_of(found, pool) | given)
+
+
+def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
+    """Refuse the suites' recovery test where limit and rates are two agencies': each has a scale of its own.
+
+    Raises:
+        Unmeasurable: they are.
+    """
+    if test.test_id != WARR or (rates := pool.view.recovery_agency) is None:
+        return
+    if limit.source == "suite":
+        scale = "a"
+    elif limit.source == "definition" and (own := limits.tests.get(WARR)) is not None and own.agency is not None:
+        scale = own.agency
+    else:
+        return
+    if scale != rates:
+        raise Unmeasurable(
+            f"Skipped: the recovery rates are {AGENCY_NAMES[rates]}'s and the limit of {limit.value:g} is for those of "
+            f"{AGENCY_NAMES[scale]}: set a limit for them, or name the agency in a definition (ratings.recovery)"
+        )
+
+
+WARR: Final = "weighted_average_recovery_rate"
 
 _LIKE: Final = {
     "ic": "ic_ratio",
     "oc": "oc_ratio",
     "reinvestment_oc": "oc_ratio",
-    "warr": "weighted_average_recovery_rate",
+    "warr": WARR,
 }
 """The test of the suites that a measure of a definition is like."""
 
@@ -197,6 +276,10 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     they may be; empty without loans."""
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
+    if definition is not None:
+        said = definition.conventions
+        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        portfolio = with_days(portfolio, days, "the definition", first=True)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)
@@ -220,6 +303,8 @@ def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: fl
 def _has_limit(test: Test, limits: Limits) -> bool:
     """Whether anybody limits a test of a definition; one without a limit is a figure for others."""
     own = limits.tests.get(test.test_id)
+    if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
+        return True
     given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
     return any(test.test_id in one for one in given) or (
         own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
@@ -292,7 +377,7 @@ def check_threshold(
     """
     test = TESTS.get(test_id)
     if test is None and definition is not None:
-        test = next((one for one in _deal_suite().tests_of(definition) if one.test_id == test_id), None)
+        test = _deal_suite().test_named(definition, test_id)
     if test is None:
         raise UnknownTest(f"Unknown test {test_id[:100]!r}")
     direction = threshold_type or test.threshold_type
@@ -326,13 +411,12 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
         return found
     of_tenant = limits.tenant.get(test.test_id)
     # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
-    if (
-        (of_tenant is None or of_tenant.enabled)
-        and test.sheet_trigger
-        and pool is not None
-        and pool.structure is not None
-    ):
-        trigger = pool.structure.sheet_trigger(test.sheet_trigger)
+    if of_tenant is None or of_tenant.enabled:
+        trigger = None
+        if test.sheet_trigger and pool is not None and pool.structure is not None:
+            trigger = pool.structure.sheet_trigger(test.sheet_trigger)
+        elif test.test_id in limits.sheet.limits:
+            trigger = limits.sheet.limits[test.test_id].value
         if trigger is not None:
             warning = _scaled_warning(test, trigger, test.threshold_type)
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
@@ -455,7 +539,13 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 def rounded_half_away(value: float, decimals: int) -> float:
     """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
+    if not abs(value) * scale < WHOLE_FROM:
+        return value
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+WHOLE_FROM: Final = 2.0**52
+"""From here on a double has no half left to round away."""
 
 
 def _result(
@@ -565,7 +655,7 @@ _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
 def _details(
-    test: Test, portfolio: Portfolio, measured: Measured, limit: ResolvedThreshold, rows: dict[str, Any]
+    test: Test, portfolio: Portfolio, measured: Measured, limit: ResolvedThreshold, limits: Limits, rows: dict[str, Any]
 ) -> Details:
     cells = portfolio.source_cells
     refs = [
@@ -584,6 +674,8 @@ def _details(
         "threshold_source": limit.source,
         "rows": rows,
     }
+    if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
+        breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
     breakdown.update(measured.breakdown)
     if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
         breakdown["principal_cash"] = "not given: counted as 0"

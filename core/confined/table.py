@@ -195,7 +195,8 @@ class TapeAnswer(Struct, frozen=True, kw_only=True):
     """Field -> the header that feeds it."""
     as_of: str | None
     """ISO date, where the file says one."""
-    warnings: tuple[str, ...]
+    warnings: tuple[tuple[str, str, int | None], ...]
+    """Code, message and rows of each `core.portfolio.notes.DataWarning`."""
 
 
 READ_TAPE: Final = ConfinedWork(

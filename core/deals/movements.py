@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.result import Results
+from core.compliance.result import Results, Skipped
 from core.portfolio.portfolio import Amortization, Names, Portfolio
 from core.reconciliation import reconcile
 
@@ -57,8 +57,19 @@ class Part(msgspec.Struct, frozen=True):
     loans: list[Mover]
 
 
+class Open(msgspec.Struct, frozen=True):
+    """Why a test has no status on a day, and the ends of its figure where masked ratings leave it between two."""
+
+    reason: str
+    low: float | None = None
+    high: float | None = None
+
+
 class Movement(msgspec.Struct, frozen=True, kw_only=True):
-    """One test on both days, in its unit; the parts add up to `change`, which is None where a day has no figure."""
+    """One test on both days, in its unit; the parts add up to `change`, which is None where a day has no figure.
+
+    Of a test that masked ratings leave open, the figure is the one that the definition takes them for.
+    """
 
     test_id: str
     test_name: str
@@ -66,6 +77,9 @@ class Movement(msgspec.Struct, frozen=True, kw_only=True):
     after: float | None
     change: float | None
     parts: list[Part]
+    before_open: Open | None = None
+    """Why the day has no status; None where it has one, or where the test is not there at all."""
+    after_open: Open | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +106,39 @@ def movements(before: Portfolio, after: Portfolio, run: Run) -> list[Movement]:
     """
     mix = _Mix(before, after)
     steps = list(mix.steps())
-    figures = [_figures(run(before)), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps)]
-    figures.append(_figures(last := run(after)))
-    names = {result.test_id: result.test_name for results in (run(before), last) for result in results}
+    first, last = run(before), run(after)
+    figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
+    names = {one.test_id: one.test_name for results in (first, last) for one in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, rows, run, earlier)
         for (part, _, rows), state_before, earlier in zip(
             steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
         )
     ]
+    opens = [{one.test_id: _open(one) for one in results.skipped} for results in (first, last)]
     return [
-        _movement(
-            test_id, name, [found.get(test_id) for found in figures], [found.get(test_id, []) for found in effects]
+        msgspec.structs.replace(
+            _movement(
+                test_id, name, [found.get(test_id) for found in figures], [found.get(test_id, []) for found in effects]
+            ),
+            before_open=opens[0].get(test_id),
+            after_open=opens[1].get(test_id),
         )
         for test_id, name in names.items()
     ]
 
 
+def _open(one: Skipped) -> Open:
+    low, high = (None if end is msgspec.UNSET else end for end in (one.low, one.high))
+    return Open(one.reason, low, high)
+
+
 def _figures(results: Results) -> dict[str, float]:
-    return {result.test_id: result.current_value for result in results}
+    return {
+        one.test_id: one.current_value
+        for one in (*results, *results.skipped)
+        if not isinstance(one.current_value, msgspec.UnsetType)
+    }
 
 
 def _movement(test_id: str, name: str, figures: list[float | None], movers: list[list[Mover]]) -> Movement:

@@ -150,7 +150,8 @@ class Ratings:
     recovery: tuple[str, ...] = key(
         Listed(_AGENCY, 3, is_set=True),
         "agencies whose recovery rates count: the first's for the weighted average, the lowest of all where a loan is "
-        "carried at its recovery; none: the one that the file has",
+        "carried at its recovery; none: Moody's, else for the average those of the one agency for which the file "
+        "publishes a limit, else those that the file has",
         (),
     )
     bonds_secured: bool = key(Flag(), "whether a bond is senior secured unless the file says otherwise", True)

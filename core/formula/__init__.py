@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from core.formula.context import ContextEnvironment
     from core.formula.evaluate import compile  # noqa: A004 - core.compile
     from core.formula.functions.families import FUNCTIONS
-    from core.formula.program import Evaluation, Program
+    from core.formula.program import Evaluation, Program, shown
     from core.formula.suggest import complexity, did_you_mean, parse_or_suggest, warnings
     from core.formula.work import work_of
 
 __all__ = [
     "FUNCTIONS", "ContextEnvironment", "Evaluation", "Program", "compile", "complexity", "did_you_mean",
-    "parse_or_suggest", "warnings", "work_of",
+    "parse_or_suggest", "shown", "warnings", "work_of",
 ]  # fmt: skip
 
 _HOMES = {
@@ -32,6 +32,7 @@ _HOMES = {
     "complexity": "core.formula.suggest",
     "did_you_mean": "core.formula.suggest",
     "parse_or_suggest": "core.formula.suggest",
+    "shown": "core.formula.program",
     "warnings": "core.formula.suggest",
     "work_of": "core.formula.work",
 }

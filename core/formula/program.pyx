@@ -301,6 +301,11 @@ cdef object _check_options(str error_handling, int precision):
         raise ValueError(f"precision is 1 to {DIGITS_MAX}, not {precision}")
 
 
+def shown(value, bint date_1904=False):
+    """(value, type) of a cell as an answer shows it: dates as ISO text, errors as theirs."""
+    return presented(value, "excel", DIGITS_MAX, DATE_FORMAT, date_1904, True)
+
+
 def presented(value, str error_handling, int precision, str date_format, bint date_1904, bint blanks):
     """(value, type) as a caller sees an engine's value. `blanks`: a blank in an array is None, not 0."""
     if PyFloat_CheckExact(value):

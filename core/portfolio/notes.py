@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -29,9 +30,13 @@ WARNING_CODES: Final = {
     "currency_converted": "loans in another currency were converted by the file's own rates",
     "other_currency": "an amount in another currency is not counted",
     "required_missing": "no column feeds a required field",
+    "units_of_title": "a line above the loans says that amounts are in thousands or millions",
+    "par_is_commitment": "par is what is committed, drawn or not",
+    "lien_unrecognised": "words for a loan's lien that say none count as not first lien",
     "par_scale": "par is a thousand or a million times too large or small beside the notes",
     "par_unlike_notes": "the loans are much more or less than the notes",
     "as_of_outside_life": "the day lies outside of the deal's life",
+    "deal_days_differ": "the file and the deal's definition or record give different days of the deal",
     "past_maturity": "performing loans that matured before the day",
     "matures_after_deal": "many loans mature after the deal",
     "no_rating": "loans without a rating of any agency",
@@ -48,6 +53,18 @@ WARNING_CODES: Final = {
     "no_base_rate": "interest is the spread alone",
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
+    "rows_without_par": "rows of a tape without a par were left out",
+    "no_identifier": "no loan of a tape has an identifier",
+    "days_differ": "a tape, its file and the workbook that it is compared with are of different days",
+    "par_in_thousands": "par of a side of a comparison was multiplied by a thousand",
+    "no_loans": "no loans were found",
+    "few_matched": "most loans of a tape and a workbook are not the same ones",
+    "matched_by_doubtful_identifier": "loans were matched by an identifier that fails its check digit or shape",
+    "matched_by_print": "loans were matched by an identifier that the two sides print in different ways",
+    "matched_by_name": "loans were matched by the borrower's name",
+    "shared_keys": "several loans of a side share a key, and were paired by nearest par",
+    "sides_swapped": "the tape looks like the manager's workbook",
+    "uncoded": "said of a tape or a comparison before warnings had codes",
     "more_warnings": "there are more warnings than are listed",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_ratings": "ratings that are not shown, and what they count as",
@@ -55,6 +72,9 @@ WARNING_CODES: Final = {
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "published_differs": "the file's own figures of tests are not ours",
+    "no_moodys_rating": "the rating factor on Moody's scale is by other agencies' ratings",
+    "recovery_agency": "whose recovery rates are averaged, where it is not Moody's",
     "lives_by_maturity": "average lives that leave scheduled payments out",
     "trade_price": "a trade without a price, and the price that it is made at",
     "trade_match": "the loan that a trade means, where its words leave that open",
@@ -72,6 +92,31 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     """For a reader: what was seen, where, and what was done."""
     rows: int | None = None
     """How many rows it is about."""
+
+
+WARNINGS_MAX = 50
+"""Warnings of one run, the last of which says how many more there are."""
+
+WARNING_LENGTH_MAX = 400
+"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
+
+
+def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+    """The warnings, each once, cut in number and length."""
+    told = list(dict.fromkeys(warnings))
+    shown = [
+        one if len(one.message) <= WARNING_LENGTH_MAX
+        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
+        for one in told[:WARNINGS_MAX]
+    ]  # fmt: skip
+    if len(told) > WARNINGS_MAX:
+        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
+    return shown
+
+
+def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
+    """The warnings of one of two files that are set beside each other, which they name."""
+    return [msgspec.structs.replace(one, message=f"{side}: {one.message}") for one in warnings]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import numpy as np
 
 from core.formula import parse_or_suggest
 from core.formula.language import FormulaError, Node, parse
+from core.formula.machine import lifts, may_be_array
 from core.formula.values import Date, Error, TextPool
 from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
-from core.recalc.arrays import lifts, may_be_array
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
@@ -177,7 +177,10 @@ class Engine:
         region.holes.add(row)
         if len(region.holes) <= _HOLES_MAX:
             return
-        pieces = region.pieces(region.first, region.last)
+        self._replace(region, region.pieces(region.first, region.last))
+
+    def _replace(self, region: Region, pieces: list[tuple[int, int]]) -> None:
+        """Put regions of some of its rows in place of a region."""
         self.graph.remove(region)
         for first, last in pieces:
             piece = self._region(
@@ -185,6 +188,50 @@ class Engine:
                 region.origin_column,
             )  # fmt: skip
             self.graph.add(piece)
+
+    def settle(self) -> None:
+        """Take the values that the workbook came with as calculated: from here on only what edits touch is."""
+        for region in self.graph.waiting:
+            region.finish()
+        self.graph.waiting.clear()
+        self.calculated = True
+
+    def fill(self, sheet: int, first: int, last: int, column: int, tree: Node, text: str) -> Region:
+        """Write one formula into the rows `first` to `last` of a column, in place of whatever they hold. `tree` and
+        `text` (with its '=') are those of the first cell; its value is a single one.
+
+        Raises:
+            PartOfArray: one of the cells is part of an array formula that fills several.
+        """
+        cells = self.cells[sheet]
+        self._release_rows(cells, first, last, column)
+        shape = Shape(tree, lifts(tree), text)
+        region = self._region(cells, first, last, column, shape, text, first, column)
+        self.graph.add(region)
+        self.changed.append((sheet, first, last, column, column))
+        self._formulas_edited = True
+        return region
+
+    def _release_rows(self, cells: SheetCells, first: int, last: int, column: int) -> None:
+        """Take rows of a column out of the formulas that they belong to."""
+        stored = cells.column(column)
+        if stored is None or stored.owners is None:
+            return
+        low, stop = max(first, stored.base), min(last + 1, stored.base + stored.size)
+        owners = stored.owners[max(low - stored.base, 0) : max(stop - stored.base, 0)]
+        found = [(number, low + int(np.argmax(owners == number))) for number in np.unique(owners[owners >= 0]).tolist()]
+        for _, row in found:
+            self._owner_of(cells, row, column)  # refused before anything is changed
+        for number, row in found:
+            region = self.regions[number]
+            assert region is not None
+            if region.fills:
+                for row in (np.flatnonzero(owners == number) + low).tolist():
+                    self._release(cells, row, column)
+                continue
+            outside = [*region.pieces(region.first, first - 1), *region.pieces(last + 1, region.last)]
+            stored.own(max(region.first, first), min(region.last, last), -1)
+            self._replace(region, [(low, high) for low, high in outside if low <= high])
 
     # Calculation
 

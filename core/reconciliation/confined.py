@@ -49,5 +49,5 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
         header_row=notes.header_row + 1,
         columns={field: text[:COLUMN_CHARACTERS] for field, text in notes.matched_columns.items()},
         as_of=iso_day(loans.deal.as_of),
-        warnings=tuple(tape.warnings_of(loans)),
+        warnings=tuple((one.code, one.message, one.rows) for one in tape.warnings_of(loans)),
     )

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
@@ -47,7 +48,7 @@ class Reconciliation:
     borrower_name."""
     ambiguous: dict[str, int]
     """Keys of each stage that several loans of a side share; the loans were paired by nearest par."""
-    warnings: tuple[str, ...]
+    warnings: tuple[DataWarning, ...]
     """What a reader should know of the comparison as a whole."""
     not_compared: dict[str, str]
     """Field asked for -> why it was not compared."""
@@ -105,31 +106,34 @@ def reconcile(
     )
 
 
-def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[str, ...]:
-    warnings = [
-        f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}"
-        for side in (tape, book)
-        if side.factor != 1.0
-    ]
-    warnings += [f"the {side.name} has no loans" for side in (tape, book) if side.row_count == 0]
+def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[DataWarning, ...]:
     fewest = min(tape.row_count, book.row_count)
-    if fewest and 2 * pairs < fewest:
-        warnings.append(f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the tape of this deal?")
-    if matched.unverified:
-        warnings.append(f"{_loans(matched.unverified)} matched by an identifier that fails its check digit or shape")
-    if matched.printed:
-        warnings.append(
-            f"{_loans(matched.printed)} matched by an identifier that the two sides print in different ways: "
-            "cut off, or a LoanX id with and without its check characters"
-        )
+    few = 2 * pairs < fewest
     by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]
-    if by_name:
-        warnings.append(f"{_loans(by_name)} matched by the name of the borrower, without an identifier in common")
     doubtful = sum(matched.ambiguous.values())
-    if doubtful:
-        keys = "1 key is" if doubtful == 1 else f"{doubtful:,} keys are"
-        warnings.append(f"{keys} shared by several loans of one side, which were paired by nearest par")
-    return tuple(warnings)
+    keys = "1 key is" if doubtful == 1 else f"{doubtful:,} keys are"
+    told = (
+        *((side.factor != 1.0, "par_in_thousands",
+           f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}", None)
+          for side in (tape, book)),
+        *((side.row_count == 0, "no_loans", f"the {side.name} has no loans", None) for side in (tape, book)),
+        (few, "few_matched",
+         f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the tape of this deal?", None),
+        (matched.unverified, "matched_by_doubtful_identifier",
+         "{} matched by an identifier that fails its check digit or shape", matched.unverified),
+        (matched.printed, "matched_by_print",
+         "{} matched by an identifier that the two sides print in different ways: cut off, or a LoanX id with and "
+         "without its check characters", matched.printed),
+        (by_name, "matched_by_name",
+         "{} matched by the name of the borrower, without an identifier in common", by_name),
+        (doubtful, "shared_keys",
+         f"{keys} shared by several loans of one side, which were paired by nearest par", None),
+    )  # fmt: skip
+    return tuple(
+        DataWarning(code, message if rows is None else message.format(_loans(rows)), rows)
+        for is_so, code, message, rows in told
+        if is_so
+    )
 
 
 def _loans(count: int) -> str:

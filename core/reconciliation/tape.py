@@ -11,7 +11,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.fields import IDENTIFIERS, Mapping
 from core.portfolio.layout import header
 from core.portfolio.locate import Holdings, candidates, chosen
-from core.portfolio.notes import Notes
+from core.portfolio.notes import DataWarning, Notes, bounded
 from core.portfolio.portfolio import Portfolio
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -68,34 +68,17 @@ def total_par(loans: Portfolio) -> float:
         return float(np.nansum(loans.numbers["par_value"]))
 
 
-_NOT_OF_TAPES: Final = frozenset(
-    (
-        "rows_after_end", "unidentified_rows", "error_cells", "conflicting_lots", "destroyed_identifiers",
-        "unreadable_cells", "no_rating", "no_price", "no_maturity", "par_scale", "par_unlike_notes", "past_maturity",
-        "matures_after_deal", "as_of_outside_life",
-    )
-)  # fmt: skip
-"""Codes of warnings that are told in a tape's own words, or are about a deal's figures."""
-
-
-def warnings_of(loans: Portfolio) -> list[str]:
-    """What the sender of a tape should know of how it was read."""
-    notes = loans.notes
-    told = [
-        (notes.ignored_blank_par or 0, "{} left out for want of a readable par.", "row"),
-        (notes.unidentified_rows, "{} left out for want of a name and an identifier.", "row"),
-        (notes.rows_after_end, "{} left out below the end of the table.", "row"),
-        (notes.destroyed_identifiers, "{} lost to a spreadsheet that made a number of it.", "identifier"),
-        (notes.conflicting_lots, "{} of several lots that differ in a rating or the maturity.", "position"),
-        (notes.error_cells, "{} with an error counted as blank.", "cell"),
-    ]
-    unreadable = notes.unreadable_cells
-    told += [(count, f"{{}} of {field} could not be read.", "cell") for field, count in sorted(unreadable.items())]
-    warnings = [text.format(f"{count:,} {unit}{'' if count == 1 else 's'}") for count, text, unit in told if count]
-    warnings[:0] = [_one_line(warning.message) for warning in notes.warnings if warning.code not in _NOT_OF_TAPES]
+def warnings_of(loans: Portfolio) -> list[DataWarning]:
+    """What makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape of
+    them lacks."""
+    warnings = list(loans.notes.warnings)
+    if count := loans.notes.ignored_blank_par:
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        warnings.append(DataWarning("rows_without_par", f"{rows} left out for want of a par that can be read", count))
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
-        warnings.append("No loan has an identifier: loans are matched by borrower and maturity.")
-    return warnings
+        message = "no loan has an identifier: loans are matched by borrower and maturity"
+        warnings.append(DataWarning("no_identifier", message))
+    return bounded(warnings)
 
 
 def _no_header(book: Workbook, mapping: Mapping) -> str:
@@ -129,11 +112,6 @@ def _nothing_usable(holdings: Holdings, notes: Notes) -> str:
     if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."
     return f"has {rows}, of which none is a loan."
-
-
-def _one_line(text: str) -> str:
-    """A message with names from a stranger's file."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _listed(headers: list[str]) -> str:

@@ -66,14 +66,25 @@ class After(Pool):
 
     def _of(self, loans: Portfolio) -> Pool | None:
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
-        if pool is not None and pool.view.has_bounds and not self.base.pool.view.has_bounds:
-            raise NeedsFullPass
+        seen, known = None if pool is None else pool.view, self.base.pool.view
+        if seen is not None and (
+            (seen.has_bounds and not known.has_bounds) or seen.recovery_agency != known.recovery_agency
+        ):
+            raise NeedsFullPass  # what a view sees in a few loans is not what it sees in all
         return pool
 
     @cached_property
     def whole(self) -> Pool:
         """The same by a full pass."""
         return Pool(self.loans.whole, self._given, self.assumed)
+
+    @property
+    def defaulted(self) -> NDArray[np.bool_]:
+        return self.whole.defaulted
+
+    @property
+    def years(self) -> Floats | None:
+        return self.whole.years
 
     # ---- sums
 
@@ -352,6 +363,7 @@ class _LaterView:
         self.lien = None if all(part.lien is None for part in parts) else _LaterColumn(lambda: pool.whole.view.lien)
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
+        self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
 
 
 class _LaterPortfolio:
@@ -365,7 +377,7 @@ class _LaterPortfolio:
         self.lien = None if after.lien is None else _LaterColumn(lambda: pool.whole.portfolio.lien)
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
-        self.source_cells, self.amortization = base.source_cells, base.amortization
+        self.source_cells, self.amortization, self.published = base.source_cells, base.amortization, base.published
 
     def defaulted(self) -> NDArray[np.bool_]:
         return self._pool.whole.portfolio.defaulted()

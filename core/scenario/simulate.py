@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 import msgspec
+import numpy as np
 
 from core.compliance.conventions import currency_of, standard_of
 from core.compliance.kernels import rounded
@@ -113,10 +114,9 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._definition = standard_of(portfolio) if definition is None else definition
         self.options = options | {"definition": self._definition}
-        deal = replace(portfolio.deal, currency=currency_of(portfolio))
-        self.holdings = Holdings(replace(portfolio, deal=deal), self._definition)
-        pools = pools_of(self.holdings.portfolio, self._definition)
-        self.before = run_suite(self.holdings.portfolio, suite, **self.options, pools=pools)
+        pools = pools_of(portfolio, self._definition)
+        self.before = run_suite(portfolio, suite, **self.options, pools=pools)
+        self.holdings = Holdings(_held(pools[0].portfolio if pools else portfolio), self._definition)
         if incremental is None:
             incremental = portfolio.row_count >= INCREMENTAL_ROWS
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
@@ -137,6 +137,13 @@ class Simulator:
                 pools = pools_after(self._bases, self.holdings, change)
                 return run_suite(pools[0].portfolio, self.suite, **self.options, pools=pools)
         return run_suite(changed(self.holdings, change), self.suite, **self.options)
+
+
+def _held(portfolio: Portfolio) -> Portfolio:
+    """The portfolio to be traded: its currency is known whatever is sold; a mapping may name no column of par."""
+    deal = replace(portfolio.deal, currency=currency_of(portfolio))
+    par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))
+    return replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
 
 
 def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:

@@ -13,23 +13,19 @@ from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_workbook, words
+from service.commands.reading import read_loans, words
 from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from core.portfolio.portfolio import Portfolio
     from core.reconciliation import Reconciliation
 
 EXIT_DIFFERENT: Final = 1
 SHOWN_DEFAULT: Final = 20
 SHOWN_MAX: Final = 10_000
 """Issues that are printed one by one; --json has them all."""
-
-NAMES_MAX: Final = 8
-"""Columns or sheets that a refusal names."""
 
 SWAPPED: Final = "the first file has a sheet of notes and the second has none: is the tape really the first one?"
 
@@ -108,6 +104,7 @@ def _compared(
     tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
 ) -> Reconciliation:
     with busy(f"Reading {tape.name}"):
+        from core.portfolio.notes import DataWarning, of_side
         from core.portfolio.trustees import TRUSTEES
         from core.reconciliation import ReconcileError
         from core.reconciliation import reconcile as compare
@@ -119,45 +116,19 @@ def _compared(
             tolerances_of(tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
-        theirs = _loans(tape, None if trustee is None else TRUSTEES[trustee])
+        theirs = read_loans(tape, mapping=None if trustee is None else TRUSTEES[trustee], stands_in=False)
     with busy(f"Reading {holdings.name}"):
-        ours = _loans(holdings, None)
+        ours = read_loans(holdings, stands_in=False)
     with busy("Matching"), limited(f"{tape} and {holdings}"):
         try:
             result = compare(theirs, ours, rules, tolerances=tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
-    told = [f"{side}: {one}" for side, loans in (("tape", theirs), ("holdings", ours)) for one in warnings_of(loans)]
+    told = [*of_side("tape", warnings_of(theirs)), *of_side("holdings", warnings_of(ours))]
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
-        told.append(SWAPPED)
+        told.append(DataWarning("sides_swapped", SWAPPED))
     return replace(result, warnings=(*result.warnings, *told))
-
-
-def _loans(file: Path, mapping: Any) -> Portfolio:
-    """The loans of a file.
-
-    Raises:
-        Refused: it cannot be read, has no header of loans, or no loan below it.
-    """
-    from core.portfolio.portfolio import Portfolio
-
-    book = read_workbook(file)
-    with limited(file):
-        portfolio = Portfolio.from_workbook(book, mapping)
-    if portfolio.row_count:
-        return portfolio
-    if not portfolio.notes.holdings_found:
-        sheets = _listed([sheet.name for sheet in book.sheets])
-        raise Refused(f"{file}: {portfolio.notes.message}; its sheets are {sheets}")
-    headers = _listed(list(portfolio.notes.matched_columns.values()))
-    blank = portfolio.notes.ignored_blank_par
-    reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
-    raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:NAMES_MAX])) + (", ..." if len(names) > NAMES_MAX else "")
 
 
 def _tolerances(given: list[str]) -> dict[str, float]:
@@ -239,7 +210,7 @@ def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Co
     for line in _matching(result):
         console.print(Text(one_line(line)), soft_wrap=True)
     for warning in result.warnings:
-        console.print(Text("warning  ", style="yellow").append(one_line(warning)), soft_wrap=True)
+        console.print(Text("warning  ", style="yellow").append(one_line(warning.message)), soft_wrap=True)
     for field, reason in result.not_compared.items():
         console.print(Text("not compared  ", style="dim").append(one_line(f"{field}: {reason}")), soft_wrap=True)
     console.print()

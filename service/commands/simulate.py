@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from service.commands.compliance import read_day, read_portfolio
+from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_mapping, read_trades, read_workbook
+from service.commands.reading import read_definition, read_loans, read_mapping, read_trades
 from service.commands.refusal import Refused, escaped
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ def simulate(
             raise Refused('no trades: add --trade "sell 3000000 CUSIP ..." or --trades trades.csv')
         definition = None if deal is None else read_definition(deal)
         chosen = read_mapping(mapping)
-        book = read_workbook(file)
+        portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
-            portfolio = read_portfolio(file, book, chosen, day)
             try:
                 found = simulated(portfolio, made, suite, definition=definition)
             except TradeError as error:

@@ -19,7 +19,9 @@ from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, DefinitionError, parse, ready_for
 from core.portfolio.cells import checkpoint
 from core.portfolio.mapping import missing_columns
+from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
+from core.values import day_of
 from service.compliance import store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
@@ -43,7 +45,9 @@ INLINE_ROWS_MAX: Final = 10_000
 do: a formula over texts can take seconds."""
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
-_CONVENTIONS: Final = ("currency", "home_countries", "closing_date", "reinvestment_end", "stated_maturity")
+_DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
+_CONVENTIONS: Final = ("currency", "home_countries", *_DAYS)
+"""What a deal's record and its definition both may say."""
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -67,29 +71,39 @@ class Prepared(NamedTuple):
     limits: MappingOf[str, Limits]
     """By who set them: workbook, deal, tenant."""
 
+    @property
+    def definition_version(self) -> int | None:
+        """Of the deal's definition; None where no version of one is used."""
+        return self.subject.deal.definition_version or None if self.subject.deal else None
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Options of `run_suite`: this workbook's definition and limits."""
+        scopes = {f"{scope}_thresholds": limits for scope, limits in self.limits.items()}
+        return {"definition": self.definition.definition if self.definition else None, **scopes}
+
     async def run(self, ctx: Context, suite: str, **options: Any) -> engine.Results:
-        """A suite's results; of a large portfolio or by somebody's own rules in a thread.
+        """A suite's results.
+
+        Raises:
+            RunTooSlow: as `perform`.
+        """
+        return await self.perform(ctx, suite, self.results, self.portfolio, suite, **options)
+
+    async def perform(self, ctx: Context, suite: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Work that runs a suite; with a large portfolio or by somebody's own rules in a thread.
 
         Raises:
             RunTooSlow: it did not come to its end.
         """
         is_own = self.definition is not None and not self.definition.definition.standard
         if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
-            return self.results(self.portfolio, suite, **options)
-        work = timed(self.results, ctx.settings.compliance_seconds)
-        return await ctx.compute(work, self.portfolio, suite, **options)
+            return work(*args, **kwargs)
+        return await ctx.compute(timed(work, ctx.settings.compliance_seconds), *args, **kwargs)
 
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
         """A suite's results for a portfolio, by this workbook's rules and limits."""
-        return runs.run_suite(
-            portfolio,
-            suite,
-            definition=self.definition.definition if self.definition else None,
-            workbook_thresholds=self.limits["workbook"],
-            deal_thresholds=self.limits["deal"],
-            tenant_thresholds=self.limits["tenant"],
-            **options,
-        )
+        return runs.run_suite(portfolio, suite, **self.rules, **options)
 
 
 def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
@@ -151,12 +165,14 @@ async def prepare(
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document = given if subject.deal is None else _rules_of(subject.deal, portfolio)
+    document = given
+    if subject.deal is not None:
+        portfolio, document = _ruled(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(ctx, document)
     scopes = ("workbook", "deal", "tenant")
-    limits = {scope: {one.test_id: _limit(one) for one in subject.limits if one.scope == scope} for scope in scopes}
+    limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, limits)
 
 
@@ -168,28 +184,30 @@ def _day_of(subject: store.Subject, asked: date | None) -> GivenDay:
     return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
 
 
-def _limit(stored: store.Limit) -> engine.Threshold:
-    return engine.Threshold(
-        test_id=stored.test_id,
-        threshold_value=stored.threshold_value,
-        threshold_type=stored.threshold_type,
-        warning_threshold=stored.warning_threshold,
-        enabled=stored.enabled,
-    )
-
-
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-def _rules_of(deal: store.DealRules, portfolio: Portfolio) -> dict[str, Any]:
-    return document_of(deal, currency_of(portfolio, deal.currency))
-
-
-def document_of(deal: store.DealRules, currency: str | None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for a currency. What it leaves open the deal's record says."""
+def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str, Any]:
+    """A deal's definition; without one, the market's for a currency, else for the deal's. What it leaves open the
+    deal's record says.
+    """
     written = deal.definition
-    document = msgspec.json.decode(written) if written else {"base": ready_for(currency), "standard": True}
+    market = ready_for(currency or deal.currency)
+    document = msgspec.json.decode(written) if written else {"base": market, "standard": True}
     return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
+
+
+def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any]]:
+    """A deal's definition for a portfolio, and the portfolio with the days that only the deal's record says."""
+    own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
+    days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
+    as_of, payment = day_of(portfolio.deal.as_of), deal.next_payment_date
+    if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
+        days["next_payment"] = payment  # one that is over is an earlier period's
+    portfolio = with_days(portfolio, days, "the deal's record", first=False)
+    document = document_of(deal, currency_of(portfolio, deal.currency))
+    counts = {name: msgspec.to_builtins(day_of(getattr(portfolio.deal, name))) for name in days if name in _DAYS}
+    return portfolio, {**document, "conventions": document["conventions"] | counts}
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:

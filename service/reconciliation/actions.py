@@ -7,6 +7,7 @@ import re
 from datetime import date
 from typing import Final, get_args
 
+import msgspec
 from msgspec import UNSET
 
 from core.reconciliation.rules import RULES, tolerances_of
@@ -31,8 +32,11 @@ from service.reconciliation.schema import (
     IssueSummary,
     LoanList,
     SummaryQuery,
+    Tape,
     TapeForm,
     TapeLoan,
+    TapeNotReady,
+    TapePatch,
     TapeUploaded,
     Trustee,
 )
@@ -56,10 +60,11 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     statement_date = _date(form.statement_date)
     if form.mapping_id:
         await check_mapping(ctx, form.mapping_id)
+    if form.deal_id is not None:
+        await workbooks.check_deal(ctx, form.deal_id)
     [received] = await workbooks.receive(ctx, "file", [form.file])
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
-    task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
-    job_id = task_id.replace("task_", "job_")
+    job_id = await _have_read(ctx, tape_id)
     await store.create_tape(
         ctx,
         {
@@ -69,6 +74,8 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
             "trustee_name": form.trustee_name,
             "statement_date": statement_date,
             "mapping_id": form.mapping_id or None,
+            "deal_id": form.deal_id,
+            "as_of": form.as_of,
             "file_name": form.file.file_name,
             "file_size": form.file.size_bytes,
             "content_hash": received.key,
@@ -78,6 +85,31 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     ctx.concerns("tape", tape_id, form.file.file_name, trustee_name=form.trustee_name, file_size=form.file.size_bytes)
     message = "The tape was taken in; its loans can be read and compared once it is completed."
     return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
+
+
+async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
+    """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
+    row = await store.lock_tape(ctx, tape_id)
+    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
+    if not given:
+        ctx.changed_nothing()
+        return await store.show_tape(ctx, tape_id)
+    if given.get("deal_id") is not None:
+        await workbooks.check_deal(ctx, given["deal_id"])
+    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
+    changed = await store.update_tape(ctx, tape_id, {**kept, **given})
+    if changed.read_by != row.read_by:
+        if row.processing_status == "processing":
+            raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
+        await store.read_again(ctx, tape_id, await _have_read(ctx, tape_id))
+    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
+    return await store.show_tape(ctx, tape_id)
+
+
+async def _have_read(ctx: Context, tape_id: str) -> str:
+    """Hand a tape to the worker that reads it; the identifier of that job."""
+    task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
+    return task_id.replace("task_", "job_")
 
 
 def _date(text: str) -> date:
@@ -112,7 +144,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
-    asked = store.as_json([rules, tolerances, book.book_key, mapping.json])
+    asked = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
         "tenant_id": ctx.tenant,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,10 @@ from core.grid.codec import Manifest, open_sheet, open_workbook
 from core.portfolio import stored
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import Mapping
+from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import ReconcileError, reconcile, tape
-from core.reconciliation.written import iso_day
+from core.values import day_of
 from service.reconciliation.copy_child import write_issues
 
 ISSUES_FILE: Final = "issues.copy"
@@ -37,6 +39,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """Its sheets' files, in the manifest's order."""
     mapping: str
     """JSON of the workbook's `Mapping`."""
+    day: float | None
+    """The workbook's own record of its day, days since 1970-01-01."""
     rules: tuple[str, ...]
     tolerances: dict[str, float]
 
@@ -47,10 +51,11 @@ class Compared(Struct, frozen=True, kw_only=True):
     summary: dict[str, int]
     stages: dict[str, int]
     ambiguous: dict[str, int]
-    warnings: list[str]
+    warnings: list[DataWarning]
+    book_warnings: list[DataWarning]
     not_compared: dict[str, str]
-    as_of: str | None
-    """ISO date that the workbook is of, where it says one."""
+    as_of: date | None
+    """The day that the workbook is of, where it says one."""
 
 
 COMPARE: Final = ConfinedWork(
@@ -76,7 +81,7 @@ def compare(order: Comparison, folder: Path) -> Compared:
     book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
     mapping = msgspec.json.decode(order.mapping, type=Mapping)
     try:
-        portfolio = Portfolio.from_workbook(book, mapping)
+        portfolio = Portfolio.from_workbook(book, mapping, as_of=order.day, as_of_source="workbook")
         if portfolio.row_count == 0:
             raise ComparisonFailed(_no_loans(portfolio))
         found = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
@@ -87,9 +92,10 @@ def compare(order: Comparison, folder: Path) -> Compared:
         summary={field: getattr(found.summary, field) for field in found.summary.__slots__},
         stages=found.stages,
         ambiguous=found.ambiguous,
-        warnings=[*found.warnings, *(f"workbook: {warning}" for warning in tape.warnings_of(portfolio))],
+        warnings=list(found.warnings),
+        book_warnings=tape.warnings_of(portfolio),
         not_compared=found.not_compared,
-        as_of=iso_day(portfolio.deal.as_of),
+        as_of=day_of(portfolio.deal.as_of),
     )
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from service.platform.context import Context
 from service.platform.data.database import Transaction
+from service.platform.data.listing import columns_of
 from service.platform.http.api import Page, page_of
 from service.reconciliation.schema import (
     Issue,
@@ -28,11 +29,7 @@ REVIEW_WAIT = "3s"
 LOCK_PAIR = "SELECT pg_advisory_xact_lock(hashtextextended(%(tape_id)s || ' ' || %(workbook_id)s::uuid, 0))"
 """Keeps merges and reviews of one tape and workbook apart, until the transaction ends."""
 
-_ISSUE = """
-    id, tape_id, workbook_id, primary_identifier, cusip, identifier_type, borrower_name, issue_type, severity, category,
-    rule, field_name, trustee_value, internal_value, status, resolution_notes, reviewed_by, reviewed_at, created_at,
-    updated_at
-"""
+_ISSUE = columns_of(Issue)
 
 _COUNTED = {
     "tape_id": "tape_id = %(tape_id)s",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 
 from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
+from core.portfolio.notes import DataWarning, of_side
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS
@@ -24,7 +24,7 @@ from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
 from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
-from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
+from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, Facts, JobNotFound, TapeNotFound, day_differs
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
 TAPE_DAMAGED = "The stored bytes of the tape are damaged; upload the file again."
@@ -49,7 +49,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     if tape.processing_status != "processing":  # an earlier run finished it
         return
-    mapping = None if tape.mapping_id is None else (await get_mapping(unit, tape.mapping_id)).json
+    mapping = None if tape.read_by is None else (await get_mapping(unit, tape.read_by)).json
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -67,31 +67,16 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail_tape(unit, tape.id, str(refusal))
             return
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
-    warnings = [*read.warnings, *_dated(read.as_of, tape.statement_date)]
-    await store.finish_tape(
-        unit,
-        tape.id,
-        loans_key=key,
-        loan_count=read.loan_count,
-        total_par=read.total_par,
-        facts={
-            **{name: getattr(read, name) for name in Facts.__struct_fields__},
-            "warnings": warnings,
-        },
-    )
+    facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
+    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
+    found["warnings"] = [DataWarning(*one) for one in read.warnings]
+    await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
 async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
     name = await store.fail_tape(unit, tape_id, message)
     if name is not None:
         await unit.audit("tape.reading_failed", Subject("tape", tape_id, name, {"error": message}))
-
-
-def _dated(as_of: str | None, statement_date: date) -> list[str]:
-    """A word on a file that says itself that it is of another day."""
-    if as_of is None or as_of == statement_date.isoformat():
-        return []
-    return [f"The file says that it is as of {as_of}; its statement date was given as {statement_date}."]
 
 
 async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
@@ -172,14 +157,14 @@ def _series(unit: Unit) -> str:
 async def _finish(
     unit: Unit, job: store.JobRow, found: Compared, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
-    warnings = list(found.warnings)
-    if found.as_of is not None and found.as_of != job.statement_date.isoformat():
-        warnings.append(f"The tape's statement date is {job.statement_date}, the workbook is as of {found.as_of}.")
+    days = day_differs(found.as_of, job.day, "the workbook is as of {}, the tape of {}")
+    of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]
+    of_book = of_side("workbook", found.book_warnings)
     told = {
         "summary": found.summary,
         "match_stages": found.stages,
         "ambiguous": found.ambiguous,
-        "warnings": warnings,
+        "warnings": [*found.warnings, *days, *of_side("tape", of_tape), *of_book],
         "not_compared": found.not_compared,
         "timings": timings,
     }

@@ -148,6 +148,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
         manifest=manifest,
         paths=tuple([str(await blobs.path(record.file)) for record in records]),
         mapping=mapping.json,
+        day=None if book.as_of is None else float((book.as_of - EPOCH).days),
         rules=tuple(job.rules),
         tolerances=job.tolerances,
     )

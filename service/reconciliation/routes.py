@@ -30,9 +30,11 @@ from service.reconciliation.schema import (
     TapeLoan,
     TapeNotFound,
     TapeNotReady,
+    TapePatch,
     TapeUploaded,
 )
 from service.workbooks.schema import (
+    DealNotFound,
     FileTooLarge,
     InvalidFile,
     ParseError,
@@ -57,6 +59,7 @@ area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
         ParseError,
         StorageLimitExceeded,
         MappingNotFound,
+        DealNotFound,
     ),
     event="tape.uploaded",
 )
@@ -75,6 +78,12 @@ async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
 async def get_tape(ctx: Context, tape_id: str) -> Tape:
     """A tape: how far it is, what was found in its file, or why it cannot be used."""
     return await store.show_tape(ctx, tape_id)
+
+
+@area.patch("/tapes/{tape_id}", errors=(TapeNotFound, TapeNotReady, DealNotFound), event="tape.updated")
+async def update_tape(ctx: Context, tape_id: str, body: TapePatch) -> Tape:
+    """Change a tape's deal or its day; where another mapping reads it then, it is processed once more."""
+    return await actions.update_tape(ctx, tape_id, body)
 
 
 @area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady, Damaged))

@@ -8,8 +8,10 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from core.portfolio.notes import DataWarning
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
+from service.workbooks.schema import AsOf
 
 Trustee = Literal["trustee_a", "trustee_b", "trustee_c"]
 TapeStatus = Literal["processing", "completed", "failed"]
@@ -31,14 +33,24 @@ RuleName = Annotated[str, Meta(max_length=200, description="par_value, price, ra
 
 
 class TapeForm(Struct, frozen=True, kw_only=True):
-    """A tape on its way in."""
+    """A tape on its way in; a field left empty counts as not given."""
 
     file: Upload
     trustee_name: Annotated[str, Meta(max_length=200, description="trustee_a, trustee_b or trustee_c")]
     statement_date: Annotated[str, Meta(max_length=40, description="YYYY-MM-DD")]
     mapping_id: Annotated[
-        str, Meta(max_length=200, description="Mapping to read the tape by; the trustee's own manner without one")
+        str,
+        Meta(max_length=200, description="Reads the tape; unset: its deal's mapping, else the trustee's own manner"),
     ] = ""
+    deal_id: UUID | None = None
+    as_of: AsOf | None = None
+
+
+class TapePatch(Struct, frozen=True, kw_only=True):
+    """What to change of a tape; null clears it."""
+
+    deal_id: UUID | UnsetType | None = UNSET
+    as_of: AsOf | UnsetType | None = UNSET
 
 
 class TapeUploaded(Struct, frozen=True, kw_only=True):
@@ -60,36 +72,22 @@ class Facts(Struct, frozen=True, kw_only=True):
     """Field -> the header that feeds it."""
     as_of: date | None = None
     """The day that the file itself says it is of."""
-    warnings: list[str] = []
+    mapping_id: str | None = None
+    """Null: the trustee's own manner."""
 
 
-class TapeRow(Struct, frozen=True, kw_only=True):
-    """A stored tape."""
-
-    id: str
-    job_id: str
-    trustee_name: Trustee
-    statement_date: date
-    mapping_id: str | None
-    file_name: str
-    file_size: int
-    content_hash: str
-    loan_count: int
-    total_par: float
-    processing_status: TapeStatus
-    error_message: str | None
-    loans_key: str | None
-
-
-class Tape(Struct, frozen=True, kw_only=True):
-    """A trustee's tape."""
+class TapeHead(Struct, frozen=True, kw_only=True):
+    """What is told of a tape, and what a decision about it needs."""
 
     id: str
     job_id: str
     trustee_name: Trustee
     statement_date: date
     mapping_id: str | None
-    """What the tape is read by; null for the trustee's own manner."""
+    """What the tape is read by; null: its deal's mapping, else the trustee's own manner."""
+    deal_id: UUID | None
+    as_of: date | None
+    """The day that its figures are of, where a user said another than the statement's."""
     file_name: str
     file_size: int
     loan_count: int
@@ -98,16 +96,49 @@ class Tape(Struct, frozen=True, kw_only=True):
     processing_status: TapeStatus
     error_message: str | None
     """Why the tape cannot be used; null unless it failed."""
+
+
+class TapeRow(TapeHead, frozen=True, kw_only=True):
+    """A stored tape."""
+
+    content_hash: str
+    loans_key: str | None
+    deal_mapping_id: str | None
+
+    @property
+    def read_by(self) -> str | None:
+        """The mapping that reads it; None: the trustee's own manner."""
+        return self.mapping_id or self.deal_mapping_id
+
+
+class Tape(TapeHead, frozen=True, kw_only=True):
+    """A trustee's tape."""
+
+    warnings: list[DataWarning]
+    """What was guessed, left out or could not be read, and a day that is not the file's."""
     facts: Facts
     created_by: str
     created_at: datetime
     processed_at: datetime | None
 
 
+def day_differs(said: date | None, day: date, words: str) -> list[DataWarning]:
+    """A warning where a file, or a workbook, says that it is of another day than the tape.
+
+    Args:
+        words: with a place for what is said and one for the tape's day.
+    """
+    return [] if said in (None, day) else [DataWarning("days_differ", words.format(said, day))]
+
+
+FILE_OF_ANOTHER_DAY = "the file says that it is as of {}; its day was given as {}"
+
+
 class TapeList(PageQuery, frozen=True, kw_only=True):
     """Which tapes."""
 
     trustee_name: Trustee | None = None
+    deal_id: UUID | None = None
     status_filter: TapeStatus | None = None
 
 
@@ -204,6 +235,8 @@ class Job(Struct, frozen=True, kw_only=True):
 
     job_id: str
     status: JobStatus
+    warnings: list[DataWarning]
+    """What makes the comparison doubtful, then what the tape's and the workbook's loans do."""
     summary: JobSummary | None
     """Null until it is completed."""
     completed_at: datetime | None
@@ -216,7 +249,6 @@ class Job(Struct, frozen=True, kw_only=True):
     """Pairs by how they were found: cusip, loanx_id, isin, borrower_maturity, borrower_name."""
     ambiguous: dict[str, int] | None
     """Keys of each stage that several loans of a side share."""
-    warnings: list[str]
     not_compared: dict[str, str]
     """Field -> why it could not be compared."""
     changes: Changes | None

@@ -9,32 +9,28 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.mappings.schema import MappingInUse, MappingNotFound
+from core.portfolio.notes import DataWarning
+from service.mappings.schema import naming_a_mapping
 from service.platform.context import Context, Unit
-from service.platform.data.listing import page
+from service.platform.data.listing import columns_of, page
+from service.platform.data.storage import leave
 from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 from service.reconciliation.schema import (
+    FILE_OF_ANOTHER_DAY,
+    Facts,
     Job,
     JobNotFound,
     Tape,
     TapeList,
     TapeNotFound,
     TapeRow,
+    day_differs,
 )
 
-_TAPE = """
-    id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size, loan_count, total_par,
-    processing_status, error_message, facts, created_by, created_at, processed_at
-"""
-_TAPE_ROW = """
-    id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size, content_hash, loan_count, total_par,
-    processing_status, error_message, loans_key
-"""
-_JOB = """
-    id AS job_id, status, summary, completed_at, tape_id, workbook_id, rules, tolerances, match_stages, ambiguous,
-    warnings, not_compared, changes, timings, error_message, created_by, created_at
-"""
+_TAPE = columns_of(Tape)
+_TAPE_ROW = columns_of(TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
+_JOB = columns_of(Job, job_id="id")
 
 
 def as_json(value: Any) -> str:
@@ -49,18 +45,35 @@ async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
     """A tape that is to be read.
 
     Raises:
-        MappingNotFound: its mapping has just gone.
+        MappingNotFound, DealNotFound: what it names has just gone.
     """
-    sql = """
-        INSERT INTO tapes (tenant_id, id, job_id, trustee_name, statement_date, mapping_id, file_name, file_size,
-                           content_hash, processing_status, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(job_id)s, %(trustee_name)s, %(statement_date)s, %(mapping_id)s, %(file_name)s,
-                %(file_size)s, %(content_hash)s, 'processing', %(created_by)s)
-        """
-    try:
-        await ctx.execute(sql, row)
-    except MappingInUse as gone:  # the constraint speaks to both sides
-        raise MappingNotFound from gone
+    with naming_a_mapping():
+        await ctx.execute(
+            """
+            INSERT INTO tapes (tenant_id, id, job_id, trustee_name, statement_date, mapping_id, deal_id, as_of,
+                               file_name, file_size, content_hash, processing_status, created_by)
+            VALUES (%(tenant_id)s, %(id)s, %(job_id)s, %(trustee_name)s, %(statement_date)s, %(mapping_id)s,
+                    %(deal_id)s, %(as_of)s, %(file_name)s, %(file_size)s, %(content_hash)s, 'processing',
+                    %(created_by)s)
+            """,
+            row,
+        )
+
+
+async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRow:
+    """Change what a user says of a tape.
+
+    Raises:
+        DealNotFound: it has just gone.
+    """
+    sql = f"UPDATE tapes SET deal_id = %(deal_id)s, as_of = %(as_of)s WHERE id = %(id)s RETURNING {_TAPE_ROW}"
+    return await ctx.one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
+
+
+async def read_again(ctx: Context, tape_id: str, job_id: str) -> None:
+    """The tape waits for its loans once more; comparisons under way keep those that it has."""
+    sql = "UPDATE tapes SET processing_status = 'processing', error_message = NULL, job_id = %s WHERE id = %s"
+    await ctx.execute(sql, [job_id, tape_id])
 
 
 async def get_tape(unit: Unit, tape_id: str) -> TapeRow:
@@ -88,26 +101,38 @@ async def show_tape(ctx: Context, tape_id: str) -> Tape:
     Raises:
         TapeNotFound: as `get_tape`.
     """
-    return await ctx.one(Tape, f"SELECT {_TAPE} FROM tapes WHERE id = %s", [tape_id], missing=TapeNotFound)
+    sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
+    return _told(await ctx.one(Tape, sql, [tape_id], missing=TapeNotFound))
+
+
+def _told(tape: Tape) -> Tape:
+    """A tape with a word on its day, which may be changed at any time."""
+    day = tape.as_of or tape.statement_date
+    doubt = day_differs(tape.facts.as_of, day, FILE_OF_ANOTHER_DAY)
+    return msgspec.structs.replace(tape, warnings=[*tape.warnings, *doubt]) if doubt else tape
 
 
 async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     """A page of tapes, the newest first."""
-    asked = {"trustee_name": query.trustee_name, "processing_status": query.status_filter}
-    return await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    asked = {
+        "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
+    }  # fmt: skip
+    found = await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
 
 
-async def finish_tape(
-    unit: Unit, tape_id: str, *, loans_key: str, loan_count: int, total_par: float, facts: dict[str, Any]
-) -> None:
+async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
     """The tape's loans are stored."""
+    if tape.loans_key is not None:  # of another reading
+        await leave(unit, [tape.loans_key])
     await unit.execute(
         """
-        UPDATE tapes SET processing_status = 'completed', error_message = NULL, loans_key = %s, loan_count = %s,
-                         total_par = %s, facts = %s, processed_at = now()
-        WHERE id = %s AND processing_status = 'processing'
+        UPDATE tapes SET processing_status = 'completed', error_message = NULL, loans_key = %(loans_key)s,
+                         loan_count = %(loan_count)s, total_par = %(total_par)s, facts = %(facts)s,
+                         warnings = %(warnings)s, processed_at = now()
+        WHERE id = %(id)s AND processing_status = 'processing'
         """,
-        [loans_key, loan_count, total_par, as_json(facts), tape_id],
+        {**found, "facts": as_json(found["facts"]), "warnings": as_json(found["warnings"]), "id": tape.id},
     )
 
 
@@ -136,9 +161,11 @@ class JobRow(Struct, frozen=True, kw_only=True):
     status: str
     rules: list[str]
     tolerances: dict[str, float]
-    statement_date: date
+    day: date
+    """That the tape is of; so are the fields below the tape's."""
     file_name: str
-    """The tape's."""
+    facts: Facts
+    warnings: list[DataWarning]
 
 
 async def own_tolerances(ctx: Context) -> dict[str, float]:
@@ -196,7 +223,8 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
     return await unit.one(
         JobRow,
         """
-        SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances, t.statement_date, t.file_name
+        SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances,
+               coalesce(t.as_of, t.statement_date) AS day, t.file_name, t.facts, t.warnings
         FROM reconciliations r JOIN tapes t ON t.id = r.tape_id WHERE r.id = %s
         """,
         [job_id],

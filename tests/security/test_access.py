@@ -49,12 +49,24 @@ mappings:read           POST    /api/v1/mappings/{mapping_id}/validate
 compliance:write        POST    /api/v1/reconciliation/tapes/upload
 compliance:read         GET     /api/v1/reconciliation/tapes
 compliance:read         GET     /api/v1/reconciliation/tapes/{tape_id}
+compliance:write        PATCH   /api/v1/reconciliation/tapes/{tape_id}
 compliance:read         GET     /api/v1/reconciliation/tapes/{tape_id}/loans
 compliance:write        POST    /api/v1/reconciliation/compare
 compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
+scenarios:read          GET     /api/v1/scenarios
+scenarios:write         POST    /api/v1/scenarios
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}
+scenarios:write         PATCH   /api/v1/scenarios/{scenario_id}
+scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}
+scenarios:write         POST    /api/v1/scenarios/{scenario_id}/trades
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
+scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
+scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
+scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 compliance:read         GET     /api/v1/deals
 compliance:write        POST    /api/v1/deals
 compliance:read         GET     /api/v1/deals/{deal_id}
@@ -67,6 +79,17 @@ compliance:read         GET     /api/v1/deals/{deal_id}/definition/versions
 compliance:read         GET     /api/v1/deals/{deal_id}/history
 compliance:read         GET     /api/v1/deals/{deal_id}/movements
 compliance:read         GET     /api/v1/deals/{deal_id}/tie-out
+calculations:execute    POST    /api/v1/formulas/validate
+calculations:execute    POST    /api/v1/formulas/preview
+workbooks:read          GET     /api/v1/formulas/templates
+workbooks:read          GET     /api/v1/formulas
+workbooks:write         POST    /api/v1/formulas
+workbooks:read          GET     /api/v1/formulas/{config_id}
+workbooks:write         PATCH   /api/v1/formulas/{config_id}
+workbooks:read          GET     /api/v1/formulas/{config_id}/versions
+workbooks:write         PUT     /api/v1/formulas/{config_id}/versions
+workbooks:read          GET     /api/v1/formulas/{config_id}/runs
+workbooks:write         POST    /api/v1/formulas/{config_id}/apply
 workbooks:read          GET     /api/v1/workbooks
 workbooks:write         POST    /api/v1/workbooks/upload
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}
@@ -108,6 +131,8 @@ ROLES = {
     "calculations:execute": WORKING,
     "compliance:read": EVERYBODY,
     "compliance:write": WORKING,
+    "scenarios:read": EVERYBODY,
+    "scenarios:write": WORKING,
     "mappings:read": WORKING,
     "mappings:write": WORKING,
     "admin:users": ADMINISTERING,
@@ -122,6 +147,9 @@ MAKES_KEYS = {"POST /api/v1/admin/api-keys", "POST /api/v1/admin/api-keys/{key_i
 """A key is its creator's, so whoever is no user of the tenant is refused by the endpoint itself."""
 ENDING = {"POST /api/v1/auth/logout", "POST /api/v1/auth/revoke-all-tokens", "DELETE /api/v1/admin/tenant"}
 """Endpoints that would end the session or the tenant that the other tests use."""
+
+IN_WORDS_ONLY = {"PATCH /api/v1/reconciliation/tapes/{tape_id}"}
+"""Endpoints that the specification asks for in its text on deals, and that its list does not have."""
 
 SPECIFIED = Path(__file__).parents[2] / "../shared/spec/endpoints.json"
 
@@ -139,7 +167,8 @@ if SPECIFIED.exists():
 
     def test_the_table_says_what_the_specification_says() -> None:
         stated = {f"{row['method']} {row['path']}": row["access"] for row in json.loads(SPECIFIED.read_text("utf-8"))}
-        assert {name: stated[name] for name in ACCESS} == ACCESS
+        listed = {name: access for name, access in ACCESS.items() if name not in IN_WORDS_ONLY}
+        assert {name: stated[name] for name in listed} == listed
 
 
 def called(caller: Member, row: Route) -> httpx.Response:

@@ -1,5 +1,5 @@
 """The catalogue of functions, which `families` fills with their bodies; `core.formula.FUNCTIONS` is the full one."""
 
-from core.formula.functions.catalogue import FUNCTIONS, Function, Takes
+from core.formula.functions.catalogue import FUNCTIONS, Function
 
-__all__ = ["FUNCTIONS", "Function", "Takes"]
+__all__ = ["FUNCTIONS", "Function"]

@@ -1,7 +1,7 @@
 """The formula language: text to tree, tree to text, a tree's shape, and the faults of a formula."""
 
 from core.formula.language.errors import ContextError, FormulaError, LimitExceeded
-from core.formula.language.parser import functions, parse, references
+from core.formula.language.parser import functions, parse, references, render
 from core.formula.language.shape import shapes
 from core.formula.language.tree import (
     Area,
@@ -10,11 +10,9 @@ from core.formula.language.tree import (
     Call,
     Cell,
     Empty,
-    Invoke,
     Literal,
     Name,
     Node,
-    Spill,
     Structured,
     Unary,
 )
@@ -28,16 +26,15 @@ __all__ = [
     "ContextError",
     "Empty",
     "FormulaError",
-    "Invoke",
     "LimitExceeded",
     "Literal",
     "Name",
     "Node",
-    "Spill",
     "Structured",
     "Unary",
     "functions",
     "parse",
     "references",
+    "render",
     "shapes",
 ]

@@ -1,14 +1,21 @@
-"""Lists of rows in pages: those that match what was asked, and how many there are."""
+"""Rows as they are asked for: their columns, and lists of them in pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import msgspec
+
 from service.platform.context import Unit
 from service.platform.http.api import Page, page_of
 
 T = TypeVar("T")
+
+
+def columns_of(kind: type[msgspec.Struct], **made: str) -> str:
+    """The columns that feed a Struct: one of the name of each field, or what SQL makes of others for it."""
+    return ", ".join(f"{made[name]} AS {name}" if name in made else name for name in kind.__struct_fields__)
 
 
 async def rows_of(

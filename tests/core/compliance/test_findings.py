@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.notes import WARNING_CODES
+from core.portfolio.notes import WARNING_CODES, WARNINGS_MAX, DataWarning, bounded
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.rows import every
@@ -14,7 +17,7 @@ from tests.rows import every
 M = 1e6
 PLAIN: dict[str, Any] = {
     "par_value": [4 * M, 3 * M, 3 * M], "obligor": ["ALPHA", "BETA", "GAMMA"], "average_life": [3.0, 4.0, 5.0],
-    "rating_agency_b": ["B", "B+", "B-"],
+    "rating_agency_a": ["B2", "B1", "B3"],
 }  # fmt: skip
 
 
@@ -29,11 +32,13 @@ def warned(portfolio: Portfolio, **document: Any) -> list[str]:
     "columns, code",
     [
         ({}, None),
-        ({"rating_agency_b": ["B", "*", "B-"]}, "masked_ratings"),
+        ({"rating_agency_a": ["B2", "*", "B3"]}, "masked_ratings"),
         ({"obligor": ["ALPHA ONE", "ALPHA TWO", "GAMMA"]}, "obligors_alike"),
         ({"obligor": ["ALPHA", "ABC ONE", "ABC TWO"]}, None),
         ({"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3}, "bonds_secured"),
         ({"is_fixed": [1, 0, 0], "all_in_rate": [6.0, 7.0, 7.0]}, "reference_coupon_unknown"),
+        ({"recovery_rate": [45.0] * 3, "recovery_rate_a": [45.0] * 3, "recovery_rate_b": [30.0] * 3}, None),
+        ({"recovery_rate": [30.0] * 3, "recovery_rate_b": [30.0] * 3}, None),  # no test of it runs
         ({"average_life": [None] * 3, "maturity_date": [21_000.0] * 3}, None),
     ],
 )
@@ -56,10 +61,46 @@ def test_lives_interest_and_affiliates() -> None:
     assert warned(loans, classifications=by_name) == ["affiliates_by_name", "lives_by_maturity", *assumed]
     ran = run_suite(loans, "enhanced", definition=parse({"classifications": by_name}))
     assert ran[0].current_value == 70.0
+    assert ran.warnings[0].message.endswith("ALPHA FINANCE with ALPHA; apart, the largest has 40.00 %")
 
 
 def test_without_a_definition_masked_ratings_alone_are_told() -> None:
     loans = portfolio_of(
-        PLAIN | {"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3, "rating_agency_b": ["B", "*", "B-"]}
+        PLAIN | {"lien_type": [1, 4, 1], "recovery_rate": [45.0] * 3, "rating_agency_a": ["B2", "*", "B3"]}
     )
     assert [one.code for one in run_suite(loans, "enhanced").warnings] == ["masked_ratings"]
+
+
+KNOWN = Deal(
+    principal_cash=5e6,
+    base_rate=4.3,
+    interest_collected=5e6,
+    interest_receivable=3e6,
+    senior_fees=2e5,
+    next_payment=9.0,
+)
+
+
+def test_estimates_are_told_with_the_tests_that_rest_on_them(g1: Callable[..., Portfolio]) -> None:
+    def codes(deal: Deal, *tests: str) -> list[str]:
+        return [one.code for one in run_suite(replace(g1(), deal=deal), "standard", test_ids=tests).warnings]
+
+    assert codes(Deal(), "single_obligor_concentration") == []
+    assert codes(Deal(), "oc_ratio") == ["no_principal_cash"]
+    assert codes(KNOWN, "oc_ratio", "ic_ratio") == []
+    assert codes(Deal(principal_cash=0.0, base_rate=4.3), "ic_ratio") == ["interest_estimated", "fees_estimated"]
+
+
+def test_warnings_are_bounded() -> None:
+    many = [DataWarning("no_price", f"{at} {'x' * 1_000}") for at in range(1_000)]
+    told = Results([], [], warnings=[*many, *many]).warnings
+    assert len(told) == WARNINGS_MAX
+    assert (told[-1].code, told[-1].message.split()[0]) == ("more_warnings", "951")
+    assert max(len(one.message) for one in told) <= 400
+    assert bounded(told) == told
+
+
+def test_ratings_of_another_agency_alone_are_told() -> None:
+    loans = {name: values for name, values in PLAIN.items() if name != "rating_agency_a"}
+    assert warned(portfolio_of(loans | {"rating_agency_b": ["B", "B+", "B-"]})) == ["no_moodys_rating"]
+    assert warned(portfolio_of(loans | {"rating": [15, 15, 15]})) == []

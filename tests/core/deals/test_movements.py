@@ -13,8 +13,10 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
+from core.definition import parse
 from core.generate import generate
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]
 RUN = partial(run_suite, suite="enhanced", details=False)
@@ -159,6 +161,23 @@ def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) 
 def test_a_test_that_one_day_cannot_measure_has_no_parts(story: Story) -> None:
     blind = replace(story.books[0], numbers={k: v for k, v in story.books[0].numbers.items() if k != "price"})
     by_id = {one.test_id: one for one in movements(blind, story.books[-1], RUN)}
-    assert by_id["weighted_average_price"].before is None
-    assert (by_id["weighted_average_price"].change, by_id["weighted_average_price"].parts) == (None, [])
+    price = by_id["weighted_average_price"]
+    assert (price.before, price.change, price.parts, price.after_open) == (None, None, [], None)
+    assert price.before_open is not None
+    assert "price not found" in price.before_open.reason
     assert by_id["single_obligor_concentration"].change is not None
+
+
+def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
+    """40 of 100 masked between B1 and Caa2: open against 3000 on the first day; a month later most are repaid."""
+    ratings = {"a": {"masked": "bounds", "masked_best": "B1", "masked_worst": "Caa2", "masked_value": "B3"}}
+    test = {"id": "factor", "name": "Factor", "measure": "warf", "agency": "a", "max": 3000}
+    run = partial(run_suite, suite="deal", definition=parse({"ratings": ratings, "tests": [test]}), details=False)
+    loans = {"cusip": ["111111118", "222222226", "333333334"], "rating_agency_a": ["B2", "***", "***"]}
+    first, second = (portfolio_of(loans | {"par_value": par}) for par in ([60.0, 20.0, 20.0], [90.0, 2.5, 2.5]))
+    (moved,) = movements(first, second, run)
+    ends = [0.6 * 2720 + 0.4 * factor for factor in (2220, 3490, 6500)]
+    assert moved.before_open is not None
+    assert (moved.before_open.low, moved.before, moved.before_open.high) == pytest.approx(tuple(ends))
+    assert (moved.after_open is None, moved.after) == (True, pytest.approx((90 * 2720 + 5 * 3490) / 95))
+    assert sum(part.change for part in moved.parts) == pytest.approx(moved.after - ends[1], abs=1e-6)

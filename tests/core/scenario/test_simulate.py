@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 import core
 from core.compliance.run import run_suite
 from core.portfolio.portfolio import Portfolio
 from core.scenario.simulate import Simulation
-from core.scenario.trades import Trade
+from core.scenario.trades import Trade, TradeError
 
 Build = Callable[..., Portfolio]
 
@@ -40,3 +43,14 @@ def test_g10_the_worked_scenario(g1: Build) -> None:
     assert list(found.before) == list(run_suite(base, "enhanced"))
     assert base.row_count == 13
     assert base.deal.principal_cash == 5e6
+
+
+def test_a_portfolio_whose_mapping_names_no_par_is_simulated_as_one_that_has_none(g1: Build) -> None:
+    whole = g1()
+    portfolio = replace(whole, numbers={name: column for name, column in whole.numbers.items() if name != "par_value"})
+    buy = Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", price=99.0, rating_agency_a="B2")
+    found = core.simulate(portfolio, [buy])
+    assert (found.results, found.before.skipped) == ([], run_suite(portfolio, "enhanced").skipped)
+    sell = Trade(trade_type="sell", par_value=1e6, borrower_name="Alpha", price=99.0)
+    with pytest.raises(TradeError, match="nothing is held"):
+        core.simulate(portfolio, [sell])

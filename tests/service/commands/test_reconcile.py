@@ -143,9 +143,10 @@ def test_rows_that_were_left_out_are_told(cushion: Cushion, folder: Path, tmp_pa
     gap = [(None,)] * 3
     path = written(tmp_path / "gap.xlsx", HEADER, ACME, *gap, BETA)
     answer = cushion("reconcile", path, folder / "small.xlsx")
-    assert "warning  tape: 1 row left out below the end of the table." in answer.stdout
+    assert "warning  tape: 1 rows below the end of the table" in answer.stdout
     answer = cushion("reconcile", folder / "small.xlsx", path, "--json")
-    assert "holdings: 1 row left out below the end of the table." in json.loads(answer.stdout)["warnings"]
+    told = {one["code"]: one["message"] for one in json.loads(answer.stdout)["warnings"]}
+    assert told["rows_after_end"].startswith("holdings: 1 ")
 
 
 def test_files_in_the_wrong_order_are_noticed(cushion: Cushion, folder: Path) -> None:
@@ -153,7 +154,7 @@ def test_files_in_the_wrong_order_are_noticed(cushion: Cushion, folder: Path) ->
     assert remark in cushion("reconcile", folder / "holdings.xlsx", folder / "tape.xlsx").stdout
     assert remark not in cushion("reconcile", folder / "tape.xlsx", folder / "holdings.xlsx").stdout
     document = json.loads(cushion("reconcile", folder / "holdings.xlsx", folder / "tape.xlsx", "--json").stdout)
-    assert any(remark in warning for warning in document["warnings"])
+    assert any(remark in warning["message"] for warning in document["warnings"])
 
 
 def test_carried_values_of_formulas_are_compared(cushion: Cushion, folder: Path, tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_a_file_without_loans_is_refused_by_its_columns(refused: Refusal, folder
     assert "rows without par: 1 (formulas count by the values that the file carries)" in line
     words = written(tmp_path / "words.xlsx", ("just", "some", "words"), sheet="Prose")
     line = refused("reconcile", folder / "small.xlsx", words)
-    assert "words.xlsx: no sheet has a header" in line
+    assert "words.xlsx: no loans: no sheet has a header" in line
     assert "'Prose'" in line
 
 

@@ -101,6 +101,39 @@ def test_a_tape_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> 
     assert (none.status_code, none.json()["detail"]) == (404, "Mapping not found")
 
 
+def test_a_tape_of_a_deal_is_read_by_its_mapping(stack: Stack, owner: Member, files: Files) -> None:
+    mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo"}
+    mapping |= {"mappings": {"Nennwert": {"target": "par_value", "type": "number", "required": True}}}
+    mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
+    deal = owner.post("/api/v1/deals", json={"name": "Deal", "mapping_id": mapping_id}).json()
+    rows = [tuple("Nennwert" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
+    of_deal = taken(owner, files.write(rows), deal_id=deal["id"], as_of="2026-03-30")
+    told = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
+    assert [of_deal[name] for name in told] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]
+    assert of_deal["facts"]["mapping_id"] == mapping_id
+    alone = taken(owner, files.write(rows, "alone.xlsx"))
+    path = f"{BASE}/tapes/{alone['id']}"
+    assert alone["processing_status"] == "failed"
+    assert owner.patch(path, json={"deal_id": deal["id"]}).json()["processing_status"] == "processing"
+    assert processed(owner, alone["id"])["total_par"] == 11_580_000
+    assert {one["id"] for one in owner.get(f"{BASE}/tapes", params={"deal_id": deal["id"]}).json()["items"]} == {
+        of_deal["id"], alone["id"]
+    }  # fmt: skip
+    [(first,)] = stack.sql("SELECT loans_key FROM tapes WHERE id = %s", [alone["id"]])
+    assert owner.patch(path, json={"deal_id": None}).json()["deal_id"] is None
+    assert processed(owner, alone["id"])["processing_status"] == "failed", "no column of the file is its par"
+    [(last,)] = stack.sql("SELECT loans_key FROM tapes WHERE id = %s", [alone["id"]])
+    assert (first is not None, last) == (True, first), "what runs reads them on"
+    for body, status in (
+        ({}, 200), ({"as_of": None}, 200), ({"as_of": "soon"}, 422), ({"deal_id": str(UUID(int=1))}, 404),
+    ):  # fmt: skip
+        assert owner.patch(path, json=body).status_code == status, body
+    assert send(owner, files.write(rows), deal_id=str(UUID(int=1))).json()["detail"] == "Deal not found"
+    assert owner.patch(f"{BASE}/tapes/tape_none", json={}).json()["detail"] == "Tape not found"
+    assert owner.delete(f"/api/v1/deals/{deal['id']}").status_code == 204
+    assert owner.get(f"{BASE}/tapes/{of_deal['id']}").json()["deal_id"] is None
+
+
 def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     path = files.write([("Statement",), *TAPE], "march.xlsx", "Positions")
     tape = taken(owner, path)
@@ -118,7 +151,7 @@ def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     assert tape["facts"]["sheet_name"] == "Positions"
     assert tape["facts"]["header_row"] == 2
     assert tape["facts"]["columns"]["par_value"] == "Par Amount"
-    assert tape["facts"]["warnings"] == []
+    assert (tape["warnings"], tape["facts"]["mapping_id"]) == ([], None)
     assert (tape["created_by"], tape["file_size"]) == (owner.email, path.stat().st_size)
 
 
@@ -132,8 +165,14 @@ def test_a_file_of_another_day_is_told(shared_owner: Member, files: Files) -> No
     rows = [(*HEADER, "As Of Date"), *((*row, "2026-02-28") for row in TAPE[1:])]
     tape = taken(shared_owner, files.write(rows))
     assert tape["facts"]["as_of"] == "2026-02-28"
-    assert tape["facts"]["warnings"] == [
-        "The file says that it is as of 2026-02-28; its statement date was given as 2026-03-31."
+    assert [one["code"] for one in tape["warnings"]] == ["days_differ"]
+    own = taken(shared_owner, files.write(rows), as_of="2026-02-28")
+    assert (own["as_of"], own["warnings"]) == ("2026-02-28", []), "the statement is of another day than its figures"
+    path = f"{BASE}/tapes/{own['id']}"
+    assert shared_owner.patch(path, json={"as_of": "2026-02-27"}).json()["warnings"][0]["code"] == "days_differ"
+    assert shared_owner.patch(path, json={"as_of": "2026-02-28"}).json() == own
+    assert [one["warnings"] for one in shared_owner.get(f"{BASE}/tapes").json()["items"] if one["id"] == own["id"]] == [
+        []
     ]
 
 
@@ -141,7 +180,7 @@ def test_rows_without_par_are_told(shared_owner: Member, files: Files) -> None:
     rows = [*TAPE, (CUSIPS[6], "LX000006", "Gale", "tbd", 99.0, 300, "2030-01-31", "B2", "Retail")]
     tape = taken(shared_owner, files.write(rows))
     assert (tape["loan_count"], tape["processing_status"]) == (5, "completed")
-    assert tape["facts"]["warnings"] == ["1 row left out for want of a readable par."]
+    assert [(one["code"], one["rows"]) for one in tape["warnings"]] == [("rows_without_par", 1)]
 
 
 # Refused --------------------------------------------------------------------------------------------------------------

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.formula.functions import FUNCTIONS, Takes
-from core.formula.language import Area, Binary, Call, Cell, Empty, Invoke, Literal, Node, Spill, Structured, Unary
+from core.formula.functions.catalogue import FUNCTIONS, Takes
+from core.formula.language.tree import (
+    Area,
+    ArrayLiteral,
+    Binary,
+    Call,
+    Cell,
+    Empty,
+    Invoke,
+    Literal,
+    Name,
+    Node,
+    Spill,
+    Structured,
+    Unary,
+)
 
 _ARRAYS: Final = frozenset((
     "ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER", "FREQUENCY",
-    "GROUPBY", "GROWTH", "HSTACK", "INDIRECT", "LAMBDA", "LET", "LINEST", "LOGEST", "MAKEARRAY", "MAP",
+    "GROUPBY", "GROWTH", "HSTACK", "INDIRECT", "LAMBDA", "LINEST", "LOGEST", "MAKEARRAY", "MAP",
     "MINVERSE", "MMULT", "MODE.MULT", "MUNIT", "PIVOTBY", "RANDARRAY", "REDUCE", "REGEXEXTRACT", "SCAN",
     "SEQUENCE", "SORT", "SORTBY", "TAKE", "TEXTSPLIT", "TOCOL", "TOROW", "TRANSPOSE", "TREND", "TRIMRANGE",
     "UNIQUE", "VSTACK", "WRAPCOLS", "WRAPROWS",
@@ -26,73 +40,96 @@ _ARRAYS_INSIDE: Final = frozenset((Takes.ARRAY, Takes.OPERAND, Takes.LAMBDA))
 """Kinds of arguments that are worked out as arrays in every formula."""
 
 
-def may_be_array(node: Node) -> bool:
+Singles = frozenset[str]
+"""Names, in lower case, that LET gave to single values."""
+
+
+def may_be_array(node: Node, singles: Singles = frozenset()) -> bool:
     """Whether the value may hold more than one cell; True where it cannot be told."""
     match node:
+        case Name(sheet=None, name=name):
+            return name.lower() not in singles
         case Cell():
             return node.last_sheet is not None
         case Literal() | Empty():
             return False
         case Unary():
-            return node.operator != "@" and may_be_array(node.operand)
+            return node.operator != "@" and may_be_array(node.operand, singles)
         case Binary():
-            return node.operator in ": ," or may_be_array(node.left) or may_be_array(node.right)
+            return node.operator in ": ," or may_be_array(node.left, singles) or may_be_array(node.right, singles)
         case Structured():
             return node.items != ("#This Row",) or node.first is None or node.first != node.last
         case Call():
-            return _call(node)
+            return _call(node, singles)
     return True
 
 
-def _call(node: Call) -> bool:
+def _call(node: Call, singles: Singles) -> bool:
     function, given = FUNCTIONS.get(node.name), node.arguments
     if function is None or node.name in _ARRAYS:
         return True
+    if node.name == "LET" and given:
+        return may_be_array(given[-1], _named_singles(given, singles))
     if node.name in _BY_SHAPE:
-        return any(map(may_be_array, given))
+        return any(may_be_array(argument, singles) for argument in given)
     if node.name == "INDEX":
         places = given[1:]
-        return not places or any(_is_zero(place) or may_be_array(place) for place in places)
+        return not places or any(_is_zero(place) or may_be_array(place, singles) for place in places)
     if node.name == "OFFSET":
-        return len(given) > 3 or any(may_be_array(argument) for argument in given)
+        return len(given) > 3 or any(may_be_array(argument, singles) for argument in given)
     if node.name == "XLOOKUP":
-        return len(given) < 3 or may_be_array(given[0]) or not _is_line(given[2]) or any(map(may_be_array, given[3:]))
+        if len(given) < 3 or not _is_line(given[2]):
+            return True
+        return any(may_be_array(argument, singles) for argument in (given[0], *given[3:]))
     return any(
-        may_be_array(argument)
+        may_be_array(argument, singles)
         for at, argument in enumerate(given)
         if function.body is None or function.argument(at).kind not in _WHOLE
     )
 
 
-def lifts(node: Node) -> bool:
+def lifts(node: Node, singles: Singles = frozenset()) -> bool:
     """Whether an operator or a function inside works through an array, where a formula of a file from before dynamic
     arrays would meet one cell of it; True where it cannot be told."""
     match node:
         case Unary():
-            return (node.operator != "@" and may_be_array(node.operand)) or lifts(node.operand)
+            return (node.operator != "@" and may_be_array(node.operand, singles)) or lifts(node.operand, singles)
         case Binary():
             parts = (node.left, node.right)
-            return (node.operator not in ": ," and any(map(may_be_array, parts))) or any(map(lifts, parts))
+            through = node.operator not in ": ," and any(may_be_array(part, singles) for part in parts)
+            return through or any(lifts(part, singles) for part in parts)
         case Call():
-            return _call_lifts(node)
+            return _call_lifts(node, singles)
         case Spill() | Invoke():
             return True
     return False
 
 
-def _call_lifts(node: Call) -> bool:
+def _call_lifts(node: Call, singles: Singles) -> bool:
     function, given = FUNCTIONS.get(node.name), node.arguments
     if function is None:
         return True
+    if node.name == "LET" and given:
+        named = _named_singles(given, singles)
+        return any(lifts(argument, named) for argument in given[1::2]) or lifts(given[-1], named)
     if function.body is None or node.name in _BY_SHAPE:
-        return any(may_be_array(argument) or lifts(argument) for argument in given)
+        return any(may_be_array(argument, singles) or lifts(argument, singles) for argument in given)
     for at, argument in enumerate(given):
         kind = function.argument(at).kind
-        if kind not in _WHOLE and may_be_array(argument):
+        if kind not in _WHOLE and may_be_array(argument, singles):
             return True
-        if kind not in _ARRAYS_INSIDE and lifts(argument):
+        if kind not in _ARRAYS_INSIDE and lifts(argument, singles):
             return True
     return False
+
+
+def _named_singles(given: tuple[Node, ...], singles: Singles) -> Singles:
+    """The names of single values at the end of a LET."""
+    for name, value in zip(given[:-1:2], given[1::2], strict=False):
+        if isinstance(name, Name):
+            word = frozenset((name.name.lower(),))
+            singles = singles - word if may_be_array(value, singles) else singles | word
+    return singles
 
 
 def _is_zero(node: Node) -> bool:
@@ -101,6 +138,10 @@ def _is_zero(node: Node) -> bool:
 
 def _is_line(node: Node) -> bool:
     """Whether a range is one column wide."""
+    if isinstance(node, Structured):
+        return node.first is not None and node.first == node.last
+    if isinstance(node, ArrayLiteral):
+        return len(node.rows[0]) == 1
     return (
         isinstance(node, Area)
         and not node.whole_rows

@@ -1,0 +1,163 @@
+"""The formula of an expression block: its names are input ports, all else in it means the same in every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.language.errors import FormulaError, SyntaxFault
+from core.formula.language.parser import render
+from core.formula.language.tree import Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
+from core.formula.machine.machine import compile as compile_tree
+from core.formula.suggest import children, parse_or_suggest
+
+THIS_ROW = ("#This Row",)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A formula that can stand in a graph."""
+
+    tree: Node
+    ports: dict[str, int]
+    """Input ports, lower case, in order of appearance, with the number of times that the formula names each."""
+    columns: frozenset[str]
+    """What it names as [column], lower case: an input that is a column_ref, or else a column of the sheet."""
+    height: int
+    """Nodes on the longest path of the tree."""
+    names: frozenset[str]
+    """Every name in it, lower case, those that LET and LAMBDA bind too."""
+
+
+def read(formula: str) -> Expression:
+    """The expression of a formula, with or without its '='.
+
+    Raises:
+        FormulaError: no formula, one that no block can hold, or a call of a function that the engine does not have;
+            with the position.
+    """
+    text = formula if formula.lstrip().startswith("=") else "=" + formula
+    try:
+        tree = parse_or_suggest(text)
+        height, names = _measured(tree)
+        ports: dict[str, int] = {}
+
+        def count(name: str, node: Node) -> Node:
+            ports[name] = ports.get(name, 0) + 1
+            return node
+
+        columns: set[str] = set()
+
+        def collect(name: str, node: Node) -> Node:
+            columns.add(name)
+            return node
+
+        fixed = put(tree, count, collect)
+        compile_tree(tree, text=text)
+    except FormulaError as error:
+        if text is not formula and error.position is not None:
+            error.position = max(error.position - 1, 0)
+        raise
+    return Expression(fixed, ports, frozenset(columns), height, names)
+
+
+def _measured(tree: Node) -> tuple[int, frozenset[str]]:
+    """The height of a tree, and the names in it."""
+    deepest, names, waiting = 0, set(), [(tree, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(node, Name | Call):
+            names.add(node.name.lower())
+        waiting.extend((child, depth + 1) for child in children(node))
+    return deepest, frozenset(names)
+
+
+Give = Callable[[str, Node], Node]
+"""What takes the place of a node, by its name in lower case."""
+
+
+def put(node: Node, give: Give, give_column: Give, bound: frozenset[str] = frozenset()) -> Node:
+    """The tree with what is given in place of every port and every whole column of the sheet; `bound` are names that
+    mean something inside the formula. Other sheets' whole columns and rows become absolute.
+
+    Raises:
+        SyntaxFault: a reference that means other cells in every row.
+    """
+    match node:
+        case Name(sheet=str(sheet)) | Cell(sheet=str(sheet)) | Area(sheet=str(sheet)) if "[" in sheet:
+            raise SyntaxFault(f"{sheet} is another workbook, which is not read", node.start)
+        case Name(sheet=None, name=name):
+            return node if name.lower() in bound else give(name.lower(), node)
+        case Cell(sheet=None, last_sheet=None, row_absolute=False, column_absolute=False):
+            return give(render(node)[1:].lower(), node)  # x1 is a good name for a port, and reads as a cell
+        case Cell(row_absolute=row_fixed, column_absolute=column_fixed):
+            if not (row_fixed and column_fixed):
+                raise _moving(node)
+        case Area():
+            return _fixed(node)
+        case Structured(table=None, items=items, first=first):
+            if first is None or items not in ((), ("#Data",), THIS_ROW):
+                raise SyntaxFault(
+                    "of the sheet itself, a formula reads columns by name: [@Column], [Column]", node.start
+                )
+            if items != THIS_ROW and node.last == first:
+                return give_column(first.lower(), node)
+        case Spill(operand=operand):
+            if not isinstance(operand, Cell) or not (operand.row_absolute and operand.column_absolute):
+                raise _moving(node)
+        case Unary(operator=operator, operand=operand):
+            return Unary(operator, put(operand, give, give_column, bound))
+        case Binary(operator=operator, left=left, right=right):
+            if operator in ":, " and any(isinstance(side, Name | Cell) for side in (left, right)):
+                raise SyntaxFault("an input has no place beside an operator between references", node.start)
+            return Binary(operator, put(left, give, give_column, bound), put(right, give, give_column, bound))
+        case Call(name=name, arguments=arguments) if name in ("LET", "LAMBDA"):
+            return Call(name, tuple(_bound(name, arguments, give, give_column, bound)))
+        case Call(name=name, arguments=arguments):
+            return Call(name, tuple([put(argument, give, give_column, bound) for argument in arguments]))
+        case Invoke(callee=callee, arguments=arguments):
+            given = tuple([put(argument, give, give_column, bound) for argument in arguments])
+            return Invoke(put(callee, give, give_column, bound), given)
+    return node
+
+
+def _bound(
+    name: str, arguments: tuple[Node, ...], give: Give, give_column: Give, bound: frozenset[str]
+) -> Iterator[Node]:
+    """The arguments of a LET or a LAMBDA, of which some bind names for those after them."""
+    pending = None
+    for at, argument in enumerate(arguments):
+        parameter = None
+        if at < len(arguments) - 1 and (name == "LAMBDA" or at % 2 == 0):
+            if not isinstance(argument, Name) or argument.sheet is not None:
+                raise SyntaxFault(f"{name} needs a plain name here", argument.start)
+            parameter = argument.name.lower()
+        if parameter is not None:
+            yield argument
+            if name == "LAMBDA":
+                bound |= {parameter}
+            pending = parameter
+            continue
+        yield put(argument, give, give_column, bound)
+        if pending is not None:
+            bound, pending = bound | {pending}, None
+
+
+def _fixed(area: Area) -> Area:
+    first, last = area.first, area.last
+    if area.whole_columns or area.whole_rows:
+        first, last = (Cell(None, None, corner.row, corner.column, True, True) for corner in (first, last))
+        return Area(area.sheet, area.last_sheet, first, last, area.whole_columns, area.whole_rows)
+    if not all(corner.row_absolute and corner.column_absolute for corner in (first, last)):
+        raise _moving(area)
+    return area
+
+
+def _moving(node: Node) -> SyntaxFault:
+    text = render(node)[1:]
+    return SyntaxFault(
+        f"{text} means other cells in every row: $ makes it fixed, an input or [@Column] reads the row's own",
+        node.start,
+    )

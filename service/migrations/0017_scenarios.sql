@@ -1,0 +1,70 @@
+-- Scenarios: trades that are tried on a workbook's portfolio.
+
+-- What needs a workbook to stay refers to this column, which a deleted one no longer has.
+ALTER TABLE workbooks
+    ADD COLUMN live_id uuid GENERATED ALWAYS AS (CASE WHEN deleted_at IS NULL THEN id END) STORED,
+    ADD CONSTRAINT workbooks_live UNIQUE (tenant_id, live_id);
+DROP TABLE workbook_uses;
+
+CREATE TABLE scenarios (
+    tenant_id        uuid NOT NULL REFERENCES tenants,
+    id               uuid NOT NULL,
+    name             text NOT NULL,
+    description      text,
+    base_workbook_id uuid,
+    simulation       json,  -- what came of it; null in a draft. json, not jsonb: it is given back as it was written
+    held_workbook_id uuid GENERATED ALWAYS AS (CASE WHEN simulation IS NULL THEN base_workbook_id END) STORED,
+    created_by       text NOT NULL,
+    version          integer NOT NULL DEFAULT 1,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    updated_at       timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT scenarios_workbook FOREIGN KEY (tenant_id, held_workbook_id) REFERENCES workbooks (tenant_id, live_id)
+);
+CREATE INDEX scenarios_created ON scenarios (tenant_id, created_at DESC);
+CREATE INDEX scenarios_held_workbook ON scenarios (tenant_id, held_workbook_id) WHERE held_workbook_id IS NOT NULL;
+
+CREATE TABLE scenario_trades (
+    tenant_id   uuid NOT NULL,
+    scenario_id uuid NOT NULL,
+    id          uuid NOT NULL,
+    number      integer NOT NULL,  -- trades apply in this order
+    trade       json NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, scenario_id, id),
+    FOREIGN KEY (tenant_id, scenario_id) REFERENCES scenarios (tenant_id, id) ON DELETE CASCADE
+);
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['scenarios', 'scenario_trades']
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
+    END LOOP;
+END
+$$;
+
+-- The advisory lock that a simulation holds alone, and whoever edits the scenario shares.
+CREATE FUNCTION scenario_lock(tenant_id uuid, id uuid) RETURNS bigint
+    LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+    RETURN hashtextextended('scenario ' || tenant_id::text || id::text, 0);
+
+-- A scenario is calculating while somebody holds its lock alone, so no crash leaves one in that state.
+CREATE VIEW scenario_states WITH (security_invoker = true) AS
+    SELECT s.*,
+           CASE WHEN scenario_lock(s.tenant_id, s.id) = ANY (ARRAY(
+                    SELECT (l.classid::bigint << 32) | l.objid::bigint FROM pg_locks l
+                    WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted
+                      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
+                THEN 'calculating'
+                WHEN s.simulation IS NULL THEN 'draft'
+                ELSE 'completed' END AS status,
+           (SELECT count(*) FROM scenario_trades t WHERE t.tenant_id = s.tenant_id AND t.scenario_id = s.id)
+               AS trade_count
+    FROM scenarios s;
+GRANT SELECT ON scenario_states TO cushion_service;

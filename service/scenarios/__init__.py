@@ -1,0 +1,1 @@
+"""Scenarios: trades that are tried on a workbook's portfolio."""

@@ -1,0 +1,341 @@
+"""Scenarios' decisions: what a scenario is, who may change what of it, and what comes of its trades."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET
+
+import core
+from core.compliance.conventions import currency_of
+from core.compliance.run import UnknownTest
+from core.compliance.suites import DEAL_SUITE
+from core.portfolio.notes import bounded
+from core.portfolio.portfolio import Portfolio
+from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError
+from core.scenario.optimize import optimize as propose
+from core.scenario.simulate import Projected, Simulation
+from core.scenario.trades import TradeError, loan_of
+from core.scenario.universe import offers
+from service.compliance import shared as compliance
+from service.compliance.schema import UnknownTest as UnknownObjective
+from service.platform.access.secrets import new_id
+from service.platform.context import Context
+from service.platform.http.problem import Fault, ValidationFailed
+from service.scenarios import store
+from service.scenarios.schema import (
+    CannotOptimize,
+    InvalidTrade,
+    NoBaseWorkbook,
+    NoTradesKeepTests,
+    OptimizeRequest,
+    Proposed,
+    ResultsQuery,
+    ScenarioCreate,
+    ScenarioDetail,
+    ScenarioInUse,
+    ScenarioLimitExceeded,
+    ScenarioPatch,
+    Simulated,
+    Terms,
+    Trade,
+    TradeCreate,
+    TradeLimitExceeded,
+)
+
+# Scenarios ------------------------------------------------------------------------------------------------------------
+
+
+async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
+    """A new scenario with its first trades."""
+    _check_trades(ctx, body.trades, ["body", "trades"], there=0)
+    if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
+        raise ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
+    scenario_id, given = new_id(), msgspec.structs.asdict(body)
+    await store.create(ctx, {**given, "id": scenario_id, "created_by": await ctx.email()})
+    if body.trades:
+        await store.add_trades(ctx, scenario_id, body.trades)
+    ctx.concerns("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
+    return await detail(ctx, scenario_id)
+
+
+async def detail(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
+    """A scenario."""
+    row = await store.get(ctx, scenario_id)
+    ctx.tag(row.version)
+    return ScenarioDetail(**{name: getattr(row, name) for name in ScenarioDetail.__struct_fields__})
+
+
+async def update(ctx: Context, scenario_id: UUID, patch: ScenarioPatch) -> ScenarioDetail:
+    """Change what is given of a scenario; with another base it is a draft again."""
+    held = await _held(ctx, scenario_id)
+    ctx.match(held.version)
+    kept = {name: getattr(held, name) for name in patch.__struct_fields__}
+    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
+    row = kept | given
+    if given:
+        is_other = row["base_workbook_id"] != held.base_workbook_id
+        await store.update(ctx, scenario_id, {**row, "is_other": is_other})
+        ctx.concerns("scenario", scenario_id, row["name"], changed=sorted(given))
+    else:
+        ctx.changed_nothing()
+    return await detail(ctx, scenario_id)
+
+
+async def delete(ctx: Context, scenario_id: UUID) -> None:
+    """Delete a scenario with its trades and what came of them."""
+    held = await _held(ctx, scenario_id)
+    await store.delete(ctx, scenario_id)
+    ctx.concerns("scenario", scenario_id, held.name, trades=held.trade_count)
+
+
+async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
+    """A scenario that may be edited.
+
+    Raises:
+        ScenarioInUse: somebody simulates it.
+    """
+    held = await store.hold(ctx, scenario_id)
+    if not held.is_free:
+        raise ScenarioInUse
+    return held
+
+
+# Trades ---------------------------------------------------------------------------------------------------------------
+
+
+async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
+    """The trades of a scenario, in the order in which they apply."""
+    await store.get(ctx, scenario_id)
+    return await store.trades(ctx, scenario_id)
+
+
+async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
+    """One more trade, behind the others."""
+    held = await _held(ctx, scenario_id)
+    _check_trades(ctx, [body], ["body"], there=held.trade_count)
+    (trade,) = await store.add_trades(ctx, scenario_id, [body])
+    await store.touch(ctx, scenario_id)
+    ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
+    return trade
+
+
+async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
+    """Take a trade out of a scenario."""
+    held = await _held(ctx, scenario_id)
+    await store.remove_trade(ctx, scenario_id, trade_id)
+    await store.touch(ctx, scenario_id)
+    ctx.concerns("trade", trade_id, held.name, scenario_id=scenario_id)
+
+
+def _named(trade: TradeCreate) -> dict[str, object]:
+    return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
+
+
+def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+    """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
+    most = ctx.settings.max_scenario_trades
+    if there + len(given) > most:
+        raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
+    for at, trade in enumerate(given):
+        if trade.cusip or trade.borrower_name or trade.loan_data:
+            _check_fields(trade, where if where == ["body"] else [*where, str(at)])
+
+
+def _check_fields(trade: TradeCreate, where: list[str]) -> None:
+    try:
+        loan_of(_traded(trade), 0)
+    except TradeError as error:
+        raise ValidationFailed.at(where, error.reason) from None
+
+
+def _fields(terms: Terms) -> dict[str, Any]:
+    return {name: getattr(terms, name) for name in Terms.__struct_fields__}
+
+
+def _traded(trade: TradeCreate) -> core.Trade:
+    return core.Trade(trade_type=trade.trade_type, **_fields(trade))
+
+
+# Simulations ----------------------------------------------------------------------------------------------------------
+
+
+async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
+    """Run the base workbook's tests before the trades and after them, and keep what comes of it.
+
+    The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
+    was.
+    """
+    held = await store.hold_alone(ctx, scenario_id)
+    if not held.is_free:
+        raise ScenarioInUse
+    ready, suite = await _prepared(ctx, held.base_workbook_id)
+    trades = await store.trades(ctx, scenario_id)
+    with _naming(trades):
+        found = await ready.perform(
+            ctx,
+            suite,
+            core.simulate,
+            ready.portfolio,
+            [_traded(one) for one in trades],
+            suite,
+            details=False,
+            **ready.rules,
+        )
+    done = Simulated(
+        scenario_id=scenario_id, status="completed", results=found.results, **_summary(ctx, ready, suite, found)
+    )
+    await store.complete(ctx, scenario_id, held.version, done)
+    ctx.concerns(
+        "scenario",
+        scenario_id,
+        held.name,
+        base_workbook_id=ready.subject.id,
+        workbook_hash=ready.subject.content_hash,
+        book_key=ready.subject.book_key,
+        mapping_id=ready.subject.mapping_id,
+        engine_version=core.__version__,
+        trades=len(trades),
+        **{f"{name}_sha256": _digest(what) for name, what in (("trades", trades), ("results", done.results))},
+        **{name: getattr(done, name) for name in _TOLD},
+    )
+    return done
+
+
+_TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_failures", "total_tests")
+"""What the audit log has of a simulation."""
+
+
+@contextmanager
+def _naming(trades: Sequence[Trade]) -> Iterator[None]:
+    """Say which trade cannot be made.
+
+    Raises:
+        InvalidTrade: one of a scenario's.
+    """
+    try:
+        yield
+    except TradeError as error:
+        wrong = trades[error.trade]
+        raise InvalidTrade.at(["trades", str(error.trade)], f"trade {wrong.id}: {error.reason}") from None
+
+
+async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.Prepared, str]:
+    """The base workbook, ready to be run, and the suite: that of its deal's definition where there is one."""
+    if workbook_id is None:
+        raise NoBaseWorkbook
+    ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
+    return ready, DEAL_SUITE if ready.definition_version else "enhanced"
+
+
+def _summary(ctx: Context, ready: compliance.Prepared, suite: str, found: Simulation) -> dict[str, Any]:
+    """The fields of a `SimulationSummary`."""
+    same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
+    return {name: getattr(found, name) for name in same} | {
+        "test_suite": suite,
+        "definition_version": ready.definition_version,
+        "as_of": found.before.as_of or ready.as_of.day,
+        "as_of_source": found.before.as_of_source or ready.as_of.source,
+        "simulated_at": ctx.now(),
+    }
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+
+
+async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
+    """What came of each test, or of those of a category."""
+    found = await store.results(ctx, scenario_id)
+    return [one for one in found.results if query.category in (None, one.test_category)]
+
+
+# Proposals ------------------------------------------------------------------------------------------------------------
+
+
+async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
+    """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
+    row = await store.get(ctx, scenario_id)
+    ready, suite = await _prepared(ctx, row.base_workbook_id)
+    made = await store.trades(ctx, scenario_id)
+    offered = await _offered(ctx, body.universe, ready.portfolio)
+    await ctx.commit()  # no connection is held while it works
+    seconds = ctx.settings.optimization_seconds
+    work = compliance.timed(_optimized, seconds + ctx.settings.compliance_seconds)
+    try:
+        with _naming(made):
+            found = await ctx.compute(work, ready, suite, body, offered, [_traded(one) for one in made], seconds)
+    except InfeasibleError as error:
+        raise NoTradesKeepTests(
+            *(
+                Fault(["tests", one.test_id], f"{one.current_value:g} at best, the limit is {one.threshold_value:g}")
+                for one in error.binding
+            )
+        ) from None
+    except UnknownTest as error:
+        raise UnknownObjective.at(["body", "objective"], str(error)) from None
+    except (ObjectiveError, UniverseError) as error:
+        raise CannotOptimize.at(["body"], str(error)) from None
+    ctx.concerns(
+        "scenario",
+        scenario_id,
+        row.name,
+        base_workbook_id=ready.subject.id,
+        objective=body.objective,
+        trades=len(found.trades),
+        cushion_before=found.cushion_before,
+        cushion_after=found.cushion_after,
+    )
+    same = ("cushion_before", "cushion_after", "turnover", "candidates", "is_complete")
+    summary = _summary(ctx, ready, suite, found.simulation)
+    return Proposed(
+        scenario_id=scenario_id,
+        objective=body.objective,
+        trades=[_told(trade) for trade in found.trades],
+        results=found.simulation.results,
+        **{name: getattr(found, name) for name in same},
+        **summary | {"warnings": bounded([*found.warnings, *summary["warnings"]])},
+    )
+
+
+def _optimized(
+    ready: compliance.Prepared,
+    suite: str,
+    body: OptimizeRequest,
+    offered: list[core.Trade],
+    made: list[core.Trade],
+    seconds: float,
+) -> Proposal:
+    simulator = core.Simulator(ready.portfolio, suite, details=False, **ready.rules)
+    return propose(simulator, body.objective, offered, body.constraints, made=made, seconds=seconds)
+
+
+async def _offered(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> list[core.Trade]:
+    """What may be bought, as buys of all that there is."""
+    if isinstance(universe, list):
+        given = [TradeCreate(trade_type="buy", **_fields(one)) for one in universe]
+        for at, one in enumerate(given):
+            _check_fields(one, ["body", "universe", str(at)])
+        return [_traded(one) for one in given]
+    other = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
+    currencies = [currency_of(one) for one in (portfolio, other)]
+    if None not in currencies and len(set(currencies)) > 1:
+        message = "its loans are in {1}, those of the scenario in {0}".format(*currencies)
+        raise ValidationFailed.at(["body", "universe"], message)
+    offered = await ctx.compute(offers, other)
+    if len(offered) > ctx.settings.max_universe_loans:
+        message = f"{len(offered):,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
+        raise CannotOptimize.at(["body", "universe"], message)
+    return offered
+
+
+def _told(trade: core.Trade) -> TradeCreate:
+    """A proposed trade as a scenario takes it."""
+    fields: dict[str, Any] = {name: getattr(trade, name) for name in TradeCreate.__struct_fields__}
+    more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
+    return TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})

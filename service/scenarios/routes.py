@@ -1,0 +1,151 @@
+"""Scenarios' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from core.scenario.simulate import Projected
+from service.compliance.schema import InvalidDefinition, RunTooSlow, UnknownTest
+from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area
+from service.platform.http.problem import ConcurrentModification
+from service.scenarios import actions, store
+from service.scenarios.schema import (
+    CannotOptimize,
+    InvalidTrade,
+    NoBaseWorkbook,
+    NoTradesKeepTests,
+    OptimizeRequest,
+    Proposed,
+    ResultsQuery,
+    ScenarioCreate,
+    ScenarioDetail,
+    ScenarioInUse,
+    ScenarioLimitExceeded,
+    ScenarioList,
+    ScenarioNotFound,
+    ScenarioPage,
+    ScenarioPatch,
+    Simulated,
+    Trade,
+    TradeCreate,
+    TradeLimitExceeded,
+    TradeNotFound,
+)
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+
+area = Area("/api/v1/scenarios", tag="scenarios", scope="scenarios")
+
+UNREADABLE = (
+    ScenarioNotFound,
+    WorkbookNotFound,
+    MappingNotFound,
+    NoBaseWorkbook,
+    InvalidTrade,
+    ScenarioInUse,
+    WorkbookNotReady,
+    MappingTooSlow,
+    RunTooSlow,
+    InvalidDefinition,
+    Damaged,
+)
+"""Why trades cannot be tried on a scenario's workbook."""
+
+
+@area.get()
+async def list_scenarios(ctx: Context, query: ScenarioList) -> ScenarioPage:
+    """The scenarios of the tenant, the newest first."""
+    return await store.listed(ctx, query)
+
+
+@area.post(
+    status=201,
+    errors=(WorkbookNotFound, ScenarioLimitExceeded, TradeLimitExceeded),
+    event="scenario.created",
+    versioned=True,
+)
+async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
+    """Create a scenario, with trades or without."""
+    return await actions.create(ctx, body)
+
+
+@area.get("/{scenario_id}", errors=(ScenarioNotFound,), versioned=True)
+async def get_scenario(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
+    """A scenario; its ETag is what If-Match of a change compares."""
+    return await actions.detail(ctx, scenario_id)
+
+
+@area.patch(
+    "/{scenario_id}",
+    errors=(ScenarioNotFound, WorkbookNotFound, ScenarioInUse),
+    event="scenario.updated",
+    versioned=True,
+)
+async def update_scenario(ctx: Context, scenario_id: UUID, body: ScenarioPatch) -> ScenarioDetail:
+    """Change what is given of a scenario. With another base it is a draft again, without results."""
+    return await actions.update(ctx, scenario_id, body)
+
+
+@area.delete("/{scenario_id}", errors=(ScenarioNotFound, ScenarioInUse), event="scenario.deleted")
+async def delete_scenario(ctx: Context, scenario_id: UUID) -> None:
+    """Delete a scenario with its trades and results."""
+    await actions.delete(ctx, scenario_id)
+
+
+@area.post(
+    "/{scenario_id}/trades",
+    status=201,
+    errors=(ScenarioNotFound, WorkbookNotFound, ScenarioInUse, TradeLimitExceeded),
+    event="trade.added",
+)
+async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
+    """Add a trade behind the others. A completed scenario is a draft again, without results."""
+    return await actions.add_trade(ctx, scenario_id, body)
+
+
+@area.get("/{scenario_id}/trades", errors=(ScenarioNotFound,))
+async def list_trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
+    """The trades of a scenario, in the order in which they apply."""
+    return await actions.trades(ctx, scenario_id)
+
+
+@area.delete(
+    "/{scenario_id}/trades/{trade_id}",
+    errors=(ScenarioNotFound, TradeNotFound, WorkbookNotFound, ScenarioInUse),
+    event="trade.removed",
+)
+async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
+    """Take a trade out of a scenario. A completed one is a draft again, without results."""
+    await actions.remove_trade(ctx, scenario_id, trade_id)
+
+
+@area.post("/{scenario_id}/simulate", errors=(*UNREADABLE, ConcurrentModification), event="scenario.simulated")
+async def simulate_scenario(ctx: Context, scenario_id: UUID) -> Simulated:
+    """Run every test of the base workbook before the trades and after them; the scenario is completed.
+
+    The suite is that of the deal's definition, `enhanced` where there is none. A trade that cannot be made is refused,
+    and the scenario stays as it is.
+    """
+    return await actions.simulate(ctx, scenario_id)
+
+
+@area.get("/{scenario_id}/results", errors=(ScenarioNotFound,))
+async def get_scenario_results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
+    """What came of each test, or of those of a category; of a draft nothing."""
+    return await actions.results(ctx, scenario_id, query)
+
+
+@area.post(
+    "/{scenario_id}/optimize",
+    errors=(*UNREADABLE, UnknownTest, CannotOptimize, NoTradesKeepTests),
+    event="scenario.optimized",
+)
+async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
+    """Propose trades, to be made after those of the scenario, that raise the cushion of a test as far as is found.
+
+    What is proposed was simulated, and keeps to the constraints. Where no trades are found after which every test
+    passes, the refusal names those that fail by the least that was found.
+    """
+    return await actions.optimize(ctx, scenario_id, body)

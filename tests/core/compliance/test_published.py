@@ -1,0 +1,196 @@
+"""Published limits: taken where name, class, agency, unit and side are certain, and told where figures differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.compliance.result import Threshold
+from core.compliance.run import run_suite
+from core.definition import READY, parse
+from core.files.read import read
+from core.portfolio.portfolio import Deal, Portfolio, Published
+from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
+from tests.rows import every
+
+REPORT = Path(__file__).parents[4] / "shared" / "data" / "cairn-xvii" / "report-2024-12-16.xlsx"
+
+
+def printed(
+    name: str, trigger: float | None, unit: Any = "percent", value: float | None = None, status: Any = None
+) -> Published:
+    return Published(name=name, value=value, trigger=trigger, unit=unit, status=status, cell="'Tests'!B2")
+
+
+def book(*published: Published, **columns: Any) -> Portfolio:
+    flags = {"cov_lite": [0] * 13, "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13}
+    return portfolio_of(
+        g1_columns() | flags | columns,
+        tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
+        deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
+        published=published,
+    )
+
+
+def limit(portfolio: Portfolio, test_id: str, **options: Any) -> tuple[float, str | None]:
+    found = run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[0]
+    return found.threshold_value, found.threshold_source
+
+
+SURE = [
+    ("Cov-Lite Loans", 55.0, "percent", "cov_lite_concentration"),
+    ("Cov-Lite Loans", 55.0, None, "cov_lite_concentration"),
+    ("Maximum Obligor Concentration", 2.0, None, "single_obligor_concentration"),
+    ("Second Largest Industry", 11.0, "percent", "second_industry_concentration"),
+    ("Loans that are not Senior Secured", 8.0, "percent", "non_senior_secured_concentration"),
+    ("Weighted Average Life Test", 7.27, "years", "wal"),
+    ("Minimum Weighted Average Spread Test", 4.03, "percent", "was"),
+    ("Moody's Maximum Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
+    ("Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
+    ("Minimum Weighted Average Moody's Recovery Rate Test", 44.5, "percent", "weighted_average_recovery_rate"),
+    ("Moody's Diversity Test", 9.0, "factor", "diversity_score"),
+    ("Obligors Domiciled outside the United States", 15.0, "percent", "foreign_country_concentration"),
+    ("CCC Obligations", 12.0, "percent", "ccc_bucket_pct"),
+]
+
+
+@every("name, trigger, unit, test_id", SURE)
+def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, unit: Any, test_id: str) -> None:
+    """After the definition's own, before a market's and the tenant's; and only that test's."""
+    loans = book(printed(name, trigger, unit), recovery_rate_a=[45.0] * 13)
+    plain = {
+        one.test_id: (one.threshold_value, one.threshold_source)
+        for one in run_suite(replace(loans, published=()), "enhanced")
+    }
+    ran = run_suite(loans, "enhanced")
+    told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
+    assert told == plain | {test_id: (trigger, "sheet")}
+    (breakdown,) = [one.details.breakdown for one in ran if one.test_id == test_id and one.details is not None]
+    assert breakdown["threshold_from"] == f"{name}, 'Tests'!B2"
+    tenant = {test_id: Threshold(test_id=test_id, threshold_value=trigger + 1)}
+    assert limit(loans, test_id, tenant_thresholds=tenant) == (trigger, "sheet")
+    assert limit(loans, test_id, request_thresholds=tenant) == (trigger + 1, "request")
+    off = {test_id: Threshold(test_id=test_id, threshold_value=1.0, enabled=False)}
+    assert (
+        run_suite(loans, "enhanced", test_ids=[test_id], tenant_thresholds=off).skipped[0].reason.startswith("disabled")
+    )
+
+
+@every(
+    "name, trigger, unit, value, status",
+    [
+        ("Cov-Lite Loans", 0.55, None, None, None),  # a fraction
+        ("Cov-Lite Loans", 55.0, "years", None, None),
+        ("Minimum Cov-Lite Loans", 55.0, "percent", None, None),  # the other side
+        ("Cov-Lite Loans", 55.0, "percent", 40.0, "fail"),  # the other side, by its own status
+        ("Cov-Lite Loans", None, "percent", 40.0, None),
+        ("Minimum Weighted Average Spread Test", 403.0, "percent", None, None),  # basis points
+        ("Maximum Weighted Average Spread Test", 4.03, "percent", None, None),
+        ("Fitch Maximum WA Rating Factor Test", 26.0, "factor", None, None),
+        ("Maximum WA Rating Factor Test", 26.0, "factor", None, None),  # Fitch's by its size
+        ("S&P Weighted Average Rating Factor", 2800.0, "factor", None, None),
+        ("Fitch Minimum WA Recovery Rate Test", 60.5, "percent", None, None),
+        ("Largest Fitch Industry", 17.5, "percent", None, None),
+        ("S&P CCC Obligations", 7.0, "percent", None, None),  # another agency's bucket counts, too
+        ("Defaulted Obligations", 2.5, "percent", None, None),
+        ("Obligors Domiciled outside Europe", 15.0, "percent", None, None),  # another home
+        ("Obligors Domiciled in Canada", 12.5, "percent", None, None),
+        ("Obligors other than the five largest", 2.0, "percent", None, None),
+    ],
+)
+def test_a_limit_that_may_be_anothers_is_left(
+    name: str, trigger: float | None, unit: Any, value: float | None, status: Any
+) -> None:
+    loans = book(printed(name, trigger, unit, value, status), recovery_rate_a=[45.0] * 13)
+    plain, told = run_suite(replace(loans, published=()), "enhanced"), run_suite(loans, "enhanced")
+    assert [(one.test_id, one.threshold_value) for one in told] == [(one.test_id, one.threshold_value) for one in plain]
+
+
+def test_of_two_limits_neither_is_taken_and_of_every_agencys_bucket_the_one() -> None:
+    two = book(printed("Cov-Lite Loans", 55.0), printed("Covenant Lite Obligations", 50.0))
+    assert limit(two, "cov_lite_concentration") == (60.0, "suite")
+    both = (printed("S&P CCC Obligations", 7.0), printed("Moody's Caa Obligations", 7.0))
+    assert limit(book(*both), "ccc_bucket_pct") == (7.0, "sheet")
+    assert limit(book(both[0], printed("Moody's Caa Obligations", 7.5)), "ccc_bucket_pct") == (7.5, "suite")
+
+
+def test_a_definition_comes_first_and_a_markets_after() -> None:
+    test = {"id": "loose", "name": "Loose terms", "measure": "cov_lite", "max": 40.0, "aliases": ["Clause (xiv)"]}
+    for name in ("Cov-Lite Loans", "Clause (XIV)"):
+        loans = book(printed(name, 55.0))
+        for standard, expected in ((False, (40.0, "definition")), (True, (55.0, "sheet"))):
+            definition = parse({"tests": [test], "standard": standard})
+            ran = {one.test_id: one for one in run_suite(loans, "deal", definition=definition)}
+            assert (ran["loose"].threshold_value, ran["loose"].threshold_source) == expected
+    assert limit(book(printed("Cov-Lite Loans", 55.0)), "cov_lite_concentration", definition=READY["us_bsl"]) == (
+        55.0, "sheet"
+    )  # fmt: skip
+
+
+def test_other_figures_are_told_those_with_another_status_first() -> None:
+    own = run_suite(book(), test_ids=["wal"])[0].current_value
+    loans = book(
+        printed("Weighted Average Life Test", 7.0, "years", round(own, 2), "pass"),
+        printed("Class E Par Value Test", 104.2, "percent", 107.0, "pass"),
+        printed("Weighted Average Spread", 4.2, "percent", 4.25, "pass"),
+    )
+    (told,) = [one for one in run_suite(loans).warnings if one.code == "published_differs"]
+    assert told.message == (
+        "the file publishes other figures: Weighted average spread 4.25, here 3.99 (fail here, pass there); "
+        "Junior overcollateralisation 107, here 106.75"
+    )
+    assert told.rows == 2
+
+
+RATES = {
+    "recovery_rate": [40.0] * 13, "recovery_rate_b": [40.0] * 13, "recovery_rate_c": [*[60.0] * 12, None]
+}  # fmt: skip
+WARR = "weighted_average_recovery_rate"
+
+
+@every(
+    "columns, published, document, expected",
+    [
+        ({"recovery_rate": [50.0] * 13}, (), {}, (50.0, 43.0, "suite")),  # nothing says whose
+        ({"recovery_rate": [50.0] * 13, "recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
+        (RATES | {"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
+        (RATES, (), {}, "S&P's and the limit of 43 is for those of Moody's"),
+        (RATES, (), {"ratings": {"recovery": ["c"]}}, "Fitch's and the limit of 43"),
+        (RATES, (printed("Fitch Minimum WA Recovery Rate Test", 60.5),), {}, (60.0, 60.5, "sheet")),
+        (RATES, (printed("S&P Recovery Rate", 39.0),), {}, (40.0, 39.0, "sheet")),
+        (RATES, (printed("Weighted Average Recovery Rate", 43.0),), {}, "S&P's and the limit of 43"),
+        (RATES, (), {"tests": [{"id": WARR, "name": "R", "measure": "warr", "agency": "a", "min": 45}]}, "of 45 is"),
+    ],
+)  # fmt: skip
+def test_recovery_rates_are_held_to_a_limit_of_their_own_agency(
+    columns: dict[str, Any], published: tuple[Published, ...], document: dict[str, Any], expected: Any
+) -> None:
+    definition = parse(document) if document else None
+    ran = run_suite(book(*published, **columns), test_ids=[WARR], definition=definition)
+    if isinstance(expected, str):
+        assert list(ran) == []
+        assert expected in ran.skipped[0].reason
+    else:
+        value, trigger, source = expected
+        assert (ran[0].current_value, ran[0].threshold_value, ran[0].threshold_source) == (value, trigger, source)
+    own = {WARR: Threshold(test_id=WARR, threshold_value=35.0)}
+    chosen = run_suite(book(*published, **columns), test_ids=[WARR], definition=definition, workbook_thresholds=own)
+    assert (chosen[0].threshold_value, chosen[0].threshold_source) == (35.0, "workbook")
+    assert ("recovery_agency" in {one.code for one in chosen.warnings}) == (
+        chosen[0].details is not None and "agency" in chosen[0].details.breakdown and not document.get("ratings")
+    )
+
+
+@pytest.mark.skipif(not REPORT.exists(), reason="the real report is not here")
+def test_a_real_report_is_held_to_its_own_limits() -> None:
+    ran = run_suite(Portfolio.from_workbook(read(REPORT)), "enhanced")
+    taken = {one.test_id: one.threshold_value for one in ran if one.threshold_source == "sheet"}
+    assert taken == {
+        "weighted_average_recovery_rate": 60.5, "oc_ratio": 103.9, "oc_ratio_senior": 130.08, "ic_ratio": 105.0,
+        "ic_ratio_senior": 120.0, "wal": 7.27, "was": 4.03, "interest_diversion_ratio": 104.4,
+    }  # fmt: skip
+    (told,) = [one.message for one in ran.warnings if one.code == "published_differs"]
+    assert "spread 4.07, here 3.97 (fail here, pass there)" in told

@@ -1,0 +1,118 @@
+"""A formula written as a column: values and formulas filled down, what depends on it, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from core.grid.codec import open_workbook, write_workbook
+from core.grid.sheet import Workbook
+from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
+from core.recalc.book import Book
+from tests.rows import every
+
+NAMES = ("Id", "Par", "Price", "Sum")
+
+
+def sheets() -> dict[str, dict[str, Any]]:
+    loans = {
+        "A": ["Loans", "Id", "x", "y", "x", "z"],
+        "B": [None, "Par", 10.0, 20.0, None, "n/a"],
+        "C": [None, "Price", 50.0, 0.0, 40.0, 30.0],
+        "D": [None, "Sum", "=B3+C3", "=B4+C4", "=B5+C5", "=B6+C6"],
+    }
+    other = {"A": ["=SUM(Loans!B3:B6)", "=Loans!E3*2", "=Loans!D4&RAND()", "=SUM(Loans!E:E)"]}
+    return {"Loans": loans, "Other": other}
+
+
+def made(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
+    """The formula applied to a workbook of which every formula has the stored value 7, to see what changes."""
+    book = Book.from_columns(sheets())
+    book.recalculate(random=lambda: 0.25)
+    plain = _with_sevens(book)
+    return apply_column(plain, Headed(plain.sheets[0], 1, NAMES), formula, target, mode, random=lambda: 0.5)
+
+
+def _with_sevens(book: Book) -> Workbook:
+    for sheet in book.sheets:
+        for row, column in zip(sheet.formulas.rows.tolist(), sheet.formulas.columns.tolist(), strict=True):
+            held = sheet.columns[column]
+            assert held is not None
+            for array, value in ((held.kinds, 1), (held.numbers, 7.0), (held.codes, -1)):
+                array.setflags(write=True)
+                array[row - held.start] = value
+                array.setflags(write=False)
+    return Workbook(book.sheets)
+
+
+def column(workbook: Workbook, sheet: int, at: int, rows: int = 6) -> list[Any]:
+    return [workbook.sheets[sheet].value(row, at) for row in range(rows)]
+
+
+def test_a_new_column_stands_behind_the_others_with_what_depends_on_it() -> None:
+    found = made("=[@Par]/[@Price]")
+    assert (found.column, found.rows_affected, found.rows_failed, found.cells_recalculated) == (4, 4, 2, 2)
+    assert column(found.workbook, 0, 4) == [None, "New", 0.2, "#DIV/0!", 0.0, "#VALUE!"]
+    assert [found.workbook.sheets[0].formula(row, 4) for row in range(1, 6)] == [
+        None, "B3/C3", "B4/C4", "B5/C5", "B6/C6",
+    ]  # fmt: skip
+    assert len(found.workbook.sheets[0].formulas.text.strings()) == 2  # filled down: one text for each column
+    assert column(found.workbook, 0, 3) == [None, "Sum", 7.0, 7.0, 7.0, 7.0]
+    assert column(found.workbook, 1, 0, 4) == [7.0, 0.4, 7.0, "#DIV/0!"]
+    assert found.sheets_changed == (0, 1)
+
+
+def test_a_column_is_written_over_and_its_dependents_follow() -> None:
+    found = made('=IF([@Id]="x",TRUE,[@Price])', "Par", "overwrite")
+    assert column(found.workbook, 0, 1) == [None, "Par", True, 0.0, True, 30.0]
+    assert column(found.workbook, 0, 3) == [None, "Sum", 51.0, 0.0, 41.0, 60.0]
+    assert column(found.workbook, 1, 0, 4) == [30.0, 7.0, "00.5", 7.0]
+    assert found.cells_recalculated == 6
+
+
+def test_a_column_of_formulas_is_written_over_whole() -> None:
+    found = made("=SUM([Par])+[@Price]", "Sum", "overwrite")
+    assert column(found.workbook, 0, 3) == [None, "Sum", 80.0, 30.0, 70.0, 60.0]
+    assert found.formula == "=SUM($B$3:$B$6)+C3"
+    assert found.sheets_changed == (0, 1)
+    assert column(found.workbook, 1, 0, 4)[2] == "300.5"
+
+
+def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -> None:
+    found = made('=LET(step_1,[@Par]*2,IF(step_1>20,step_1,"low"))')
+    stored = open_workbook(write_workbook(found.workbook, tmp_path), tmp_path)
+    book = Book(stored)
+    book.recalculate(random=lambda: 0.5)
+    assert column(book, 0, 4) == column(stored, 0, 4) == [None, "New", "low", 40.0, "low", "#VALUE!"]
+    assert book.formula("Loans", "E6") == '=LET(step_1,B6*2,IF(step_1>20,step_1,"low"))'
+
+
+@every(
+    "formula,target,mode,words",
+    [
+        ("=[@Par]*2", "Par", "overwrite", "reads the column 'Par'"),
+        ("=SUM([par])", "Par", "overwrite", "reads the column"),
+        ("=[@Sum]*2", "Par", "overwrite", "needs its own result"),
+        ("=SUM(Loans!$B$1:$B$5)", "Par", "overwrite", "needs its own result"),
+        ("=Other!$A$2", "New", "new", "needs its own result"),
+        ("=[@Id]", "pAr", "new", "already"),
+        ("=[@Id]", "Gone", "overwrite", "no such column"),
+        ("=[Par]", "New", "new", "array"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode, words: str) -> None:
+    with pytest.raises(CannotApply, match=words):
+        made(formula, target, mode)
+
+
+def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
+    book = Book.from_columns({"S": {"A": ["Par", 2.0, 0.0, "x"], "B": ["On", date(2026, 1, 31), None, True]}})
+    headed = Headed(book.sheets[0], 0, ["Par", "On"])
+    shown = preview(book, headed, "=[@On]+1/[@Par]*0", 2)
+    assert [(row.row, row.input, row.output, row.error) for row in shown] == [
+        (2, {"On": 46053.0, "Par": 2.0}, 46053.0, None),
+        (3, {"On": None, "Par": 0.0}, "#DIV/0!", "#DIV/0!"),
+    ]
+    assert [row.output for row in preview(book, headed, "=DATE(2026,1,[@Par])", 1)] == ["2026-01-02"]
