@@ -138,13 +138,13 @@ STANDARD_CLO_FIELDS: Final = (
             "Par Amount", "ParAmount", "Par", "Par Value", "Principal Balance", "Current Balance",
             "Outstanding Principal Balance", "Par Amount (Deal Currency)",
             "Current Par Amount (Issue Currency) - Settled", "Principal_Funded_Balance", "Outstanding",
-            "Outstanding Amount", "Outstanding Principal", "Outstanding_Funded_Balance", "Quantity", "Commitment",
+            "Outstanding Amount", "Outstanding Principal", "Outstanding_Funded_Balance", "Quantity",
             "Notional", "Face", "Current Face", "Par Amt", "Principal Amount", "Principal", "Face Amount",
             "Native_Principal_Funded_Balance", "Native_Principal_Balance", "Funded Par", "Funded Balance",
             "Funded Amount", "Current Par", "Par Outstanding", "Outstanding Par", "Settled Par", "Par Balance",
             "Current Principal Balance", "Outstanding Balance", "Traded Par", "Par (Traded)", "Trade Date Par",
             "Par Held", "Position", "Current Par Balance", "Current Par Amount", "Cur Bal", "Funded Par Amount",
-            "Aggregate Principal Balance", "Lot Par", "Balance", "Commitment Amount",
+            "Aggregate Principal Balance", "Lot Par", "Balance", "Commitment", "Commitment Amount",
         ),
     ),
     Field(
@@ -212,6 +212,7 @@ STANDARD_CLO_FIELDS: Final = (
             "Moodys_Rating_Final", "Deal Issue (Derived) Rating - Moody's", "Moody's CFR", "Moodys CFR",
             "Moody Issuer Rating", "Current Moody's Rating", "Moody's Rating", "Moodys_Rating", "Moody Rating",
             "Moody Rtg", "MDY Rating",
+            "Moody's Rating (CFR)", "Moody's Rating (Issuer)", "Moody's Rating (Facility)",
             "Moody's Corporate Family Rating", "Moody's", "Moodys", "Moody's Derived Rating", "Mdy Rtg",
             "Moodys_DP_Rating", "Moody_Derived_WARF_Rating", "Moody_Derived_Default_Prob_Rating",
             "Issuer_Moodys_Rating", "Moodys_Issuer_Rating", "Moody's Issuer Rating",
@@ -223,7 +224,8 @@ STANDARD_CLO_FIELDS: Final = (
             "S&P Issuer Rating", "Issuer_SP_Rating", "SP_Rating_Final", "S&P Facility Rating", "S&P Reported Rating",
             "Deal Issue (Derived) Rating - S&P", "Current S&P Rating", "S&P Rating", "SP Rating", "SP_Issuer_Rating",
             "SP_Derived_Rating", "S&P Issuer Credit Rating", "SP_Facility_Rating", "S&P Rtg", "S&P Corporate Rating",
-            "S&P Corp", "SP Corp", "S&P CCR", "S&P ICR", "S&P Corporate Credit Rating", "S&P",
+            "S&P Rating (Issuer)", "S&P Rating (Facility)", "S&P Corp", "SP Corp", "S&P CCR", "S&P ICR",
+            "S&P Corporate Credit Rating", "S&P",
         ),
     ),
     Field(
@@ -231,6 +233,7 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Fitch_Rating_Final", "Issuer_Fitch_Rating", "Fitch Rating", "Fitch IDR", "Fitch Issuer Rating",
             "Fitch_Derived_Rating", "Fitch Issuer Default Rating", "Fitch Rtg", "Fitch", "Fitch Long Term IDR",
+            "Fitch Rating (Issuer)",
         ),
     ),
     Field(
