@@ -90,6 +90,7 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
         return
     more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
     more.ranks, more.lien, more.coupon_fixed = dict(page.ranks), page.lien, page.coupon_fixed
+    more.ruled = dict(page.ruled)
     take(more, rows)
     for some, notes in ((loans, loans.notes), (more, page.notes)):
         currency.mark(some, notes.matched_columns.get("par_value", ""))
@@ -173,8 +174,6 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
             loans.source_cells[target] = place
         if (count := page.notes.unreadable_cells.get(target)) is not None:
             loans.notes.unreadable_cells[target] = count
-        if target in page.notes.rule_failures:
-            loans.notes.rule_failures[target] = page.notes.rule_failures[target]
         if target in loans.notes.missing_required:
             loans.notes.missing_required.remove(target)
     if "lien_type" in fields:

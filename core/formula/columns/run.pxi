@@ -198,7 +198,7 @@ cdef class _Run:
     cdef object fixed_value(self, tuple wanted):
         """What a call gets for an argument that is the same in every row: cells as an Array with their reference."""
         node, is_single = wanted
-        if is_single:
+        if is_single or isinstance(node, Literal):
             return self.scalar_value(node)
         value = self.plan.programs[node].refer(self.environment)
         if isinstance(value, Reference) and not (<Reference> value).more:
