@@ -32,13 +32,14 @@ def areas() -> list[Area]:
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.deals.routes import area as deals
+    from service.formulas.routes import area as formulas
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
     from service.reconciliation.routes import area as reconciliation
     from service.scenarios.routes import area as scenarios
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios]
+    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
     return [*working, auth, admin, audit, activity, health]
 
 

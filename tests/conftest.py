@@ -290,7 +290,8 @@ class Member:
 
         def done() -> dict[str, Any] | None:
             workbook: dict[str, Any] = self.get(f"/api/v1/workbooks/{workbook_id}").json()
-            return workbook if workbook["status"] not in ("processing", "recalculating") else None
+            busy = workbook["status"] in ("processing", "recalculating") or workbook["written_by"]
+            return None if busy else workbook
 
         found: dict[str, Any] = wait_until(done, seconds=60, what="the parsed workbook")
         return found

@@ -50,7 +50,32 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
 
 ASKED = {"formula": "=A1", "from": "2026-03-31", "to": "2026-03-31"}
 """Values of the query fields that a route cannot do without."""
-SENT: dict[str, Any] = {"sample_data": [], "definition": {}, "trade_type": "buy", "par_value": 1.0}
+GRAPH: dict[str, Any] = {
+    "version": "1",
+    "template_id": "custom",
+    "nodes": [
+        {"id": "par", "type": "column_ref", "params": {"column": "Par Value"}},
+        {"id": "result", "type": "expression", "params": {"formula": "=par*2"}},
+    ],
+    "edges": [
+        {
+            "id": "e1",
+            "source": {"nodeId": "par", "port": "output"},
+            "target": {"nodeId": "result", "port": "par"},
+        }
+    ],
+}
+SENT: dict[str, Any] = {
+    "sample_data": [],
+    "definition": {},
+    "trade_type": "buy",
+    "par_value": 1.0,
+    "graph": GRAPH,
+    "version_id": "v1",
+    "workbook_id": str(uuid4()),
+    "sheet_id": "Loans",
+    "target_column": "Double",
+}
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
 
@@ -132,6 +157,7 @@ MAPPING: dict[str, Any] = {
     "source_type": "custom",
     "mappings": {"ID": {"target": "id", "type": "string", "required": False, "aliases": []}},
 }
+FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
 
 def small_book(rows: Sequence[Sequence[str | float]]) -> bytes:
@@ -250,6 +276,22 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "base_workbook_id": made["workbook_id"],
         },
         "POST /api/v1/scenarios/{scenario_id}/trades": TRADE,
+        "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
+        "POST /api/v1/formulas/preview": {
+            "graph": GRAPH,
+            "workbook_id": made["workbook_id"],
+            "sheet_id": made["sheet_id"],
+        },
+        "POST /api/v1/formulas": FORMULA | {"description": "of columns", "mode": "advanced", "status": "active"},
+        "PATCH /api/v1/formulas/{config_id}": {"name": "Formula", "description": "of columns", "status": "active"},
+        "PUT /api/v1/formulas/{config_id}/versions": {"graph": GRAPH, "change_notes": "the second"},
+        "POST /api/v1/formulas/{config_id}/apply": {
+            "version_id": "v1",
+            "workbook_id": made["workbook_id"],
+            "sheet_id": made["sheet_id"],
+            "target_column": f"Double {fresh}",
+            "output_mode": "new",
+        },
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",
@@ -338,13 +380,17 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     )
     assert scenario.status_code == 201, scenario.text
     scenario_id = scenario.json()["id"]
+    formula = owner.post("/api/v1/formulas", json=FORMULA | {"status": "active"})
+    assert formula.status_code == 201, formula.text
     return {
+        "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
         "scenario_id": scenario_id,
         "trade_id": owner.get(f"/api/v1/scenarios/{scenario_id}/trades").json()[0]["id"],
         "workbook_id": workbook["id"],
         "base_workbook_id": workbook["id"],
         "sheet_name": "Loans",
+        "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
         "user_id": user_id or owner.invite("viewer").user_id,

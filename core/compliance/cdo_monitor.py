@@ -2,8 +2,8 @@
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
-It looks at performing loans rated CCC- or better. A loan whose rating is
-masked is left out of the averages of rating factors, which is told, and counts everywhere else.
+It looks at performing loans rated CCC- or better, an unrated one being rated what the definition says. A loan whose
+rating is masked is left out of the averages of rating factors, which is told, and counts everywhere else.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
     """How many groups of equal size are as concentrated: 1 over the sum of squared shares. All blanks are one group,
     so that what a file leaves out makes no portfolio more diverse."""
     sums = np.bincount(np.maximum(codes, -1) + 1, weights=par) if len(codes) else np.zeros(0)
-    squares = float(sums @ sums)
-    return float(par.sum()) ** 2 / squares if squares > 0 else 0.0
+    squares, total = float(sums @ sums), float(par.sum())
+    return total * total / squares if squares > 0 else 0.0
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:

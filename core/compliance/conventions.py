@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.portfolio import Deal, Names, Portfolio, defaulted
 from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
 
 DEFAULT: Final = Definition()
@@ -77,6 +77,20 @@ class View:
     affiliates: list[tuple[str, str]] = field(default_factory=list)
     """Obligors that were joined to another by their names: (its name, the other's)."""
 
+    def defaulted(self, portfolio: Portfolio) -> NDArray[np.bool_]:
+        """Which loans are defaulted by the ratings as they are seen here."""
+        as_of = portfolio.deal.as_of
+        known = as_of if as_of is not None and isfinite(as_of) else None
+        return defaulted(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
+
+
+def cash_of(deal: Deal, definition: Definition) -> float:
+    """Principal cash as the conventions count it."""
+    cash, counts = deal.principal_cash, definition.conventions.principal_cash
+    if cash is None or not isfinite(cash) or counts == "none":
+        return 0.0
+    return max(0.0, cash) if counts == "positive" else cash
+
 
 def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None:
     """The currency that decides on a market's standard: the file's, else that of most loans, else the deal's record."""
@@ -114,7 +128,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
     if definition is None:
         return _plain(portfolio)
     view = View(
-        dict(portfolio.numbers),
+        {name: _without_infinities(column) for name, column in portfolio.numbers.items()},
         dict(portfolio.names),
         dict(portfolio.flags),
         dict(portfolio.ranks),
@@ -130,6 +144,12 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
     _take_recoveries(view, portfolio, definition.ratings.recovery)
     _carry_categories(view, portfolio, definition)
     return view
+
+
+def _without_infinities(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A number that is not finite is blank, to formulas over columns as to the compiled pass."""
+    infinite = np.isinf(column)
+    return np.where(infinite, nan, column) if infinite.any() else column
 
 
 def _plain(portfolio: Portfolio) -> View:
@@ -452,9 +472,10 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
 def _carry_categories(view: View, portfolio: Portfolio, definition: Definition) -> None:
     """Percent of par at which long-dated and current pay loans are carried, where the definition carries them below."""
     par_value = definition.par_value
-    performing = ~portfolio.defaulted()
-    par = np.where(performing & np.isfinite(portfolio.numbers["par_value"]), portfolio.numbers["par_value"], 0.0)
-    cpa = float(par.sum()) + (portfolio.deal.principal_cash or 0.0)
+    if par_value.long_dated == par_value.current_pay == "par":
+        return
+    par = np.where(view.defaulted(portfolio) | np.isnan(view.numbers["par_value"]), 0.0, view.numbers["par_value"])
+    cpa = float(par.sum()) + cash_of(portfolio.deal, definition)
     carried = np.full(portfolio.row_count, 100.0)
     price = view.numbers.get("price", np.full(portfolio.row_count, nan))
     for flag, way, limit, value in _categories(par_value):

@@ -372,13 +372,13 @@ def _event_of_default(pool: Pool, test: DealTest) -> Measured:
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     price = pool.view.numbers.get("price")
-    rows = np.flatnonzero(pool.portfolio.defaulted())
+    rows = np.flatnonzero(pool.defaulted)
     marked = 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
     return Measured((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
 
 
 def _wac(pool: Pool, test: DealTest) -> Measured:
-    if not pool.tally.coupon_par:
+    if not pool.tally.coupon_par > 0:
         raise Unmeasurable("no fixed-rate loan with a coupon")
     tally = pool.tally
     return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
@@ -392,6 +392,8 @@ def _diversity(pool: Pool, test: DealTest) -> Measured:
     if industries is None:
         raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
     count, _, _ = pool.obligors
+    if not count:
+        raise measures.no_values(OBLIGOR)
     tally = pool.tally_by_industry(industries)
     score, _ = kernels.diversity(tally, pool.par / count, DIVERSITY_SCORES)
     return Measured(score, score, 1.0)
@@ -412,18 +414,22 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     if industries is None:
         industries = pool.view.names.get("industry")
     obligor, country = pool.view.names.get("obligor"), pool.portfolio.names.get("country")
-    maturity = pool.view.numbers.get("maturity_date")
-    needed = ((OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date", maturity))
+    present = pool.view.numbers
+    life = present.get("average_life", present.get("maturity_date"))
+    needed = (
+        (OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date or average_life", life)
+    )  # fmt: skip
     for name, column in needed:
         if column is None:
             raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
-    if np.isnan(pool.as_of) and "average_life" not in pool.view.numbers:
+    if (years := pool.years) is None:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
-    assert industries is not None and country is not None and maturity is not None and obligor is not None  # noqa: PT018
-    years = pool.view.numbers.get("average_life", (maturity - pool.as_of) / measures.DAYS_A_YEAR)
+    assert industries is not None and country is not None and obligor is not None  # noqa: PT018
+    ladder = _ladder(pool, "b")
+    unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
     found = cdo_monitor.monitor(
-        pool.weights, _ladder(pool, "b"), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], np.maximum(years, 0.0),
+        pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years,
     )  # fmt: skip
     if found is None:
         raise Unmeasurable("no loan that S&P rates CCC- or better")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
@@ -94,8 +94,9 @@ class Pool:
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
-        self.cash = _cash(deal.principal_cash, self.definition.conventions.principal_cash)
+        self.cash = cash_of(deal, self.definition)
         self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+        self._scheduled = _scheduled_life(portfolio, self.as_of)
         self.tally = kernels.tally(
             portfolio.row_count,
             view.numbers,
@@ -108,7 +109,7 @@ class Pool:
             as_of=self.as_of,
             base_rate=self.base_rate,
             home=view.home,
-            scheduled_life=_scheduled_life(portfolio, self.as_of),
+            scheduled_life=self._scheduled,
         )
         self.par = self.tally.par
         self.cpa = self.par + self.cash
@@ -233,7 +234,26 @@ class Pool:
     def weights(self) -> NDArray[np.float64]:
         """What each loan weighs: its par where it performs, else 0."""
         par = self.view.numbers["par_value"]
-        return np.where(np.isfinite(par) & ~self.portfolio.defaulted(), par, 0.0)
+        return np.where(np.isfinite(par) & ~self.defaulted, par, 0.0)
+
+    @cached_property
+    def defaulted(self) -> NDArray[np.bool_]:
+        """Which loans are defaulted."""
+        return self.view.defaulted(self.portfolio)
+
+    @cached_property
+    def years(self) -> NDArray[np.float64] | None:
+        """Years until each loan is repaid: its average life, else that of its schedule, else until it matures; NaN
+        where unknown, None where no column says."""
+        numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
+        bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
+        known = [one for one in (numbers.get("average_life"), self._scheduled, bullet) if one is not None]
+        if not known:
+            return None
+        years = known[0]
+        for other in known[1:]:
+            years = np.where(np.isnan(years), other, years)
+        return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
         """The sums by another column of industries."""
@@ -241,12 +261,13 @@ class Pool:
         return kernels.tally(
             self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
             {"obligor": view.names["obligor"], "industry": industries},
-            {"is_defaulted": self.portfolio.defaulted().astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
+            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
             rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
         )  # fmt: skip
 
     def _performing_sum(self, field: str) -> float:
-        return float(np.nansum(self.portfolio.numbers[field][~self.portfolio.defaulted()]))
+        counts = ~self.defaulted & np.isfinite(self.view.numbers["par_value"])
+        return float(np.nansum(self.view.numbers[field][counts]))
 
     def _identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
@@ -285,12 +306,6 @@ class Pool:
     def ic_classes(self) -> list[dict[str, Any]]:
         assert self.structure is not None
         return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
-
-
-def _cash(cash: float | None, counts: str) -> float:
-    """Principal cash as the conventions count it."""
-    known = _finite(cash, 0.0)
-    return 0.0 if counts == "none" else max(0.0, known) if counts == "positive" else known
 
 
 def _period_years(days: float | None, day_count: str) -> float:

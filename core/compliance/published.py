@@ -11,6 +11,7 @@ from core.compliance.result import Direction, TestResult
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
 from core.definition.names import recognised
+from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Published
@@ -18,26 +19,12 @@ from core.portfolio.portfolio import Published
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
 """What a measure may be told, as a definition's document names it."""
 
-SUITE_TESTS: Final[Mapping[str, dict[str, Any]]] = {
-    "single_obligor_concentration": {"measure": "obligor", "nth": 1},
-    "top_5_concentration": {"measure": "top_obligors", "nth": 5},
-    "industry_concentration": {"measure": "industry", "nth": 1},
-    "second_industry_concentration": {"measure": "industry", "nth": 2},
-    "non_senior_secured_concentration": {"measure": "non_senior_secured"},
-    "cov_lite_concentration": {"measure": "cov_lite"},
-    "ccc_bucket_pct": {"measure": "ccc"},
-    "average_rating_factor": {"measure": "warf"},
-    "weighted_average_recovery_rate": {"measure": "warr"},
-    "wal": {"measure": "wal"},
-    "was": {"measure": "was"},
-    "diversity_score": {"measure": "diversity"},
-    "fixed_rate_concentration": {"measure": "fixed_rate"},
-    "foreign_country_concentration": {"measure": "foreign_country"},
-    "weighted_average_price": {"measure": "average_price"},
-    "small_facility_concentration": {"measure": "small_facilities"},
-}
-"""The suites' tests as a definition would say them. Coverage triggers are those of the notes, see `coverage`; what is
-defaulted or past due has no published twin."""
+_NTH: Final = {"single_obligor_concentration": 1, "top_5_concentration": 5, "industry_concentration": 1,
+               "second_industry_concentration": 2}  # fmt: skip
+"""Which one by size, or how many, of the suites' tests."""
+
+_WITHOUT: Final = frozenset(("delinquency_pct", "price_below_80_pct", "price_below_90_pct", "quoted_depth_pct"))
+"""Tests of the suites that have no published twin: no indenture has them so."""
 
 _COVERAGE: Final = {"oc_ratio": ("oc", -1), "oc_ratio_senior": ("oc", 0), "ic_ratio": ("ic", -1),
                     "ic_ratio_senior": ("ic", 0)}  # fmt: skip
@@ -113,10 +100,11 @@ def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, An
         measure, place = _COVERAGE[test_id]
         tested = (pool.structure.oc if measure == "oc" else pool.structure.ic)[place]
         return {"measure": measure, "class": tested.name}
-    if test_id == "interest_diversion_ratio":
-        return {"measure": "reinvestment_oc"}
-    found = own.get(test_id)
-    return SUITE_TESTS.get(test_id) if found is None else said_of(found)
+    if (found := own.get(test_id)) is not None:
+        return said_of(found)
+    if test_id not in SUITE_TESTS or test_id in _WITHOUT:
+        return None
+    return {"measure": SUITE_TESTS[test_id]} | ({"nth": _NTH[test_id]} if test_id in _NTH else {})
 
 
 def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published, pool: Pool) -> bool:

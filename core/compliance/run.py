@@ -8,6 +8,7 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import UNSET
 
 from core.compliance.conventions import standard_of
@@ -30,6 +31,7 @@ from core.definition.definition import DealTest, Definition
 from core.definition.terms import TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
+from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
@@ -90,6 +92,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
     suite: str = "standard",
@@ -124,9 +127,12 @@ def run_suite(
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
+    definition = definition or standard_of(portfolio)
+    if definition is not None:
+        said = definition.conventions
+        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        portfolio = with_days(portfolio, days, "the definition", first=True)
     warnings = list(portfolio.notes.warnings)
-    if definition is None:
-        definition = standard_of(portfolio)
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
@@ -140,7 +146,6 @@ def run_suite(
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    known_end = None if definition is None else definition.conventions.reinvestment_end
     given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
@@ -151,7 +156,7 @@ def run_suite(
         definition,
         own,
         day,
-        known_end or day_of(deal.reinvestment_end),
+        day_of(deal.reinvestment_end),
         _sheet(tests, own, pool, triggers),
     )
     ends = _ends(portfolio, definition, pool)
@@ -518,7 +523,13 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 def rounded_half_away(value: float, decimals: int) -> float:
     """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
+    if not abs(value) * scale < WHOLE_FROM:
+        return value
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+WHOLE_FROM: Final = 2.0**52
+"""From here on a double has no half left to round away."""
 
 
 def _result(

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.portfolio import ratings
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Scalar, TextColumn
-from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.cells.parsing import Scalar, TextColumn, spread_out
+from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
@@ -29,6 +31,9 @@ _KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _par
 LETTERS_MAX: Final = 10_000
 """Characters whose plain form is remembered."""
 
+UNSAID: Final = 2
+"""A flag whose cell is blank, until the portfolio is made: another page may say it, and else it is no."""
+
 SLACK_MAX: Final = 2
 """How many times its own size a portfolio's column may keep alive in memory."""
 
@@ -43,6 +48,7 @@ class Loans:
     categories: dict[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
     """Text columns that already have canonical names."""
     flags: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    """0, 1, or `UNSAID`."""
     ranks: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
     lien: NDArray[np.uint8] | None = None
     coupon_fixed: NDArray[np.int8] | None = None
@@ -55,11 +61,62 @@ class Loans:
     source_cells: dict[str, str] = field(default_factory=dict)
     lots: NDArray[np.int32] | None = None
     conflicting: NDArray[np.bool_] | None = None
+    ruled: dict[str, NormalColumn] = field(default_factory=dict)
+    """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
+
+
+_TEXTS: Final = frozenset(
+    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+     "payment_frequency")
+)  # fmt: skip
+"""Fields that are text whatever type a mapping of one's own gives them."""
+
+
+def put(loans: Loans, target: str, column: NormalColumn) -> int:
+    """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
+
+    Returns:
+        Rows of a rating whose word means nothing.
+    """
+    if target in ratings.AGENCY_OF:
+        return _put_rating(loans, target, column.as_text())
+    if target == "lien_type":
+        text = column.as_text()
+        liens = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
+        loans.lien = spread_out(liens, Lien.BLANK, text.codes)
+        loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    elif target == "coupon_type":
+        text = column.as_text()
+        said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
+        loans.coupon_fixed = spread_out(said, -1, text.codes)
+    elif target == "base_rate":
+        text = column.as_text()
+        loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+    elif target == "as_of" and column.type == "date":
+        loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
+    elif column.type == "string" or target in _TEXTS:
+        loans.texts[target] = parsing.upper(column.as_text()) if target in IDENTIFIERS else column.as_text()
+    elif column.type == "boolean":
+        loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
+    else:
+        loans.numbers[target] = column.values
+    return 0
+
+
+def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
+    loans.texts[target] = text
+    strings = text.text.strings()
+    ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
+    odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
+    return int(np.count_nonzero(spread_out(np.array(odd, np.bool_), False, text.codes))) if any(odd) else 0
 
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
     identified(loans)
+    loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
     _unpriced(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
@@ -98,6 +155,7 @@ def identified(loans: Loans) -> None:
     """Give each identifier to its column, and blank what is none; a second time changes nothing."""
     _identifiers(loans)
     _placeholders(loans)
+    _second_liens(loans)
 
 
 def positions(loans: Loans) -> None:
@@ -178,6 +236,14 @@ def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
     take = (own.codes < 0) & (other.codes >= 0)
     codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
     return parsing.merged_pool(codes, own.text, other.text)
+
+
+def _second_liens(loans: Loans) -> None:
+    """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
+    flags = loans.flags.pop("is_second_lien", None)
+    if flags is not None and loans.lien is not None:
+        unlike = (loans.lien == Lien.FIRST_LIEN) | (loans.lien == Lien.BLANK)
+        loans.lien = np.where(unlike & (flags == 1), np.uint8(Lien.SECOND_LIEN), loans.lien)
 
 
 def _placeholders(loans: Loans) -> None:
@@ -276,7 +342,7 @@ def _lots(loans: Loans) -> None:
     place = (np.cumsum(keep) - 1)[members[first]]
     sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
     means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
-    raised = {name: np.bincount(group, flags[members]) > 0 for name, flags in loans.flags.items()}
+    raised = {name: _any_lot(flags[members], group) for name, flags in loans.flags.items()}
     take(loans, source)
     for summed, total in sums.items():
         loans.numbers[summed][place] = total
@@ -288,6 +354,12 @@ def _lots(loans: Loans) -> None:
     loans.lots[place] = np.bincount(group)
     loans.conflicting = np.zeros(loans.row_count, np.bool_)
     loans.conflicting[place] = conflicts
+
+
+def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """By group 1 where a lot says yes, else 0 where one says no."""
+    says_yes, says_no = (np.bincount(group, flags == said) > 0 for said in (1, 0))
+    return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -335,6 +407,7 @@ def take(loans: Loans, rows: NDArray[np.intp]) -> None:
     loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}
     loans.lien = None if loans.lien is None else loans.lien[rows]
     loans.coupon_fixed = None if loans.coupon_fixed is None else loans.coupon_fixed[rows]
+    loans.ruled = {name: column.take(rows) for name, column in loans.ruled.items()}
 
 
 # ---- obligors ------------------------------------------------------------------------------------------------------

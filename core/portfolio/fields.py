@@ -94,20 +94,24 @@ STANDARD_CLO_FIELDS: Final = (
         "cusip", "string",
         aliases=(
             "CUSIP", "CUSIP Number", "CUSIP ID", "Security ID", "Facility CUSIP", "CUSIP No", "Loan CUSIP",
+            "Primary Security ID", "Security Identifier", "Asset CUSIP", "Issue CUSIP", "Investment Code",
         ),
     ),
     Field(
         "loanx_id", "string",
         aliases=(
             "LoanX ID", "LXID", "LX ID", "LX #", "LoanX", "Loan X ID", "Markit ID", "LoanX ID / CUSIP",
-            "Security_Facility_Code", "Markit LoanX ID", "LoanX Identifier",
+            "Security_Facility_Code", "Markit LoanX ID", "LoanX Identifier", "LIN", "LIN/ISIN", "LoanX / ISIN",
+            "LX Number",
+            "LXID / CUSIP", "LoanX ID / ISIN", "LoanX Code", "Markit LXID", "Facility LXID",
         ),
     ),
     Field(
         "isin", "string",
         aliases=(
             "ISIN", "ISIN Code", "LXID / ISIN", "Issue/Facility Identifier", "Issuer/Facility Identifier",
-            "Asset Identifier", "Identifier",
+            "Asset Identifier", "Identifier", "ISIN / LoanX", "ISIN / LXID", "ISIN / LoanX ID", "ISIN Number",
+            "Facility Identifier",
         ),
     ),
     Field(
@@ -115,6 +119,7 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Issuer Name", "Issuer/Borrower Name", "Issuer", "Borrower", "Borrower Name", "Obligor", "Obligor Name",
             "Company", "Parent Company", "Portfolio Company", "Company Name", "Issuer/Obligor", "Obligor/Issuer",
+            "Borrower/Issuer", "Issuer/Borrower", "Legal Borrower", "Issuer Legal Name", "Name of Obligor",
         ),
     ),
     Field("issuer_id", "string", aliases=("Issuer ID", "Obligor ID", "AffiliateID", "Ultimate Parent ID")),
@@ -123,7 +128,8 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Issue Name", "Security Name", "Security/Facility Name", "Security", "Facility", "Asset", "Tranche",
             "Loan Description", "Asset Name", "Issue/Facility Name", "Facility Name", "Name", "Facility Description",
-            "Security Description", "Loan Name", "Instrument Name",
+            "Security Description", "Loan Name", "Instrument Name", "Issue", "Issue Description", "Asset Description",
+            "Investment Description", "Security/Facility", "Loan Facility", "Facility/Security", "Instrument",
         ),
     ),
     Field(
@@ -131,11 +137,14 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Par Amount", "ParAmount", "Par", "Par Value", "Principal Balance", "Current Balance",
             "Outstanding Principal Balance", "Par Amount (Deal Currency)",
-            "Current Par Amount (Issue Currency) - Settled", "Principal_Funded_Balance", "Quantity", "Commitment",
+            "Current Par Amount (Issue Currency) - Settled", "Principal_Funded_Balance", "Outstanding",
+            "Outstanding Amount", "Outstanding Principal", "Outstanding_Funded_Balance", "Quantity", "Commitment",
             "Notional", "Face", "Current Face", "Par Amt", "Principal Amount", "Principal", "Face Amount",
             "Native_Principal_Funded_Balance", "Native_Principal_Balance", "Funded Par", "Funded Balance",
             "Funded Amount", "Current Par", "Par Outstanding", "Outstanding Par", "Settled Par", "Par Balance",
-            "Current Principal Balance", "Outstanding Balance",
+            "Current Principal Balance", "Outstanding Balance", "Traded Par", "Par (Traded)", "Trade Date Par",
+            "Par Held", "Position", "Current Par Balance", "Current Par Amount", "Cur Bal", "Funded Par Amount",
+            "Aggregate Principal Balance", "Lot Par", "Balance", "Commitment Amount",
         ),
     ),
     Field(
@@ -143,14 +152,15 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Market Value", "Mkt Price", "Market Price", "MarkPrice", "Mark_Price", "Price", "Last Price", "Bid",
             "Bid Price", "Mid", "Px", "Px Last", "Current Price", "Mid Price", "Evaluated Price",
-            "Mark to Market Price",
+            "Mark to Market Price", "Mark", "MTM Price", "Market Bid", "Current Market Price", "Loan Price",
+            "Market Value Price", "MV Price",
         ),
     ),
     Field(
         "purchase_price", "number",
         aliases=(
             "Purchase Price", "Gross_Purchase_Price", "Original Purchase Price", "Cost Price", "Cost",
-            "Acquisition Price", "Average Cost", "Purchase Px",
+            "Acquisition Price", "Average Cost", "Purchase Px", "Unit Cost", "Average Price", "Weighted Average Cost",
         ),
     ),
     Field(
@@ -158,7 +168,8 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Coupon Spread", "Spread", "Current_Spread", "Margin", "SpreadLibor", "Cash Spread to LIBOR",
             "Credit Spread", "DM", "Contractual Spread", "Spread (bps)", "Contract Spread", "Current Margin",
-            "Interest Spread", "Spread over Index",
+            "Interest Spread", "Spread over Index", "Floater Spread", "Spread / Margin", "Cash Spread", "Margin (bps)",
+            "Spread to Index", "Contract Margin",
         ),
     ),
     Field(
@@ -179,7 +190,9 @@ STANDARD_CLO_FIELDS: Final = (
         "all_in_rate", "number",
         aliases=(
             "All_In_Rate", "All-In-Rate (w/Floor)", "Coupon", "Current Coupon", "Interest Rate", "WeightedAvgAllInRate",
-            "All In Coupon", "Gross Coupon", "Current Interest Rate", "Current All In Rate",
+            "All In Coupon", "Gross Coupon", "Current Interest Rate", "Current All In Rate", "Coupon Rate", "Cpn",
+            "All In", "All In Interest Rate", "Gross Rate",
+            "Current Rate", "Rate",
         ),
     ),
     Field(
@@ -198,6 +211,8 @@ STANDARD_CLO_FIELDS: Final = (
             "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DPR", "Moody's Rating-21",
             "Moodys_Rating_Final", "Deal Issue (Derived) Rating - Moody's", "Moody's CFR", "Moodys CFR",
             "Moody Issuer Rating", "Current Moody's Rating", "Moody's Rating", "Moodys_Rating", "Moody Rating",
+            "Moody Rtg", "MDY Rating",
+            "Moody's Corporate Family Rating", "Moody's", "Moodys", "Moody's Derived Rating", "Mdy Rtg",
             "Moodys_DP_Rating", "Moody_Derived_WARF_Rating", "Moody_Derived_Default_Prob_Rating",
             "Issuer_Moodys_Rating", "Moodys_Issuer_Rating", "Moody's Issuer Rating",
         ),
@@ -207,21 +222,22 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "S&P Issuer Rating", "Issuer_SP_Rating", "SP_Rating_Final", "S&P Facility Rating", "S&P Reported Rating",
             "Deal Issue (Derived) Rating - S&P", "Current S&P Rating", "S&P Rating", "SP Rating", "SP_Issuer_Rating",
-            "SP_Derived_Rating", "S&P Issuer Credit Rating", "SP_Facility_Rating",
+            "SP_Derived_Rating", "S&P Issuer Credit Rating", "SP_Facility_Rating", "S&P Rtg", "S&P Corporate Rating",
+            "S&P Corp", "SP Corp", "S&P CCR", "S&P ICR", "S&P Corporate Credit Rating", "S&P",
         ),
     ),
     Field(
         "rating_agency_c", "string",
         aliases=(
             "Fitch_Rating_Final", "Issuer_Fitch_Rating", "Fitch Rating", "Fitch IDR", "Fitch Issuer Rating",
-            "Fitch_Derived_Rating", "Fitch Issuer Default Rating",
+            "Fitch_Derived_Rating", "Fitch Issuer Default Rating", "Fitch Rtg", "Fitch", "Fitch Long Term IDR",
         ),
     ),
     Field(
         "recovery_rate", "number",
         aliases=(
-            "Moody's Recovery Rate-23", "Moodys_Recovery_Rate", "Recovery Rate", "S&P Recovery Rate",
-            "RecoveryRateMoody", "Moody's Recovery Rate", "S&P Rec Rate", "Fitch Recovery Rate", "Fitch Rec Rate",
+            "Moody's Recovery Rate-23", "Moodys_Recovery_Rate", "Moody's Recovery Rate", "Recovery Rate",
+            "S&P Recovery Rate", "RecoveryRateMoody", "S&P Rec Rate", "Fitch Recovery Rate", "Fitch Rec Rate",
             "SP_Recovery_Rate", "Moody_Derived_Recovery_Rate",
         ),
     ),
@@ -231,7 +247,8 @@ STANDARD_CLO_FIELDS: Final = (
             "Moody's Industry", "Moodys Industry", "Moody's Industry Classification", "Moodys_Industry_Name",
             "SIC Moody", "Industry", "Sector", "S&P Industry", "Fitch_Industry_Name", "Industry Classification",
             "S&P Industry Classification", "Fitch Industry", "Fitch Industry Classification", "Moody_Industry",
-            "Issuer_Industry_Classification___S_P", "SP_Industry", "GICS Industry", "Industry Name",
+            "Issuer_Industry_Classification___S_P", "SP_Industry", "GICS Industry", "Industry Name", "Mdy Ind",
+            "Industry Sector", "Moody's Industry Name", "Moody's Industry Category", "S&P Industry Category",
         ),
     ),
     Field(
@@ -239,14 +256,16 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Country", "Country_Name", "Country_Code", "Country of Domicile", "CountryOfOperation", "Issuer Country",
             "Obligor Country", "Issuer_Country_ISO", "Country of Risk", "Country of Incorporation", "Issuer Domicile",
-            "Country ISO",
+            "Country ISO", "Cntry of Risk", "Cntry of Domicile", "Risk Country", "Domicile", "Country of Issuer",
+            "Issuer Country of Domicile", "Domicile Country", "Country of Organization", "Jurisdiction",
         ),
     ),
     Field(
         "maturity_date", "date",
         aliases=(
             "Maturity", "Maturity Date", "MaturityDate", "Stated Maturity", "Final Maturity", "Mat Date",
-            "Legal Maturity", "Final Maturity Date", "Stated Maturity Date", "Legal Maturity Date",
+            "Legal Maturity", "Final Maturity Date", "Stated Maturity Date", "Legal Maturity Date", "Mat",
+            "Maturity Dt",
         ),
     ),
     Field(
@@ -254,7 +273,7 @@ STANDARD_CLO_FIELDS: Final = (
         aliases=(
             "Lien Type", "Lien", "Security_Level", "Moody Asset Category", "S&P Priority Category", "Seniority",
             "Asset Type", "Is_Second_Lein", "Is Second Lien", "SP_Priority_Category", "Lien Position",
-            "Second_Lien_Loan",
+            "Second_Lien_Loan", "Payment Rank", "Lien Category", "Priority Category", "Ranking", "Security Type",
         ),
     ),
     Field(
@@ -354,7 +373,9 @@ _OF_AGENCIES: Final = (
     _of_agency("c", ("Fitch",), issuer=("Fitch IDR",)),
 )  # fmt: skip
 
-SHARED_TARGETS: Final = frozenset(("is_deferring", *(one.target for agency in _OF_AGENCIES for one in agency)))
+SHARED_TARGETS: Final = frozenset(
+    ("is_deferring", "is_second_lien", *(one.target for agency in _OF_AGENCIES for one in agency))
+)
 """Auxiliary targets that may be fed by a column which feeds another one, too."""
 
 AUXILIARY_FIELDS: Final = (
@@ -414,7 +435,14 @@ AUXILIARY_FIELDS: Final = (
     ),
     Field("as_of", "date", aliases=("As Of Date", "As Of", "AsOfDate", "Report Date", "Determination Date")),
     Field("is_deferring", "boolean", aliases=_DEFERRING),
-    Field("is_bond", "boolean", aliases=("Is Bond", "Bond (Y/N)", "Bond Obligation")),
+    Field(
+        "is_second_lien", "boolean",
+        aliases=("Is_Second_Lein", "Is Second Lien", "Second_Lien_Loan", "Second Lien", "Second Lien (Y/N)"),
+    ),
+    Field(
+        "is_bond", "boolean",
+        aliases=("Is Bond", "Bond (Y/N)", "Bond Obligation", "Security_Type1", "Bond/Loan", "Loan/Bond"),
+    ),
     Field("is_revolving", "boolean", aliases=("Is Revolving", "Revolving Obligation", "Revolving Loan", "Is Revolver")),
     Field(
         "is_delayed_draw", "boolean",
@@ -481,7 +509,9 @@ TRANCHE_LABELS: Final = (
             "Outstanding Principal Balance", "Principal Amount Outstanding", "Aggregate Outstanding Amount",
             "Principal Outstanding", "Current Outstanding", "Current Outstanding Balance", "Current Face",
             "Current Notional", "Current Amount", "Ending Balance", "Ending Principal Balance", "Closing Balance",
-            "Balance", "Current", "Beginning Balance", "Opening Balance",
+            "Current Note Balance", "Cur Bal", "Note Balance", "Current Outstanding Principal Amount",
+            "Balance Outstanding",
+            "Balance", "Current", "Size", "Beginning Balance", "Opening Balance",
         ),
     ),
     Field(
@@ -489,14 +519,15 @@ TRANCHE_LABELS: Final = (
         aliases=(
             "Original Balance", "Original Principal", "Original Amount", "Original Principal Balance", "Original Face",
             "Original Notional", "Initial Balance", "Initial Principal Amount", "Initial Amount", "Issued Amount",
-            "Issue Amount", "Original",
+            "Issue Amount", "Original", "Orig Bal", "Original Note Balance", "Tranche Size", "Amount Issued",
+            "Face Amount",
         ),
     ),
     Field(
         "coupon", "number",
         aliases=(
             "Coupon", "Current Rate", "All-In Rate", "Current Coupon", "Interest Rate", "Coupon Rate", "Note Rate",
-            "Current Interest Rate", "All-In Coupon", "Note Interest Rate",
+            "Current Interest Rate", "All-In Coupon", "Note Interest Rate", "Cpn", "Rate",
         ),
     ),
     Field(
@@ -563,6 +594,7 @@ DEAL_LABELS: Final = (
         aliases=(
             "As Of Date", "Determination Date", "As Of", "Report Date", "Current Determination Date",
             "Calculation Date", "Reporting Date", "Measurement Date", "Statement Date", "Cut-Off Date", "As At",
+            "Period End Date", "Period Ending",
         ),
     ),
     Field(
@@ -613,6 +645,7 @@ TEST_LABELS: Final = (
             "Test Value", "Value", "Result", "Results", "Test Result", "Outcome", "Ratio", "Current Test", "Score",
             "Current Month", "Current Period", "This Month", "Par Value Ratio", "OC Ratio", "IC Ratio",
             "Interest Coverage Ratio", "Overcollateralization Ratio", "Coverage Ratio", "Percentage", "Level",
+            "Calculated_Result", "Test Outcome", "Actual Percentage", "Numeric Result",
         ),
     ),
     Field(
@@ -622,7 +655,10 @@ TEST_LABELS: Final = (
             "Required Minimum", "Required Percentage", "Trigger Level", "Trigger Ratio", "Test Level", "Test Trigger",
             "Limit", "Limits", "Minimum", "Maximum", "Min", "Max", "Min/Max", "Minimum/Maximum", "Requirement",
             "Benchmark", "Covenant", "Covenant Level", "Constraint", "OC Trigger", "IC Trigger", "Threshold Level",
-            "Test Threshold", "Minimum Required", "Standard",
+            "Test Threshold", "Minimum Required", "Standard", "Target", "Target Level", "Required Test",
+            "Test Requirement",
+            "Trigger Value", "Minimum Ratio", "Minimum Level", "Limitation %",
+            "Compliance Level",
         ),
     ),
     Field(

@@ -1,4 +1,4 @@
-"""One identifier in two prints: cut off, or a LoanX id with and without its check characters."""
+"""Identifiers: their check digits, and one in two prints: cut off, or a LoanX id with and without its check digit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,33 @@ LENGTH_MAX: Final = 200
 """Characters of an identifier that are looked at."""
 
 _LOANX: Final = re.compile(r"(LX\d{5})(T?)(\d?)")
+
+
+_SHAPES: Final = {
+    "isin": re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]"),
+    "cusip": re.compile(r"[A-Z0-9*@#]{8}[0-9]"),
+    "lei": re.compile(r"[A-Z0-9]{18}[0-9]{2}"),
+}
+
+
+def is_sound(scheme: str, written: str) -> bool:
+    """Whether an ISIN, CUSIP or LEI has its shape and its check digits, in capitals; every text of another scheme does.
+
+    An ISIN's digits, letters as two of them, have a Luhn sum that is a multiple of ten; so has a CUSIP's, every second
+    value doubled from the left; an LEI's leave 1 when they are divided by 97 (ISO 7064).
+    """
+    shape = _SHAPES.get(scheme)
+    if shape is None:
+        return True
+    if not shape.fullmatch(written):
+        return False
+    if scheme == "cusip":
+        values = [36 + "*@#".index(sign) if sign in "*@#" else int(sign, 36) for sign in written]
+        return sum(sum(divmod(value << at % 2, 10)) for at, value in enumerate(values)) % 10 == 0
+    digits = "".join(str(int(sign, 36)) for sign in written)
+    if scheme == "lei":
+        return int(digits) % 97 == 1
+    return sum(sum(divmod(int(digit) << at % 2, 10)) for at, digit in enumerate(reversed(digits))) % 10 == 0
 
 
 class Prints:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.assemble import SUMMED, Loans, name_keys
+from core.portfolio.assemble import SUMMED, UNSAID, Loans, name_keys
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.identifiers import Prints, may_be_one
 
@@ -32,6 +33,12 @@ EQUAL_SHARE: Final = 1e-6
 
 _NAMES: Final = (("borrower_name", "facility_name"), ("facility_name",), ("borrower_name",))
 """What joins rows where no identifier does, most telling first."""
+
+_OF_FACILITIES: Final = frozenset((
+    "par_value", "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size",
+    "unfunded",
+))  # fmt: skip
+"""Figures that two loans of one issuer do not share: a page with one of them is not about issuers."""
 
 _UNCOMPARED: Final = frozenset((*IDENTIFIERS, "borrower_name", "facility_name", "issuer_id", "base_rate"))
 """Texts that pages spell differently: a difference is no conflict."""
@@ -96,6 +103,7 @@ def match(loans: Loans, page: Loans) -> Match:
     _by_start(loans, page, found)
     for names in _NAMES:
         _by_name(loans, page, found, names)
+    _by_issuer(loans, page, found)
     return found
 
 
@@ -234,6 +242,23 @@ def _by_name(loans: Loans, page: Loans, found: Match, names: tuple[str, ...]) ->
     found.take(at[agrees], rows[agrees], " and ".join(name.removesuffix("_name") for name in names))
 
 
+def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
+    """Give the rows of a page about issuers, none about a facility, to all loans of each."""
+    own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
+    if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
+        return
+    if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _columns(page).values()):
+        return
+    (mine, its), text = together([name_keys(own), name_keys(other)])
+    row_of = np.full(len(text) + 1, -1, np.int64)
+    rows = np.flatnonzero(its >= 0)
+    row_of[its[rows]] = rows
+    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
+    fresh = np.flatnonzero(~found.rows & (mine >= 0))
+    fresh = fresh[row_of[mine[fresh]] >= 0]
+    found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
+
+
 def _identifiers_differ(loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Pairs of rows that have different identifiers of one kind, neither of them the start of the other."""
     differ = np.zeros(len(at), np.bool_)
@@ -304,12 +329,10 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
             continue  # all were of another kind
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:
-        flags, own_flags = spread(page.flags[target], 0), loans.flags.get(target)
-        if own_flags is None:
-            widened.taken.append(target)
-            loans.flags[target] = flags
-        else:
-            _count(widened.conflicts, target, has & (own_flags != flags))
+        loans.flags[target] = _merged(
+            widened, target, loans.flags.get(target), spread(page.flags[target], UNSAID), lambda one: one == UNSAID,
+            np.not_equal,
+        )  # fmt: skip
     if page.lien is not None and "lien_type" not in skipped:
         loans.lien = _merged(
             widened, "lien_type", loans.lien, spread(page.lien, Lien.BLANK), lambda one: one == Lien.BLANK, np.not_equal
@@ -321,6 +344,9 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
     for target in page.categories.keys() - skipped:
         codes, names = page.categories[target]
         _take_category(loans, target, spread(codes, -1), names, widened)
+    for target in page.ruled.keys() - skipped:
+        other, mine = page.ruled[target].take(at), loans.ruled.get(target)
+        loans.ruled[target] = other if mine is None else either(~mine.blank(), mine, other)
     return widened
 
 
@@ -426,10 +452,8 @@ def _take_category(
         return
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
-    loans.categories[target] = (
-        _merged(widened, target, mine, its, lambda one: one < 0, np.not_equal),
-        names,
-    )
+    differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
+    loans.categories[target] = (_merged(widened, target, mine, its, lambda one: one < 0, differ), names)
 
 
 def _one_list(
@@ -449,13 +473,12 @@ def append(loans: Loans, more: Loans) -> None:
     """Put the rows of another sheet below the loans; a field that one of them lacks is blank there."""
     low, high = loans.row_count, more.row_count
     loans.numbers = _below(loans.numbers, more.numbers, low, high, np.nan, np.float64)
-    loans.flags = _below(loans.flags, more.flags, low, high, 0, np.uint8)
+    loans.flags = _below(loans.flags, more.flags, low, high, UNSAID, np.uint8)
     loans.ranks = _below(loans.ranks, more.ranks, low, high, 0, np.uint8)
-    nothing = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
     texts: dict[str, TextColumn] = {}
     for target in loans.texts.keys() | more.texts.keys():
         columns = [
-            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), nothing)) for one in (loans, more)
+            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), NO_TEXT)) for one in (loans, more)
         ]
         codes, pool = together(columns)
         texts[target] = TextColumn(np.concatenate(codes), pool)
@@ -466,6 +489,11 @@ def append(loans: Loans, more: Loans) -> None:
         loans.categories[target] = (np.concatenate(listed), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
+    places = np.arange(low + high)
+    for target, column in (loans.ruled | more.ruled).items():
+        own, its = (one.ruled.get(target, blank_column(column.type, one.row_count)) for one in (loans, more))
+        above, below = np.where(places < low, places, -1), np.where(places < low, -1, places - low)
+        loans.ruled[target] = either(places < low, own.take(above), its.take(below))
     loans.row_count = low + high
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import AGENCY_OF, is_masked
-from core.values import day_of
+from core.values import EPOCH, day_of
 
 SCALE_MIN: Final = 30.0
 """How many times as large as the notes, or as small, par is in other units than they are."""
@@ -31,11 +34,50 @@ def doubts(portfolio: Portfolio) -> list[DataWarning]:
     return [warning for check in CHECKS for warning in check(portfolio)]
 
 
+def with_days(portfolio: Portfolio, days: Mapping[str, date | None], whose: str, *, first: bool) -> Portfolio:
+    """The portfolio with somebody's word on days of its deal where the file says none, or in place of the file's.
+
+    A warning tells where the two differ, and what these days make doubtful is told anew.
+
+    Args:
+        days: fields of `Deal` and their days; None says nothing.
+        whose: as a warning calls it.
+        first: they go before the file's.
+    """
+    deal, told = portfolio.deal, []
+    taken: dict[str, Any] = {}
+    for name, day in days.items():
+        if day is None:
+            continue
+        own, said = getattr(deal, name), float((day - EPOCH).days)
+        if own is None or first:
+            taken[name] = said
+        if own is not None and own != said:
+            which = f"{whose} counts" if first else "the file counts"
+            message = f"the {name.replace('_', ' ')} is {day_of(own)} by the file and {day} by {whose}: {which}"
+            told.append(DataWarning("deal_days_differ", message))
+    if not taken and not told:
+        return portfolio
+    made = replace(portfolio, deal=replace(deal, **taken))
+    kept = [one for one in portfolio.notes.warnings if one.code not in _OF_DAYS]
+    return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
+
+
 def _required(portfolio: Portfolio) -> Iterator[DataWarning]:
     if missing := portfolio.notes.missing_required:
         yield DataWarning(
             "required_missing", f"no column of {portfolio.sheet_name!r} is {', '.join(missing[:10])}: it is required"
         )
+
+
+def _commitment(portfolio: Portfolio) -> Iterator[DataWarning]:
+    header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+    if unfunded is not None and key(header).startswith("commitment"):
+        with np.errstate(invalid="ignore"):
+            undrawn = int(np.count_nonzero(unfunded > 0))
+        if undrawn:
+            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio)} have not drawn"
+            yield DataWarning("par_is_commitment", message, undrawn)
 
 
 def _par_beside_notes(portfolio: Portfolio) -> Iterator[DataWarning]:
@@ -52,6 +94,9 @@ def _par_beside_notes(portfolio: Portfolio) -> Iterator[DataWarning]:
         yield DataWarning("par_scale", f"{said}: one of them is in thousands or millions")
     elif not BESIDE_NOTES[0] <= times <= BESIDE_NOTES[1]:
         yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
+
+
+_OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "matures_after_deal"))
 
 
 def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
@@ -113,6 +158,7 @@ def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
 
 
 _COUNTS: Final = (
+    ("lien_unrecognised", "lien_unrecognised_rows", "rows have words for a lien that say none: not first lien"),
     ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
     ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
     ("error_cells", "error_cells", "cells hold an error, and count as blank"),
@@ -136,6 +182,6 @@ def _of(count: int, portfolio: Portfolio) -> str:
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (
-    _required, _par_beside_notes, _days, _shares, _rows,
+    _required, _commitment, _par_beside_notes, _days, _shares, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

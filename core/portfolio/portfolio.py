@@ -274,10 +274,12 @@ def defaulted(
     for agency in ("rating_agency_b", "rating_agency_c", "rating"):
         if agency in ranks:
             rows |= ranks[agency] == DEFAULTED
+    # An infinite number is blank: such a column comes from arrays, never from a sheet.
     if "days_past_due" in numbers:
-        rows |= numbers["days_past_due"] >= DAYS_PAST_DUE_DEFAULTED
+        rows |= (numbers["days_past_due"] >= DAYS_PAST_DUE_DEFAULTED) & (numbers["days_past_due"] < np.inf)
     if "default_date" in numbers:
-        rows |= numbers["default_date"] <= (np.inf if as_of is None else as_of)
+        dated = numbers["default_date"]
+        rows |= (np.abs(dated) < np.inf) & ((dated <= as_of) if as_of is not None else True)
     if "is_current_pay" in flags:
         rows &= flags["is_current_pay"] == 0
     return rows

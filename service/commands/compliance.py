@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
+from service.commands.document import print_json
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_mapping, read_workbook, some, words
-from service.commands.refusal import Refused, escaped
+from service.commands.reading import read_definition, read_loans, read_mapping, words
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from core.compliance.result import Results, Threshold
+    from core.compliance.result import Threshold
     from core.definition.definition import Definition
-    from core.grid.sheet import Workbook
-    from core.portfolio.fields import Mapping
-    from core.portfolio.portfolio import Portfolio
 
-SECONDS_A_DAY: Final = 86_400
 EXIT_FAILED: Final = 1
 
 _FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning")}
@@ -83,12 +80,11 @@ def compliance(
         definition = None if deal is None else read_definition(deal)
         limits = _thresholds(words(threshold), definition)
         chosen = read_mapping(mapping)
-        book = read_workbook(file)
+        portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
-            portfolio = _portfolio(file, book, chosen, day)
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     if json:
-        _print_json(file, suite, results)
+        print_json({"file": str(file), "suite": suite}, results)
     else:
         from service.commands.table import print_results
 
@@ -98,30 +94,6 @@ def compliance(
         print_results(results, results.skipped, results.summary, title=title, warnings=results.warnings)
     statuses = _FAILS.get(fail_on or "", ())
     return EXIT_FAILED if any(result.status in statuses for result in results) else 0
-
-
-def _portfolio(file: Path, book: Workbook, mapping: Mapping, day: float | None) -> Portfolio:
-    """The loans of a workbook.
-
-    Raises:
-        Refused: it has none.
-    """
-    from core.portfolio.portfolio import Portfolio
-
-    if day is not None:
-        portfolio = Portfolio.from_workbook(book, mapping, as_of=day, as_of_source="request")
-    else:
-        try:
-            changed = file.stat().st_mtime
-        except OSError as error:
-            raise Refused(f"{file}: {error.strerror or error}") from error
-        # Where the workbook names no date, the day of the file stands in, as the day of upload does in the service.
-        portfolio = Portfolio.from_workbook(book, mapping, as_of=changed // SECONDS_A_DAY, as_of_source="modified")
-    if portfolio.row_count:
-        return portfolio
-    sheets = "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
-    found = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has a header and no loans below it"
-    raise Refused(f"{file}: no loans: {found}; {sheets}")
 
 
 def _day(text: str | None) -> float | None:
@@ -164,19 +136,3 @@ def _thresholds(given: list[str], definition: Definition | None) -> dict[str, Th
             raise Refused(f"--threshold {word}: {refused}") from refused
         limits[test_id] = Threshold(test_id=test_id, threshold_value=value)
     return limits
-
-
-def _print_json(file: Path, suite: str, results: Results) -> None:
-    import msgspec
-
-    document = {
-        "file": str(file),
-        "suite": suite,
-        "as_of": results.as_of,
-        "as_of_source": results.as_of_source,
-        "warnings": results.warnings,
-        "summary": results.summary,
-        "results": list(results),
-        "skipped": results.skipped,
-    }
-    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 
+from service.commands.document import print_json
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import definition_text, read_definition, read_workbook
-from service.commands.refusal import Refused, escaped, one_line
+from service.commands.reading import definition_text, read_definition, read_loans
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
+    from core.portfolio.notes import DataWarning
     from core.portfolio.portfolio import Portfolio
 
 EXIT_DIFFERENT: Final = 1
-SECONDS_A_DAY: Final = 86_400
 SHOWN_LEAST: Final = 0.005
 """A smaller part shows as nothing in two decimals."""
 
@@ -56,7 +57,7 @@ def check(file: Path, /, *, json: Json = False) -> int:
     except DefinitionError as error:
         faults = [{"place": place, "message": message} for place, message in error.faults]
     if json:
-        _print_json({"file": str(file), "name": name, "tests": tests, "faults": faults})
+        print_json({"file": str(file), "name": name, "tests": tests, "faults": faults})
     else:
         for fault in faults:
             print(one_line(f"{fault['place'] or 'the document'}: {fault['message']}"))
@@ -87,22 +88,12 @@ def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
     with limited(files[0]):
         results = run_suite(portfolio, DEAL_SUITE, definition=definition)
     if json:
-        _print_json(
-            {
-                "files": [str(file) for file in files],
-                "as_of": results.as_of,
-                "as_of_source": results.as_of_source,
-                "warnings": results.warnings,
-                "summary": results.summary,
-                "results": list(results),
-                "skipped": results.skipped,
-            }
-        )
+        print_json({"files": [str(file) for file in files]}, results)
         return
     from service.commands.table import print_results
 
-    _print_warnings(results.warnings)
-    print_results(results, results.skipped, results.summary, title=f"{files[0].name}, as of {results.as_of}")
+    title = f"{files[0].name}, as of {results.as_of}"
+    print_results(results, results.skipped, results.summary, title=title, warnings=results.warnings)
 
 
 @deal.command(name="tie-out")
@@ -128,10 +119,10 @@ def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
     with limited(files[0]):
         items = tied(portfolio, definition)
     if json:
-        _print_json({"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items})
+        print_json({"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items})
     else:
-        _print_warnings(portfolio.notes.warnings)
         _print_table(
+            portfolio.notes.warnings,
             ("Trustee's test", "Trustee", "Ours", "Difference", "Explained by"),
             [
                 (
@@ -172,10 +163,8 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
     with limited(after), busy("Running each step"):
         items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
     if json:
-        _print_json({"from": str(before), "to": str(after), "items": items})
+        print_json({"from": str(before), "to": str(after), "items": items})
         return
-    for side in (earlier, later):
-        _print_warnings(side.notes.warnings)
     rows = []
     for one in items:
         told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
@@ -183,58 +172,39 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
         if (why := one.after_open or one.before_open) is not None:
             parts.append(why.reason)
         rows.append((one.test_name, _figure(one.before), _figure(one.after), _figure(one.change), ", ".join(parts)))
-    _print_table(("Test", "From", "To", "Change", "Of which"), rows)
+    warnings = [*earlier.notes.warnings, *later.notes.warnings]
+    _print_table(warnings, ("Test", "From", "To", "Change", "Of which"), rows)
 
 
-# What is read ---------------------------------------------------------------------------------------------------------
-
-
-def _portfolio(files: tuple[Path, ...] | list[Path]) -> Portfolio:
+def _portfolio(files: Sequence[Path]) -> Portfolio:
     """The loans of files that make one workbook.
 
     Raises:
-        Refused: they cannot be read, or hold no loans.
+        Refused: none is named, they cannot be read, or hold no loans.
     """
     if not files:
         raise Refused("name at least one file")
     with busy(f"Reading {files[0].name}"):
-        from core.portfolio.portfolio import Portfolio
-
-        book = read_workbook(*files)
-        changed = max(file.stat().st_mtime for file in files)
-        with limited(files[0]):
-            portfolio = Portfolio.from_workbook(book, as_of=changed // SECONDS_A_DAY, as_of_source="modified")
-    if portfolio.row_count == 0:
-        raise Refused(f"{files[0]}: no loans: {portfolio.notes.message or 'none below the header can be used'}")
-    return portfolio
+        return read_loans(*files)
 
 
 # What is printed ------------------------------------------------------------------------------------------------------
 
 
-def _print_json(document: dict[str, Any]) -> None:
-    import msgspec
-
-    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
-
-
-def _print_warnings(warnings: list[Any]) -> None:
-    for warning in warnings:
-        print(one_line(f"warning: {warning.message}"))
-
-
-def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def _print_table(warnings: Sequence[DataWarning], head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     from rich import box
     from rich.table import Table
 
-    from service.commands.table import console_for
+    from service.commands.table import console_for, print_warnings
 
+    console = console_for()
+    print_warnings(warnings, console)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for at, name in enumerate(head):
         table.add_column(name, overflow="fold", justify="left" if at in (0, 4) else "right")
     for row in rows:
         table.add_row(*map(one_line, row))
-    console_for().print(table)
+    console.print(table)
 
 
 def _figure(value: float | None) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from service.commands.limits import limited
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.definition.definition import Definition
     from core.grid.sheet import Workbook
     from core.portfolio.fields import Mapping
+    from core.portfolio.portfolio import GivenSource, Portfolio
+
+SECONDS_A_DAY: Final = 86_400
 
 DOCUMENT_BYTES_MAX: Final = 1_000_000
 """Size of a mapping document, or of a definition."""
@@ -35,6 +40,48 @@ def read_workbook(*files: Path) -> Workbook:
         raise Refused(f"{named}: {refused.message}: {refused.hint}") from refused
     except OSError as error:
         raise Refused(f"{named}: {error.strerror or error}") from error
+
+
+def read_loans(
+    *files: Path, mapping: Mapping | None = None, day: float | None = None, stands_in: bool = True
+) -> Portfolio:
+    """The loans of files that make one workbook, within the commands' limits.
+
+    Args:
+        mapping: None is standard_clo.
+        day: what the user says of their day, in days since 1970-01-01.
+        stands_in: whether the day of a file's latest change stands in where nothing says theirs, as that of the upload
+            does in the service.
+
+    Raises:
+        Refused: one cannot be read, or they hold no loans: with what was looked for and found.
+    """
+    from core.portfolio.portfolio import Portfolio
+
+    book = read_workbook(*files)
+    source: GivenSource = "request"
+    if day is None and stands_in:
+        source, day = "modified", _changed(files)
+    with limited(files[0]):
+        portfolio = Portfolio.from_workbook(book, mapping, as_of=day, as_of_source=source)
+    if portfolio.row_count:
+        return portfolio
+    notes = portfolio.notes
+    if not notes.holdings_found:
+        sheets = some([repr(sheet.name) for sheet in book.sheets])
+        raise Refused(f"{files[0]}: no loans: {notes.message}; its sheets are {sheets}")
+    blank = notes.ignored_blank_par
+    reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
+    headers = some([repr(header) for header in notes.matched_columns.values()])
+    raise Refused(f"{files[0]}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
+
+
+def _changed(files: Sequence[Path]) -> float:
+    """The day of the latest change of a file, in days since 1970-01-01."""
+    try:
+        return max(file.stat().st_mtime for file in files) // SECONDS_A_DAY
+    except OSError as error:
+        raise Refused(f"{error.filename}: {error.strerror or error}") from error
 
 
 def words(given: tuple[str, ...]) -> list[str]:

@@ -13,23 +13,19 @@ from cyclopts import App, Parameter
 
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_workbook, words
+from service.commands.reading import read_loans, words
 from service.commands.refusal import Refused, escaped, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from core.portfolio.portfolio import Portfolio
     from core.reconciliation import Reconciliation
 
 EXIT_DIFFERENT: Final = 1
 SHOWN_DEFAULT: Final = 20
 SHOWN_MAX: Final = 10_000
 """Issues that are printed one by one; --json has them all."""
-
-NAMES_MAX: Final = 8
-"""Columns or sheets that a refusal names."""
 
 SWAPPED: Final = "the first file has a sheet of notes and the second has none: is the tape really the first one?"
 
@@ -120,9 +116,9 @@ def _compared(
             tolerances_of(tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
-        theirs = _loans(tape, None if trustee is None else TRUSTEES[trustee])
+        theirs = read_loans(tape, mapping=None if trustee is None else TRUSTEES[trustee], stands_in=False)
     with busy(f"Reading {holdings.name}"):
-        ours = _loans(holdings, None)
+        ours = read_loans(holdings, stands_in=False)
     with busy("Matching"), limited(f"{tape} and {holdings}"):
         try:
             result = compare(theirs, ours, rules, tolerances=tolerances)
@@ -133,32 +129,6 @@ def _compared(
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
         told.append(DataWarning("sides_swapped", SWAPPED))
     return replace(result, warnings=(*result.warnings, *told))
-
-
-def _loans(file: Path, mapping: Any) -> Portfolio:
-    """The loans of a file.
-
-    Raises:
-        Refused: it cannot be read, has no header of loans, or no loan below it.
-    """
-    from core.portfolio.portfolio import Portfolio
-
-    book = read_workbook(file)
-    with limited(file):
-        portfolio = Portfolio.from_workbook(book, mapping)
-    if portfolio.row_count:
-        return portfolio
-    if not portfolio.notes.holdings_found:
-        sheets = _listed([sheet.name for sheet in book.sheets])
-        raise Refused(f"{file}: {portfolio.notes.message}; its sheets are {sheets}")
-    headers = _listed(list(portfolio.notes.matched_columns.values()))
-    blank = portfolio.notes.ignored_blank_par
-    reason = f"; rows without par: {blank:,} (formulas count by the values that the file carries)" if blank else ""
-    raise Refused(f"{file}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:NAMES_MAX])) + (", ..." if len(names) > NAMES_MAX else "")
 
 
 def _tolerances(given: list[str]) -> dict[str, float]:

@@ -80,11 +80,12 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         executed_at=executed_at,
         execution_time_ms=round((time.perf_counter() - started) * 1000, 3),
     )
+    paid = {} if subject.deal is None else {"next_payment_date": subject.deal.next_payment_date}
     inputs = store.Inputs(
         mapping=ready.mapping.json,
         thresholds=store.as_json({**ready.limits, "request": given}),
         definition=definition.json if definition else None,
-        options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options)}),
+        options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), **paid}),
         engine_version=core.__version__,
     )
     await store.keep_run(ctx, subject, done, inputs)
@@ -171,7 +172,7 @@ async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
     if body.test_id not in TESTS:
         rules = await store.rules_of(ctx, workbook_id=body.workbook_id, deal_id=body.deal_id)
         if rules is not None:
-            definition = (await shared.made(ctx, shared.document_of(rules, rules.currency))).definition
+            definition = (await shared.made(ctx, shared.document_of(rules))).definition
     test_type = _check_threshold(["body"], body, definition)
     threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)
     ctx.concerns(

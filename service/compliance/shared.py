@@ -19,7 +19,9 @@ from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, DefinitionError, parse, ready_for
 from core.portfolio.cells import checkpoint
 from core.portfolio.mapping import missing_columns
+from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
+from core.values import day_of
 from service.compliance import store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
@@ -43,7 +45,9 @@ INLINE_ROWS_MAX: Final = 10_000
 do: a formula over texts can take seconds."""
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
-_CONVENTIONS: Final = ("currency", "home_countries", "closing_date", "reinvestment_end", "stated_maturity")
+_DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
+_CONVENTIONS: Final = ("currency", "home_countries", *_DAYS)
+"""What a deal's record and its definition both may say."""
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -161,7 +165,10 @@ async def prepare(
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document = given if subject.deal is None else _rules_of(subject.deal, portfolio)
+    document = given
+    if subject.deal is not None:
+        portfolio = _of_record(portfolio, subject.deal)
+        document = document_of(subject.deal, portfolio)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(ctx, document)
@@ -191,15 +198,26 @@ def _limit(stored: store.Limit) -> engine.Threshold:
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-def _rules_of(deal: store.DealRules, portfolio: Portfolio) -> dict[str, Any]:
-    return document_of(deal, currency_of(portfolio, deal.currency))
+def _of_record(portfolio: Portfolio, deal: store.DealRules) -> Portfolio:
+    """The portfolio with what the deal's record says of its days where the file says nothing."""
+    days = {name: getattr(deal, name) for name in _DAYS}
+    as_of, payment = day_of(portfolio.deal.as_of), deal.next_payment_date
+    if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
+        days["next_payment"] = payment  # one that is over is an earlier period's
+    return with_days(portfolio, days, "the deal's record", first=False)
 
 
-def document_of(deal: store.DealRules, currency: str | None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for a currency. What it leaves open the deal's record says."""
+def document_of(deal: store.DealRules, portfolio: Portfolio | None = None) -> dict[str, Any]:
+    """A deal's definition; without one, the market's for its currency. What it leaves open the deal's record says, the
+    days of it as the portfolio has them.
+    """
+    currency, record = deal.currency, {name: getattr(deal, name) for name in _CONVENTIONS}
+    if portfolio is not None:
+        currency = currency_of(portfolio, currency) or currency
+        record |= {name: day_of(getattr(portfolio.deal, name)) for name in _DAYS if record[name] is not None}
     written = deal.definition
     document = msgspec.json.decode(written) if written else {"base": ready_for(currency), "standard": True}
-    return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
+    return with_record(document, record)
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:

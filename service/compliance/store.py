@@ -55,6 +55,7 @@ class DealRules(Struct, frozen=True, kw_only=True):
     closing_date: date | None
     reinvestment_end: date | None
     stated_maturity: date | None
+    next_payment_date: date | None
     definition_version: int
     definition: str | None
     """JSON; None where none was written yet."""
@@ -104,6 +105,7 @@ async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = Non
                CASE WHEN d.id IS NOT NULL THEN json_build_object(
                    'currency', d.currency, 'home_countries', d.home_countries, 'closing_date', d.closing_date,
                    'reinvestment_end', d.reinvestment_end, 'stated_maturity', d.stated_maturity,
+                   'next_payment_date', d.next_payment_date,
                    'definition_version', d.definition_version, 'definition', f.definition::text) END AS deal,
                CASE WHEN %(alone)s AND w.status IN ('ready', 'error') THEN pg_try_advisory_xact_lock(%(lock)s::bigint)
                     ELSE false END AS is_alone,
@@ -274,7 +276,7 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
         DealRules,
         """
         SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
-               d.definition_version, f.definition::text AS definition
+               d.next_payment_date, d.definition_version, f.definition::text AS definition
         FROM deals d LEFT JOIN deal_definitions f
             ON f.tenant_id = d.tenant_id AND f.deal_id = d.id AND f.version = d.definition_version
         WHERE d.id = coalesce(%(deal_id)s::uuid, (SELECT w.deal_id FROM workbooks w WHERE w.id = %(workbook_id)s))

@@ -55,6 +55,7 @@ NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_
 
 async def create(ctx: Context, body: DealCreate) -> Deal:
     """A new deal."""
+    workbooks.check_stream(ctx, body.stream_key)
     if body.mapping_id is not None:
         await check_mapping(ctx, body.mapping_id)
     if await store.lock_count(ctx) >= ctx.settings.max_deals:
@@ -78,6 +79,7 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     if not given:
         ctx.changed_nothing()
         return _told(ctx, row)
+    workbooks.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}

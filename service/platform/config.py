@@ -110,6 +110,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         told("an API key of the deployment's own, which administers every tenant; unset: there is none"),
     ] = None
 
+    stream_key_schemes: Annotated[
+        tuple[str, ...],
+        told(
+            "schemes of stream keys (deal:<scheme>:<id>), comma separated; the check digits of an ISIN, CUSIP and LEI"
+            " are verified"
+        ),
+    ] = ("isin", "cusip", "lei", "figi", "internal")
+
     smtp_url: Annotated[
         str | None,
         told(
@@ -186,6 +194,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_batch_bytes: Annotated[int, told("size of the body of a batch of formulas", 1024)] = 8_388_608
     max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
     max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
+    max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
     max_deals: Annotated[int, told("deals of a tenant", 1)] = 1_000
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000
@@ -336,8 +345,8 @@ def documentation() -> list[tuple[str, str, str]]:
     for field in msgspec.structs.fields(Settings):
         meta = next(part for part in get_args(field.type) if isinstance(part, Meta))
         default = "" if field.default in (None, ()) else field.default
-        if isinstance(default, ByTier):
-            default = " ".join(f"{figure}" for figure in default)
+        if isinstance(default, tuple):
+            default = (" " if isinstance(default, ByTier) else ",").join(map(str, default))
         rows.append((variable(field.name), str(default), meta.description or ""))
     return rows
 
@@ -349,7 +358,7 @@ def _parse(field: str, raw: str, annotated: Any) -> Any:
         return _figures(raw, extra.get("least", -1))
     if field == "trusted_proxies":
         return _networks(raw)
-    if field == "operator_tenants":
+    if field in ("operator_tenants", "stream_key_schemes"):
         return tuple(part.strip() for part in raw.split(",") if part.strip())
     if Path in (kind, *get_args(kind)):
         return Path(raw).expanduser().absolute()

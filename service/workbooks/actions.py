@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from core.grid.address import parse_cell
 from service.mappings.shared import check_mapping
@@ -32,6 +33,7 @@ from service.workbooks.upload_actions import About, head, take_in
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
     """Take a file in as a workbook."""
+    shared.check_stream(ctx, form.stream_key)
     about = About(
         form.name, form.description or None, form.mapping_id or None, form.stream_key, form.deal_id, form.as_of
     )
@@ -59,7 +61,7 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: Da
     """Rows of a sheet, encoded where they were made: in a kernel's thread."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
-    book = await shared.open_book(ctx, row)
+    book = await shared.open_book(ctx, replace(row, book_key=sheet.book_key))
     await ctx.commit()
     return await ctx.compute(sheet_actions.page, book, sheet, query)
 
@@ -68,7 +70,7 @@ async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Ce
     """One cell."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
-    book = await shared.open_book(ctx, row)
+    book = await shared.open_book(ctx, replace(row, book_key=sheet.book_key))
     try:
         at_row, at_column = parse_cell(ref)
     except ValueError:
@@ -85,6 +87,7 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
         ctx.changed_nothing()
         ctx.tag(row.version)
         return Workbook(**head(row))
+    shared.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     if given.get("deal_id") is not None:
@@ -108,7 +111,7 @@ async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
 async def delete(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook that nothing works on or needs; who needs it the database knows."""
     row = await store.lock(ctx, workbook_id)
-    if row.status in BUSY:
+    if row.status in BUSY or row.written_by:
         raise WorkbookInUse
     await store.hide(ctx, workbook_id)
     ctx.concerns("workbook", workbook_id, row.name)

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from core.confined.tasks import in_thread
 from core.files.errors import FileRefused
-from core.files.isolate import Parsed, parse_isolated
-from core.grid.codec import Manifest, open_sheet
+from core.files.isolate import parse_isolated
+from core.grid.codec import Manifest
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated
-from service.platform.access.secrets import new_id
 from service.platform.context import Subject, Unit
-from service.platform.data.blobs import Damaged, hash_of
+from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
-from service.platform.data.storage import keep
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
-from service.workbooks import sheet_actions, store
+from service.workbooks import store
 from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
-from service.workbooks.store import NewSheet
+from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import excess_of
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
@@ -66,7 +59,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
         if excess := excess_of(unit.settings, parsed.manifest.sheets):
             await _fail(unit, workbook_id, "workbook.parsing_failed", excess.hint)
             return
-        await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed))
+        await keep_columns(unit, workbook_id, parsed.manifest, parsed.paths)
 
 
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
@@ -100,8 +93,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(failure)
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
-        parsed = Parsed(made.manifest, made.paths)
-        await _keep(unit, workbook_id, parsed, await asyncio.to_thread(_describe, parsed), calculated_at=now)
+        await keep_columns(unit, workbook_id, made.manifest, made.paths, calculated_at=now)
     told = made.told
     details = {
         "cells": told.cell_count,
@@ -131,68 +123,3 @@ async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow
     except WorkbookNotFound:
         return None
     return row if row.status == status else None
-
-
-class _Described(NamedTuple):
-    key: str
-    """SHA-256 of the stored columns."""
-    contents: sheet_actions.Contents
-
-
-def _describe(parsed: Parsed) -> list[_Described]:
-    """Each stored sheet's hash, and what is told of its cells."""
-    found = []
-    for path in parsed.paths:
-        with path.open("rb") as file:
-            key = hash_of(file)
-        found.append(_Described(key, sheet_actions.contents(open_sheet(path))))
-    return found
-
-
-async def _keep(
-    unit: Unit,
-    workbook_id: UUID,
-    parsed: Parsed,
-    sheets: Sequence[_Described],
-    *,
-    calculated_at: datetime | None = None,
-) -> None:
-    """Store the columns as blobs; where they are and that the workbook is ready goes into the job's transaction."""
-    await store.leave_blobs(unit, workbook_id)
-    # Sorted: in one order, so that two jobs cannot wait for each other.
-    for key, path in sorted({sheet.key: path for path, sheet in zip(parsed.paths, sheets, strict=True)}.items()):
-        await keep(unit, path, key)
-    manifest = _manifest(parsed.manifest, [sheet.key for sheet in sheets])
-    rows = [
-        NewSheet(
-            id=new_id(),
-            index=record.index,
-            name=record.name,
-            state=record.state,
-            row_count=record.row_count,
-            column_count=record.column_count,
-            formula_count=sheet.contents.formula_count,
-            header_row=sheet.contents.header_row,
-            headers=sheet.contents.headers,
-            types=sheet.contents.types,
-            blob_key=sheet.key,
-        )
-        for record, sheet in zip(parsed.manifest.sheets, sheets, strict=True)
-    ]
-    await store.put_sheets(unit, workbook_id, rows)
-    await store.finish(
-        unit,
-        workbook_id,
-        book=manifest,
-        book_key=hashlib.sha256(manifest.encode()).hexdigest(),
-        sheet_count=len(sheets),
-        total_cells=sum(sheet.contents.cell_count for sheet in sheets),
-        formula_cells=sum(sheet.contents.formula_count for sheet in sheets),
-        calculated_at=calculated_at,
-    )
-
-
-def _manifest(parsed: Manifest, keys: Sequence[str]) -> str:
-    """The manifest as it is stored: each sheet's file is its blob."""
-    records = tuple(replace(record, file=key) for record, key in zip(parsed.sheets, keys, strict=True))
-    return replace(parsed, sheets=records).to_json()

@@ -19,8 +19,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S", descript
 Description = Annotated[str, Meta(max_length=2000)]
 MappingId = Annotated[str, Meta(max_length=200, description="Names the columns; unset: the built-in one")]
 
-_STREAM_KEY = r"deal:(isin|cusip|lei|figi|internal):[A-Za-z0-9][A-Za-z0-9._-]*"
-_STREAM = "deal:<scheme>:<id>; the stream that the evidence of the workbook's runs belongs to"
+_STREAM_KEY = r"deal:[a-z]+:[A-Za-z0-9][A-Za-z0-9._-]*"
+_STREAM = "deal:<scheme>:<id>, by an ISIN, CUSIP, LEI, ...: the stream that the evidence of the runs belongs to"
 StreamKey = Annotated[str, Meta(max_length=200, pattern=rf"^{_STREAM_KEY}$(?!\n)", description=_STREAM)]
 
 AsOf = Annotated[date, Meta(description="The day that the figures are of, whatever the file says")]
@@ -63,6 +63,8 @@ class WorkbookRow(Struct, frozen=True, kw_only=True):
     """What its deal names for a workbook that names no mapping itself."""
     last_calculation: datetime | None
     calculation_count: int
+    written_by: str | None
+    """The record that writes a column of it; nobody else may meanwhile."""
     created_by: str
     version: int
     created_at: datetime
@@ -115,6 +117,8 @@ class SheetRow(Struct, frozen=True, kw_only=True):
     header_row: int | None
     headers: list[str]
     types: str
+    book_key: str | None
+    """Of the workbook's columns that this is told of; they may be newer than a row that was read before."""
 
 
 class Stats(Struct, frozen=True, kw_only=True):
@@ -145,6 +149,8 @@ class WorkbookHead(Struct, frozen=True, kw_only=True):
     deal_id: UUID | None
     as_of: date | None
     """The day that its figures are of, where a user said it."""
+    written_by: str | None
+    """What writes a column of it now, a formula's run; until that has ended nothing else may write."""
     created_by: str
     created_at: datetime
     updated_at: datetime

@@ -9,21 +9,31 @@ from uuid import UUID
 
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from service.platform.context import Unit
+from core.portfolio.identifiers import is_sound
+from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
+from service.platform.http.problem import ValidationFailed
 from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.store import book, check_deal, get, sheet
-from service.workbooks.upload_actions import About, receive, take_in
+from service.workbooks.store import begin_writing, book, check_deal, end_writing, get, lock, room, sheet
+from service.workbooks.stored_actions import keep_columns
+from service.workbooks.upload_actions import About, check_storage, receive, take_in
 
 __all__ = [
     "About",
     "Parsed",
     "StoredBook",
+    "begin_writing",
     "book",
     "check_deal",
+    "check_storage",
+    "check_stream",
+    "end_writing",
     "get",
+    "keep_columns",
+    "lock",
     "open_book",
     "receive",
+    "room",
     "sheet",
     "stored_book",
     "take_in",
@@ -34,6 +44,23 @@ BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
 MANIFESTS = 64
 """Kept of so many workbooks, since every run asks for the files that its portfolio came from."""
 MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
+
+
+def check_stream(ctx: Context, key: str | None) -> None:
+    """Refuse the key of a stream whose scheme is none of the deployment's, or whose identifier is none of its scheme.
+
+    Raises:
+        ValidationFailed: with the reason.
+    """
+    if key is None:
+        return
+    _, scheme, written = key.split(":", 2)
+    schemes = ctx.settings.stream_key_schemes
+    if scheme not in schemes:
+        raise ValidationFailed.at(["body", "stream_key"], f"the schemes are {', '.join(schemes)}")
+    if not is_sound(scheme, written):
+        message = f"{written!r} is no {scheme.upper()}: its signs or its check digits do not fit"
+        raise ValidationFailed.at(["body", "stream_key"], message)
 
 
 class Parsed(Protocol):

@@ -34,12 +34,12 @@ _ROW = """
     id, name, description, file_name, file_size, content_hash, status, error_message, sheet_count, total_cells,
     formula_cells, book_key, mapping_id, stream_key, deal_id, as_of,
     (SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id) AS deal_mapping_id,
-    last_calculation, calculation_count, created_by, version, created_at, updated_at
+    last_calculation, calculation_count, written_by, created_by, version, created_at, updated_at
 """
 
 _HEAD = """
     id, name, description, file_name, file_size, sheet_count, status, error_message, mapping_id, stream_key, deal_id,
-    as_of, created_by, created_at, updated_at
+    as_of, written_by, created_by, created_at, updated_at
 """
 
 _ORDER = {
@@ -230,9 +230,9 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
 
     Raises:
         WorkbookNotFound: as `get`.
-        WorkbookNotReady: it is in another state.
+        WorkbookNotReady: it is in another state, or a record writes it.
     """
-    await lock(unit, workbook_id)
+    _check_unwritten(await lock(unit, workbook_id))
     return await unit.one(
         WorkbookRow,
         f"""
@@ -254,17 +254,19 @@ async def finish(
     total_cells: int,
     formula_cells: int,
     calculated_at: datetime | None = None,
-) -> None:
-    """The workbook is parsed, or recalculated at that moment."""
-    await unit.execute(
+    written_by: str | None = None,
+) -> bool:
+    """The workbook is parsed, or recalculated at that moment, or written by what `begin_writing` named; whether it
+    still waited for that."""
+    done = await unit.execute(
         """
         UPDATE workbooks SET status = 'ready', error_message = NULL, book = %(book)s, book_key = %(book_key)s,
                              sheet_count = %(sheet_count)s, total_cells = %(total_cells)s,
                              formula_cells = %(formula_cells)s,
                              last_calculation = coalesce(%(at)s::timestamptz, last_calculation),
                              calculation_count = calculation_count + (%(at)s::timestamptz IS NOT NULL)::integer,
-                             version = version + 1, updated_at = now()
-        WHERE id = %(id)s AND status IN ('processing', 'recalculating')
+                             written_by = NULL, version = version + 1, updated_at = now()
+        WHERE id = %(id)s AND written_by IS NOT DISTINCT FROM %(by)s AND status = ANY (%(states)s)
         """,
         {
             "book": book,
@@ -273,9 +275,34 @@ async def finish(
             "total_cells": total_cells,
             "formula_cells": formula_cells,
             "at": calculated_at,
+            "by": written_by,
+            "states": ["processing", "recalculating"] if written_by is None else ["ready"],
             "id": workbook_id,
         },
     )
+    return bool(done)
+
+
+async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
+    """A workbook that is locked is from now on written by a record alone; meanwhile it is read as it was.
+
+    Raises:
+        WorkbookNotReady: it is in another state than ready, or another record writes it.
+    """
+    _check_unwritten(row)
+    if row.status != "ready":
+        raise WorkbookNotReady
+    await unit.execute("UPDATE workbooks SET written_by = %s WHERE id = %s", [by, row.id])
+
+
+def _check_unwritten(row: WorkbookRow) -> None:
+    if row.written_by is not None:
+        raise WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
+
+
+async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
+    """The record writes the workbook no more, and has left it as it was."""
+    await unit.execute("UPDATE workbooks SET written_by = NULL WHERE id = %s AND written_by = %s", [workbook_id, by])
 
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
@@ -337,16 +364,19 @@ async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     )
 
 
-async def sheet(ctx: Context, workbook_id: UUID, wanted: str) -> SheetRow:
+async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
     """A sheet by its name or its identifier; the exact name first, then in any case, as spreadsheets match it.
 
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
-    return await ctx.one(
+    return await unit.one(
         SheetRow,
         """
-        SELECT id, name, index, header_row, headers, types FROM sheets
+        SELECT id, name, index, header_row, headers, types,
+               (SELECT w.book_key FROM workbooks w
+                WHERE w.tenant_id = sheets.tenant_id AND w.id = sheets.workbook_id) AS book_key
+        FROM sheets
         WHERE workbook_id = %(workbook_id)s AND (lower(name) = lower(%(wanted)s) OR id::text = lower(%(wanted)s))
         ORDER BY name = %(wanted)s DESC, lower(name) = lower(%(wanted)s) DESC, index LIMIT 1
         """,

@@ -223,6 +223,15 @@ def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> 
     most_mb = min(settings.max_upload_mb, room.max_workbook_size_mb or settings.max_upload_mb)
     if size_bytes > most_mb * MEGABYTE:
         raise FileTooLarge.at(where, f"The upload has {size_bytes:,} bytes; the limit is {most_mb} MB.")
+    check_storage(settings, where, room, size_bytes)
+
+
+def check_storage(settings: Settings, where: list[str], room: Room, size_bytes: int = 0) -> None:
+    """Ask whether so much more may be stored.
+
+    Raises:
+        StorageLimitExceeded: it is more than the tenant may keep.
+    """
     most_gb = settings.max_storage_gb.of(room.tier)
     if 0 <= most_gb * GIGABYTE < room.storage_bytes + size_bytes:
         raise StorageLimitExceeded.at(where, f"The limit is {most_gb} GB of stored files.")

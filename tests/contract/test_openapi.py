@@ -68,6 +68,7 @@ VERSIONED = {
     "/api/v1/mappings/{mapping_id}",
     "/api/v1/deals/{deal_id}",
     "/api/v1/scenarios/{scenario_id}",
+    "/api/v1/formulas/{config_id}",
     "/api/v1/admin/tenant",
 }
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")

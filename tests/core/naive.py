@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -161,11 +161,11 @@ def in_bucket(loan: Loan, agency: str) -> bool:
 class Deal:
     """Everything that the measures need, the plain way."""
 
-    def __init__(self, portfolio: Portfolio) -> None:
+    def __init__(self, portfolio: Portfolio, loans: list[Loan] | None = None) -> None:
         self.portfolio = portfolio
         deal = portfolio.deal
         self.as_of = finite(deal.as_of)
-        everything = loans_of(portfolio)
+        everything = loans_of(portfolio) if loans is None else loans
         self.defaulted = [loan for loan in everything if is_defaulted(loan, self.as_of)]
         self.performing = [loan for loan in everything if not is_defaulted(loan, self.as_of)]
         self.par = sum(loan.par for loan in self.performing)
@@ -272,14 +272,14 @@ class Deal:
             paid.append((rest, bullet))
         return sum(amount * years for amount, years in paid) / sum(amount for amount, _ in paid)
 
-    def score(self) -> float:
+    def score(self, field: str = "industry", industries: Sequence[str] | None = None) -> float:
         par = {name: amount for name, amount in self.sums("obligor").items() if amount > 0}
         average = self.par / len(par)
-        industries = self.portfolio.names["industry"].values
+        industries = self.portfolio.names[field].values if industries is None else industries
         place = {name: code for code, name in enumerate(industries)}
         largest: dict[str, tuple[float, int, str]] = {}
         for loan in self.performing:
-            name, industry = loan.names["obligor"], loan.names["industry"]
+            name, industry = loan.names["obligor"], loan.names[field]
             if name is None or loan.par <= 0:
                 continue
             code = len(industries) if industry is None else place[industry]
@@ -291,12 +291,11 @@ class Deal:
         return sum(SCORES[bisect_right(UNITS, total + 1e-9) - 1] for total in units.values())
 
 
-def groups(portfolio: Portfolio) -> list[dict[str, Any]]:
-    """Rated notes by rank, senior first, each with the cumulative figures."""
+def groups(portfolio: Portfolio, fraction: float) -> list[dict[str, Any]]:
+    """Rated notes by rank, senior first, each with the cumulative figures; interest is of a fraction of the year."""
     notes = portfolio.tranches
     assert notes is not None
     base = finite(portfolio.deal.base_rate)
-    fraction = Deal(portfolio).fraction
     by_rank: dict[int, dict[str, Any]] = {}
     for i, name in enumerate(notes.classes):
         if notes.is_income[i]:
@@ -326,7 +325,7 @@ def groups(portfolio: Portfolio) -> list[dict[str, Any]]:
 
 def tested(portfolio: Portfolio, kind: str, place: int) -> dict[str, Any]:
     """The tested group of a role; only for sheets that give triggers."""
-    chosen = [group for group in groups(portfolio) if group[kind] is not None]
+    chosen = [group for group in groups(portfolio, Deal(portfolio).fraction) if group[kind] is not None]
     return chosen[place]
 
 

@@ -78,6 +78,17 @@ compliance:read         GET     /api/v1/deals/{deal_id}/definition/versions
 compliance:read         GET     /api/v1/deals/{deal_id}/history
 compliance:read         GET     /api/v1/deals/{deal_id}/movements
 compliance:read         GET     /api/v1/deals/{deal_id}/tie-out
+calculations:execute    POST    /api/v1/formulas/validate
+calculations:execute    POST    /api/v1/formulas/preview
+workbooks:read          GET     /api/v1/formulas/templates
+workbooks:read          GET     /api/v1/formulas
+workbooks:write         POST    /api/v1/formulas
+workbooks:read          GET     /api/v1/formulas/{config_id}
+workbooks:write         PATCH   /api/v1/formulas/{config_id}
+workbooks:read          GET     /api/v1/formulas/{config_id}/versions
+workbooks:write         PUT     /api/v1/formulas/{config_id}/versions
+workbooks:read          GET     /api/v1/formulas/{config_id}/runs
+workbooks:write         POST    /api/v1/formulas/{config_id}/apply
 workbooks:read          GET     /api/v1/workbooks
 workbooks:write         POST    /api/v1/workbooks/upload
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -71,6 +72,9 @@ _UNIT: Final = (
     r"|bps?|basis points?|(?:percent|percentage|pct)(?: of (?:par|face))?|of (?:par|face)"
     r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
 )
+_TITLE_UNIT: Final = re.compile(
+    rf" (?:in|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? (?:(?P<thousands>{_THOUSANDS}|k)|(?P<millions>{_MILLIONS}|m)) "
+)
 _UNIT_WORDS: Final = re.compile(rf" {_UNIT}$")
 _UNIT_CELL: Final = re.compile(_UNIT)
 _NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
@@ -82,6 +86,12 @@ _FOOTNOTE: Final = re.compile(
 """A footnote's mark at the end of a header; (k) and (m) may be units."""
 
 _FOOTNOTE_LENGTH_MAX: Final = 6
+
+_OF_ANOTHER_TIME: Final = re.compile(
+    r"^(?:prior|previous|last|beginning|opening|original|initial)"
+    r"(?: (?:month|period|report|quarter|balances?|values?))?$|^(?:change|changes|variance|difference)s?$"
+)
+"""Groups over columns that another month, or the deal's beginning, filled."""
 
 _GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
 
@@ -153,12 +163,18 @@ def unit(header: str) -> str:
 
 def magnitude(header: str) -> float:
     """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
-    found = _UNIT_WORDS.search(f" {_spelt(without_footnotes(header))}")
+    found = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
     if found is None:
         return 1.0
     if found["thousands_a"] or found["thousands_b"]:
         return 1_000.0
     return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+
+
+def magnitude_of_title(title: str) -> float:
+    """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
+    found = _TITLE_UNIT.search(f" {spelt(title)} ")
+    return 1.0 if found is None else 1_000.0 if found["thousands"] else 1_000_000.0
 
 
 def without_footnotes(header: str) -> str:
@@ -174,8 +190,8 @@ def without_unit(words: str) -> str:
     return _UNIT_WORDS.sub("", words)
 
 
-def _spelt(text: str) -> str:
-    """The key of a text with its signs for currencies and percent as words."""
+def spelt(text: str) -> str:
+    """The key of a text with its signs for currencies and percent as words: a second time changes nothing."""
     return key(text.translate(_SIGNS))
 
 
@@ -213,7 +229,7 @@ def _candidates(header: str) -> Iterator[str]:
     yield from dict.fromkeys(
         one
         for text in dict.fromkeys((header, plain_header))
-        for one in (key(text), without_unit(key(text)), without_unit(_spelt(text)))
+        for one in (key(text), without_unit(key(text)), without_unit(spelt(text)))
     )
 
 
@@ -322,11 +338,14 @@ class _Candidate:
     texts: dict[int, str]
     score: int
     targets: frozenset[str]
+    is_dated: bool
+    """Whether a group of it says which columns are of another time."""
 
     @property
-    def tells(self) -> tuple[int, int]:
-        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone."""
-        return self.score, len(self.targets)
+    def tells(self) -> tuple[int, int, bool]:
+        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
+        whether columns of another time are told from the others."""
+        return self.score, len(self.targets), self.is_dated
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -378,28 +397,35 @@ class _Scan:
         if height == 1:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            return self._candidate(top, top, feeds, {at: self._texts.get(code, "") for at, code in cells.items()})
+            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            return self._candidate(top, top, feeds, texts, is_dated=False)
         if not any(code in self._options for row in rows for code in self._cells[row].values()):
             return None
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
-        group, beside = "", -1
+        group, beside, twice = "", -1, Counter(layers[-1].values())
         for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
             options = self._joined(parts)
             if column in layers[0]:
                 # Only what stands over a field is a group; it may be centred over the next columns without a merge.
                 group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
-            elif group and column == beside + 1 and not options:
-                options = self._joined([group, *parts])
-                parts = [group, *parts] if options else parts
+            elif group and column == beside + 1:
+                if (under := self._grouped(group, parts)) or not options:
+                    options, parts = under, [group, *parts] if under else parts
+                elif twice[layers[-1].get(column, -1)] > 1 and _OF_ANOTHER_TIME.search(key(group)):
+                    options, parts = (), [group, *parts]
             beside = column
             texts[column] = " ".join(parts)
             if options:
                 feeds[column] = options
-        return self._candidate(rows[-1], top, feeds, texts)
+        groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
+        is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
+        return self._candidate(rows[-1], top, feeds, texts, is_dated=is_dated)
 
-    def _candidate(self, row: int, top: int, feeds: dict[int, Options], texts: dict[int, str]) -> _Candidate:
+    def _candidate(
+        self, row: int, top: int, feeds: dict[int, Options], texts: dict[int, str], *, is_dated: bool
+    ) -> _Candidate:
         """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
 
         A mapping may use these, since that is how a sheet's columns are listed.
@@ -412,7 +438,7 @@ class _Scan:
                     texts.setdefault(column, name)
         main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
         every = frozenset(target for options in feeds.values() for target, _, _ in options)
-        return _Candidate(row, top, feeds, texts, len(main), every)
+        return _Candidate(row, top, feeds, texts, len(main), every, is_dated)
 
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
@@ -436,17 +462,31 @@ class _Scan:
         return cells
 
     def _joined(self, parts: list[str]) -> Options:
-        """What stacked words may feed: all of them, else those from below, else a field before its group."""
+        """What stacked words may feed: all of them, else a field before its group, else those from below.
+
+        What stands below "Prior Month" or "Original" is not what the file says of today.
+        """
         if self._joins_left <= 0:
             return ()
         self._joins_left -= 1
-        for start in range(len(parts)):
+        if len(parts) == 1:
+            return self._aliases.options(parts[0])
+        if options := self._grouped(parts[0], parts[1:]):
+            return options
+        for start in range(1, len(parts)):
+            if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
+                return ()
             if options := self._aliases.options(" ".join(parts[start:])):
                 return options
-        if len(parts) == 1:
-            return ()
-        group, rest = parts[0].strip(), " ".join(parts[1:])
-        return self._aliases.options(f"{rest} {group}") or self._aliases.options(f"{rest} {group.rstrip('sS')}")
+        return ()
+
+    def _grouped(self, group: str, below: list[str]) -> Options:
+        """What words under a group may feed together with it, before them or behind."""
+        rest, group = " ".join(below), group.strip()
+        for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
+            if options := self._aliases.options(words):
+                return options
+        return ()
 
     def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
         """The cells of a row that holds units and nothing else; {} for another row.
@@ -457,7 +497,7 @@ class _Scan:
             return {}
         said: dict[int, str] = {}
         for column, code in self._cells.get(row, {}).items():
-            words = _spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
+            words = spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
             if _UNIT_CELL.fullmatch(words):
                 said[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:

@@ -10,7 +10,7 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.layout import header
 from core.portfolio.notes import DataWarning
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.tables import magnitude_of, title_above
+from core.portfolio.report.tables import side_by_side, title_above
 
 ACCOUNTS_MAX: Final = 200
 """Accounts of one table."""
@@ -23,6 +23,7 @@ _SET_ASIDE: Final = frozenset((
 """Words of accounts whose cash is neither principal nor collected interest."""
 
 _OF_PRINCIPAL: Final = ("principal", "unused proceeds", "ramp up", "uninvested")
+_NAMED: Final = frozenset(("account", "accounts", "account name", "account description"))
 _CURRENCIES: Final = frozenset((
     "usd", "eur", "gbp", "chf", "cad", "aud", "jpy", "sek", "nok", "dkk", "pln",
 ))  # fmt: skip
@@ -120,19 +121,25 @@ def _accounts(page: Page) -> Iterator[_Account]:
     """The accounts of the page's first table of them, total rows left out."""
     for at, row in enumerate(page.rows):
         cells = page.row(row)
-        first = min(cells)
-        if "account" not in key(cells[first].text) or any(not cell.text or cell.has_number for cell in cells.values()):
+        if any(not cell.text or cell.has_number for cell in cells.values()):
             continue
+        named = [column for column, cell in cells.items() if "account" in key(cell.text)]
+        if not named:
+            continue
+        first = next((column for column in named if key(cells[column].text) in _NAMED), named[0])
+        beside = side_by_side(page, row, page.rows[-1] + 1)
+        own = next((columns for columns in beside if first in columns), None)
+        cells = {column: cell for column, cell in cells.items() if own is None or column in own}
         headers = {column: cell.text for column, cell in cells.items()}
         below = page.rows[at + 1 : at + 1 + ACCOUNTS_MAX]
-        while below and (lower := page.row(below[0])) and _is_header(lower, first):
+        while below and (lower := page.row(below[0])) and own is None and _is_header(lower, first):
             headers = {column: f"{headers.get(column, '')} {lower[column].text if column in lower else ''}".strip()
                        for column in headers.keys() | lower.keys()}  # fmt: skip
             below = below[1:]
         parts = _parts({column: text for column, text in headers.items() if column > first})
         if not parts or any(not _MOVEMENTS.isdisjoint(key(text).split()) for text in headers.values()):
             continue
-        found, titled = False, magnitude_of(title_above(page, row))
+        found, titled = False, header.magnitude_of_title(title_above(page, row))
         for lower_row in below:
             name = page.cell(lower_row, first).text
             if not name or key(name).split()[:1] in (["total"], ["totals"], ["grand"]):

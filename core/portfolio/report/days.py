@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning
 from core.portfolio.report.page import NAN, Cell, Page
 from core.values import SERIAL_OF_1970, day_of
@@ -30,14 +32,35 @@ _DATE: Final = (
 )
 _AS_OF: Final = re.compile(
     rf"\b(?:(?P<first>as (?:of|at)(?: date)?)|(?P<second>determination date|calculation date|measurement date)"
-    rf"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?))"
+    rf"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?(?: date)?))"
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
 _OTHERS: Final = re.compile(r"\b(?:ratings?|prices?|priced|rates?|closing|issued?|effective|amended)\b", re.IGNORECASE)
 """Words before "as of" whose day is not the report's."""
 
+_POOL: Final = re.compile(r"\b(?:holdings|portfolio|collateral|positions|assets|loans|report)\b", re.IGNORECASE)
+"""Words of a title that say what is listed: "Holdings by Rating as of ..." is no day of ratings."""
+
 _FOOTER: Final = re.compile(rf"(?:©|\(c\)|copyright|page \d)\D.*?\b(?P<date>{_DATE})\s*$", re.IGNORECASE)
+
+_TITLE: Final = re.compile(rf"(?:^|[\s:,\-–(])(?P<date>{_DATE})\)?\s*$")
+_NO_TITLE: Final = re.compile(
+    r"\b(?:clos|matur|pay|next|due|issue|effective|amend|run|print|generat|export|creat|prepar|start|begin|from|reinvest"
+    r"|prior|previous|last|price|rating|refinanc|first)",
+    re.IGNORECASE,
+)
+"""Words of a line whose day is not the one that the page is of."""
+
+_COLUMN: Final = {"as of date": 0, "as of": 0, "as at": 0, "asofdate": 0, "determination date": 1, "report date": 2,
+                  "reporting date": 2, "period end date": 2}  # fmt: skip
+"""Headers of columns with the day on every row, as `key` gives them -> tier."""
+
+TITLE_ROWS: Final = 6
+"""Rows from the top of a page in which a day may stand without a word for it."""
+
+COLUMN_ROWS: Final = 50
+"""Rows below a header that must say one day."""
 
 FIRST_DAY: Final = 7_305
 """1990-01-01 in days since 1970: nothing that a report is of lies before it."""
@@ -54,6 +77,8 @@ class Days:
             short = np.flatnonzero((sizes >= _SLASHED_BYTES[0]) & (sizes <= _SLASHED_BYTES[1]))[:DATES_MAX]
             for string in parsing.decoded(text, short):
                 votes[_way(string)] += 1
+        self.likely: Literal["day first", "month first"] = "month first"
+        """What is taken where nothing decides."""
         self.order: Literal["day first", "month first", ""] = (
             "" if votes["day first"] == votes["month first"]
             else "day first" if votes["day first"] > votes["month first"] else "month first"
@@ -82,12 +107,12 @@ class Days:
         return NAN, False
 
     def read(self, text: str) -> tuple[float, bool]:
-        """The same of a text; where nothing decides, the month stands first."""
+        """The same of a text; where nothing decides, in the likely order."""
         found = _SLASHED.fullmatch(text.strip())
         if found is None:
             return parsing.date_days(text, day_first=False), False
         way = _way(text.strip())
-        day = parsing.date_days(text, day_first=(way or self.order) == "day first")
+        day = parsing.date_days(text, day_first=(way or self.order or self.likely) == "day first")
         return day, not way and not self.order and found[1].zfill(2) != found[3].zfill(2)
 
 
@@ -106,7 +131,7 @@ class AsOf(NamedTuple):
     """A day that some line says the report is of."""
 
     tier: int
-    """0 "As of", 1 a determination date, 2 a report date, 3 a footer."""
+    """0 "As of", 1 a determination date, 2 a report date, 3 a footer, 4 a title that has a date and no word for it."""
     day: float
     text: str
     place: str
@@ -122,15 +147,41 @@ def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
             if line is None:
                 line = _FOOTER.search(text)
             elif _OTHERS.search(text[: line.start()]):
-                continue
+                line, tier = (line if row < TITLE_ROWS and _POOL.search(text) else None), 4
             else:
                 tier = next(at for at, name in enumerate(("first", "second", "third")) if line[name])
-            if line is None:
-                continue
-            day, ambiguous = days.read(line["date"])
-            if day >= FIRST_DAY:
-                found.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
+            if line is None and row < TITLE_ROWS and not _NO_TITLE.search(text) and _is_title(page, row, column):
+                line, tier = _TITLE.search(text), 4
+            if line is not None:
+                day, ambiguous = days.read(line["date"])
+                if day >= FIRST_DAY:
+                    found.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
+            elif (header := _COLUMN.get(key(text))) is not None:
+                found.extend(_below(page, row, column, header, days))
+        for row in page.rows[:TITLE_ROWS]:
+            for column, cell in page.row(row).items():
+                if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
+                    found.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
     return found
+
+
+def _is_title(page: Page, row: int, column: int) -> bool:
+    """Whether a cell belongs to no label on its left, and to no table: its row has little else."""
+    cells = page.row(row)
+    return len(cells) <= 2 and not any(
+        at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
+        for at, cell in cells.items()
+    )
+
+
+def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator[AsOf]:
+    """The day of a column that says the same one on every row."""
+    at = bisect_right(page.rows, row)
+    said = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
+    if said and len({day for _, (day, _) in said}) == 1 and said[0][1][0] >= FIRST_DAY:
+        lower, (day, ambiguous) = said[0]
+        cell = page.cell(lower, column)
+        yield AsOf(tier, day, cell.text or f"{day_of(day)}", page.place(lower, column), ambiguous)
 
 
 def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
@@ -147,10 +198,9 @@ def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
         warnings.append(
             DataWarning("as_of_conflict", f"pages say different days: {day_of(best.day)} is used, not {others}")
         )
-    if tier == 3:
-        warnings.append(
-            DataWarning("as_of_footer", f"the day {day_of(best.day)} stands in a footer only ({best.place})")
-        )
+    if tier >= 3:
+        where = "a footer only" if tier == 3 else "a title that does not say what it is"
+        warnings.append(DataWarning("as_of_footer", f"the day {day_of(best.day)} stands in {where} ({best.place})"))
     return best, warnings
 
 

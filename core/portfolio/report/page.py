@@ -71,6 +71,7 @@ class Page:
     def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
         """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells of them from the top."""
         self.sheet = sheet
+        spans = list(spans)
         self._cells: dict[int, dict[int, Cell]] = {}
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
         found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])[:CELLS_MAX]
@@ -88,6 +89,17 @@ class Page:
             self._cells.setdefault(row, {})[column] = cell
         self.rows = sorted(self._cells)
         """Rows with a cell, from the top."""
+        self.starts = sorted(first for first, _ in spans)
+        """First rows of the spans: between two of them stands what is not looked at."""
+
+    def cut(self, columns: range) -> Page:
+        """The page with these columns alone."""
+        part = Page.__new__(Page)
+        part.sheet, part.starts = self.sheet, self.starts
+        within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
+        part._cells = {row: cells for row, cells in within.items() if cells}
+        part.rows = sorted(part._cells)
+        return part
 
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""
@@ -110,11 +122,8 @@ class Page:
                     yield row, column, cell.text
 
 
-def _stored(
-    sheet: Sheet, pool: Pool, spans: Iterable[tuple[int, int]]
-) -> Iterator[tuple[int, int, int, float, int, bool]]:
+def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, float, int, bool]]:
     """(row, column, kind, number, code, is shown as a percentage) of the cells that hold something."""
-    spans = list(spans)
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
             continue

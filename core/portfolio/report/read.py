@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
 from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
-from core.portfolio.locate import is_of_another_day
+from core.portfolio.locate import of_another_day
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Deal, Published, Tranches
 from core.portfolio.report import days as dates
@@ -41,26 +46,31 @@ class Report:
     warnings: list[DataWarning] = field(default_factory=list)
 
 
-def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
+def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | None = None) -> Report:
     """Read the pages of a workbook.
 
     Args:
-        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and the
-            last rows, are looked at.
+        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and what
+            stands below the loans, are looked at.
+        ends: index of some of them -> the first row below the loans; of the others the last rows count.
     """
+    ends = ends or {}
     pages = [
-        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index)))
+        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
+    if _is_european(page.sheet for page in pages):
+        days.likely = "day first"
     said: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
     tests: list[Test] = []
     steps: list[list[Test]] = []
     tranches, note_cells = None, dict[str, str]()
-    for why, some in _by_rank(pages).items():
+    old = of_another_day(book)
+    for why, some in _by_rank(pages, old).items():
         new, places, told = _labelled(some, days, said.get("currency"))
         if why == _PRIOR:
             new.pop("as_of", None)
@@ -70,7 +80,7 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
         cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
         warnings += told if added or not why else []
         if tranches is None:
-            tranches, note_cells, told = _notes(book, why, some)
+            tranches, note_cells, told = _notes(book, some)
             warnings += told
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
         before, tests = tests, find_tests(some, tests)
@@ -93,20 +103,35 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
     )
 
 
+def _is_european(sheets: Iterable[Sheet]) -> bool:
+    """Whether the texts of some sheets name the euro or sterling, and no dollar."""
+    named: set[str] = set()
+    for sheet in sheets:
+        sizes = np.diff(sheet.text.offsets)
+        short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
+        named |= {word for text in parsing.decoded(sheet.text, short) for word in _CURRENCY.findall(text.upper())}
+    return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
+
+
+_CURRENCY: Final = re.compile(r"(?<![A-Z])(?:EURO?|EURIBOR|GBP|SONIA|USD|SOFR)(?![A-Z])|[€£$]")
+
+CURRENCY_BYTES_MAX: Final = 60
+"""UTF-8 bytes of a text in which a currency is looked for."""
+
+CURRENCY_TEXTS_MAX: Final = 2_000
+"""Such texts of a sheet that are looked at."""
+
 _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
 
-def _by_rank(pages: list[Page]) -> dict[str, list[Page]]:
+def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[Page]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
     ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
-        ranked[_why(page.sheet)].append(page)
+        is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
     return ranked
-
-
-def _why(sheet: Sheet) -> str:
-    return _PRIOR if is_of_another_day(sheet) else "" if sheet.state == "visible" else _HIDDEN
 
 
 def _labelled(
@@ -117,12 +142,13 @@ def _labelled(
     best = {target: found[0] for target, found in figures.items()}
     said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
-    warnings = [
-        dates.ambiguous("the date", figure.place, float(figure.value))
-        for figure in best.values()
-        if figure.is_ambiguous
-    ]  # fmt: skip
+    warnings: list[DataWarning] = []
     _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    warnings += [
+        dates.ambiguous("the date", figure.place, float(figure.value))
+        for target, figure in best.items()
+        if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
+    ]
     _add_cash(pages, best, said, cells, warnings, currency)
     for target, found in figures.items():
         other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
@@ -130,6 +156,10 @@ def _labelled(
             texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
             warnings.append(DataWarning("labels_differ", f"{target} is {' and '.join(texts)}: the first is used"))
     return said, cells, warnings
+
+
+def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
+    return any(one.code == code and f" {place} " in one.message for one in warnings)
 
 
 def _differ(target: str, first: Figure, other: Figure) -> bool:
@@ -147,17 +177,17 @@ def _shown(target: str, value: float | str) -> str:
     )
 
 
-def _notes(book: Workbook, why: str, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+def _notes(book: Workbook, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
     """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (sheet for sheet in book.sheets if _why(sheet) == why))
+    tranches, cells = read_tranches(book, (page.sheet for page in pages))
     return find_notes(pages) if tranches is None else (tranches, cells, [])
 
 
-def _spans(row_count: int, header_row: int | None) -> list[tuple[int, int]]:
+def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
     """Which rows of a page are looked at."""
     if header_row is None:
         return [(0, row_count)]
-    return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS), row_count)]
+    return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS) if end is None else end, row_count)]
 
 
 def _add_as_of(

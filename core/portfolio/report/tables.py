@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.portfolio.cells.parsing import key
-from core.portfolio.fields import Field
+from core.portfolio.fields import TEST_LABELS, TRANCHE_LABELS, Field
 from core.portfolio.layout import header
-from core.portfolio.report.page import Cell, Page
+from core.portfolio.report.page import COLUMNS_MAX, Cell, Page
 
 STACK_MAX: Final = 3
 """Rows that may make up a header."""
@@ -28,7 +28,7 @@ class Table:
 
     page: Page
     title: str
-    """What stands above the header, and the sheet's name, as `key` gives them."""
+    """What stands above the header, and the sheet's name, as `header.spelt` gives them."""
     columns: dict[str, list[int]]
     """What the header names -> the columns that could be it, the best first."""
     headers: dict[int, str]
@@ -47,19 +47,55 @@ class Table:
         """What a column's header, else the title, says its amounts are to be multiplied by."""
         places = self.columns.get(name)
         said = header.magnitude(self.headers[places[0]]) if places else 1.0
-        return said if said != 1.0 else magnitude_of(self.title)
-
-
-_MAGNITUDES: Final = {"in thousands": 1_000.0, "in 000": 1_000.0, "in millions": 1_000_000.0}
-
-
-def magnitude_of(title: str) -> float:
-    """What a title, as `title_above` gives it, says that amounts are to be multiplied by."""
-    return next((scale for words, scale in _MAGNITUDES.items() if words in title), 1.0)
+        return said if said != 1.0 else header.magnitude_of_title(self.title)
 
 
 _Head = tuple[int, int, dict[str, list[int]], dict[int, str]]
 """The rows of a header from the top one to the lowest one, what it names, and its texts."""
+
+
+def _tells(head: _Head) -> tuple[int, bool, int]:
+    """What makes a header the better one of several: names, no two columns of one text, few rows."""
+    top, _, columns, headers = head
+    texts = [headers[column] for places in columns.values() for column in places]
+    return len(columns), len(set(texts)) == len(texts), top
+
+
+_NAMES: Final = frozenset(
+    key(alias) for one in (*TRANCHE_LABELS, *TEST_LABELS) if one.target in ("class", "name") for alias in one.aliases
+) | {"account", "account name", "accounts", "account description"}
+"""What the first column of a table of notes, tests or accounts is called."""
+
+
+def side_by_side(page: Page, header_row: int, end: int) -> list[range]:
+    """The columns of each of several tables that share the rows of one header; none where there is one table.
+
+    A table begins where the header names what a first column has, and words stand below it; behind a blank column, or
+    where the same name came before.
+    """
+    cells = page.row(header_row)
+    starts: list[int] = []
+    seen: set[str] = set()
+    for column, cell in cells.items():
+        said = key(cell.text)
+        if (
+            said in _NAMES
+            and (not starts or said in seen or column - 1 not in cells)
+            and _has_words(page, header_row, end, column)
+        ):
+            starts.append(column)
+            seen.add(said)
+    if len(starts) < 2:
+        return []
+    return [range(0 if at == 0 else start, (*starts, COLUMNS_MAX)[at + 1]) for at, start in enumerate(starts)]
+
+
+def _has_words(page: Page, header_row: int, end: int, column: int) -> bool:
+    """Whether what stands below a header is words, of which no two are alike."""
+    below = [page.cell(row, column) for row in page.rows if header_row < row < end]
+    words = [cell.text for cell in below if cell.text and not cell.has_number and not cell.is_blank]
+    figures = sum(cell.has_number for cell in below)
+    return len(words) > figures and len(set(words)) > 1
 
 
 class Kind:
@@ -81,13 +117,28 @@ class Kind:
             if head is not None:
                 # A title above is no part of a header that says as much without it.
                 within = (self._best(page, lower) for lower in range(row + 1, head[1] + 1))
-                head = max([head, *(one for one in within if one is not None)], key=lambda one: (len(one[2]), one[0]))
+                head = max([head, *(one for one in within if one is not None)], key=_tells)
                 heads.append(head)
                 below = head[1]
         for at, (top, lowest, columns, headers) in enumerate(heads):
-            end = heads[at + 1][0] if at + 1 < len(heads) else page.rows[-1] + 1
-            rows = [row for row in page.rows if lowest < row < end]
-            yield Table(page, title_above(page, top), columns, headers, rows, lowest)
+            ends = [heads[at + 1][0]] if at + 1 < len(heads) else []
+            ends += [start for start in page.starts if start > lowest][:1]
+            end = min(ends, default=page.rows[-1] + 1)
+            beside = side_by_side(page, lowest, end)
+            if beside:
+                for part in beside:
+                    cut = page.cut(part)
+                    own = self._best(cut, top) if top in cut.rows else None
+                    own = own or (self._best(cut, lowest) if lowest in cut.rows else None)
+                    if own is not None:
+                        yield self._table(cut, own, end)
+            else:
+                yield self._table(page, (top, lowest, columns, headers), end)
+
+    def _table(self, page: Page, head: _Head, end: int) -> Table:
+        top, lowest, columns, headers = head
+        rows = [row for row in page.rows if lowest < row < end]
+        return Table(page, title_above(page, top), columns, headers, rows, lowest)
 
     def _best(self, page: Page, top: int) -> _Head | None:
         """The header that begins in a row: of most names, then of fewest rows."""
@@ -113,7 +164,7 @@ class Kind:
 
 
 def title_above(page: Page, top: int) -> str:
-    """What stands above a header's top row, and the sheet's name, as `key` gives them."""
+    """What stands above a header's top row, and the sheet's name, as `header.spelt` gives them."""
     above = [
         cell.text
         for row in range(max(0, top - TITLE_ROWS), top)
@@ -121,4 +172,4 @@ def title_above(page: Page, top: int) -> str:
         for cell in cells.values()
         if cell.text and not cell.has_number
     ]
-    return key(" . ".join((page.sheet.name, *above)))
+    return header.spelt(" . ".join((page.sheet.name, *above)))

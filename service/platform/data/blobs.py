@@ -132,7 +132,7 @@ class Blobs:
         Raises:
             Unavailable: the store does not answer, or the file is no longer what `key` says.
         """
-        found = key if key is not None and self._folder is not None else await asyncio.to_thread(_hash_path, path)
+        found = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
         if key not in (None, found):
             raise Unavailable
         try:
@@ -181,7 +181,7 @@ class Blobs:
         try:
             if self._folder is not None:
                 path = self._folder / _place(key)
-                found = await asyncio.get_running_loop().run_in_executor(self._threads, _hash_path, path)
+                found = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
                 size_bytes = path.stat().st_size
             else:
                 async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
@@ -244,7 +244,7 @@ class Blobs:
     async def _is_whole(self, key: str, path: Path, identity: Identity) -> bool:
         running = self._checking.get(key)
         if running is None:  # whoever comes meanwhile waits for the same look
-            running = asyncio.get_running_loop().run_in_executor(self._threads, _hash_path, path)
+            running = asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
             self._checking[key] = running
             running.add_done_callback(lambda _: self._checking.pop(key, None))
         try:
@@ -293,7 +293,8 @@ def _place(key: str) -> str:
     return f"{key[:2]}/{key}"
 
 
-def _hash_path(path: Path) -> str:
+def hash_path(path: Path) -> str:
+    """SHA-256 of a whole file, in hexadecimal."""
     with path.open("rb") as file:
         return hash_of(file)
 
@@ -317,7 +318,7 @@ def _write(source: Path, target: Path, key: str) -> None:
     target.parent.mkdir(exist_ok=True)
     size_bytes = source.stat().st_size
     there = _identity(target)
-    if there is None or there[1] != size_bytes or _hash_path(target) != key:
+    if there is None or there[1] != size_bytes or hash_path(target) != key:
         handle, temporary = tempfile.mkstemp(dir=target.parent)
         digest = hashlib.sha256()
         try:

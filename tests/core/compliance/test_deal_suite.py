@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.compliance import deal_suite
 from core.compliance.deal_suite import ROWS, step_of
@@ -21,6 +23,8 @@ from core.definition.terms import MEASURES
 from core.files.read import read
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
+from tests.core.naive_deal import Book, Unknown, printed
+from tests.core.naive_deal import figure as naive_figure
 from tests.rows import every
 
 M = 1e6
@@ -160,6 +164,7 @@ def test_rounding_before_the_comparison() -> None:
         ("pass", close(0.0)),
     ]
     assert [rounded_half_away(one, 2) for one in (2.675, -2.675, 1.005, 7.494999)] == [2.68, -2.68, 1.01, 7.49]
+    assert [rounded_half_away(one, 12) for one in (1e300, -1e300, 12345.5)] == [1e300, -1e300, 12345.5]
 
 
 def test_who_sets_the_limit() -> None:
@@ -290,7 +295,7 @@ BEYOND_THE_PAGES = {"fitch_ccc_concentration", "wal"}
 MONITOR = {"sp_obligor_diversity": 141.2186, "sp_industry_diversity": 17.16394, "sp_regional_diversity": 1.21400}
 
 
-def printed(figure: float | None, published: float) -> bool:
+def is_printed(figure: float | None, published: float) -> bool:
     return figure is not None and rounded_half_away(figure, 2) == published
 
 
@@ -299,7 +304,7 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
     """As delivered, with its definition: 20 of 22 figures to the digit; the two that no page gives are warned of."""
     definition = parse_toml((EXAMPLES / "cairn_xvii.toml").read_text(encoding="utf-8"))
     ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
-    assert {name for name in PRINTED if not printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
+    assert {name for name in PRINTED if not is_printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
     assert {one.code for one in ran.warnings} >= {"masked_ratings", "lives_by_maturity"}
     assert all(one.threshold_source == "definition" for one in ran)
     assert {name: ran.figures[name] for name in MONITOR} == pytest.approx(MONITOR, abs=6e-5)
@@ -328,7 +333,7 @@ def test_a_real_report_without_a_definition(file: Path) -> None:
         **{name: figures[name] for name in
            ("single_obligor_concentration", "cov_lite_concentration", "fixed_rate_concentration", "was", "wal")},
     }  # fmt: skip
-    wrong = {name for name in PRINTED if not printed(found[name], PRINTED[name])}
+    wrong = {name for name in PRINTED if not is_printed(found[name], PRINTED[name])}
     assert wrong == BEYOND_THE_PAGES | {"ic_ab", "ic_c_class", "ic_d_class", "was", "unsecured_and_junior"}
     assert {one.code for one in ran.warnings} >= {
         "masked_ratings", "lives_by_maturity", "interest_estimated", "reference_coupon_unknown", "bonds_secured",
@@ -370,3 +375,230 @@ def test_the_monitor_without_a_borrower_is_skipped_with_its_reason(measure: str)
                 "tests": [{"id": "monitor", "name": "Monitor", "measure": measure, "max": 100}]}  # fmt: skip
     ran = run_suite(portfolio_of(loans), "deal", definition=parse(document))
     assert "required column(s) borrower_name or issuer_id not found" in ran.skipped[0].reason
+
+
+# The plain twin, under random rules.
+
+RATED = ["BBB-", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "D", "NR", "***", "B *-", "B- *+"]
+RATED_A = ["Baa3", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Ca", "NR", "*", "B2 *-", "Caa1 *+", ""]
+POLICIES = ["Caa3", "B3", 5000.0, "left_out"]
+TAKES_OF = [name for name, one in MEASURES.items() if "of" in one.takes]
+
+
+@st.composite
+def books(draw: st.DrawFn) -> Portfolio:
+    """Loans with the columns that a definition may ask for, blanks in all of them."""
+    count = draw(st.integers(2, 20))
+
+    def many(*values: Any) -> list[Any]:
+        return draw(st.lists(st.sampled_from(values), min_size=count, max_size=count))
+
+    def maybe(**columns: list[Any]) -> dict[str, list[Any]]:
+        return {name: values for name, values in columns.items() if draw(st.integers(0, 4))}
+
+    columns: dict[str, list[Any]] = {
+        "par_value": many(1e6, 2e6, 2.5e6, 4e6, 7e6, -1e6, None),
+        "obligor": many("Ash", "Birch", "Cedar", "Doum", "Elm", "Fir", None),
+        "industry": many("Steel", "Wood", "Glass", None),
+        "country": many("US", "CA", "FR", "DE", "JP", None),
+        "maturity_date": many(900.0, 1800.0, 2600.0, 4000.0, None),
+        "rating_agency_b": many(*RATED),
+        "rating_agency_a": many(*RATED_A),
+        "cov_lite": many(0, 1),
+        "is_fixed": many(0, 0, 1),
+        "lien_type": many(0, 1, 1, 2, 3, 4, 5),
+        "cusip": [f"{at:09d}" for at in range(count)],
+        "price": many(40.0, 55.5, 69.0, 75.0, 84.0, 88.0, 92.0, 99.0, 103.0, None),
+        "spread": many(300.0, 425.0, None),
+        "all_in_rate": many(5.0, 7.5, None),
+    } | maybe(
+        rating_agency_a_derived=many(*RATED_A), rating_agency_c=many(*RATED), rating=many(0, 15, 17, 22),
+        facility_rating_agency_a=many(0, 13, 15, 17), industry_a=many("Iron", "Oak", "Ice"),
+        industry_b=many("Ore", "Ash tree", None), average_life=many(2.0, 4.5, 6.0, None),
+        purchase_price=many(65.0, 72.0, 78.0, 99.0, None), recovery_rate=many(20.0, 45.0, 60.0, None),
+        recovery_rate_a=many(25.0, 50.0, None), recovery_rate_b=many(15.0, 40.0, None),
+        recovery_rate_c=many(30.0, 65.0, None), default_date=many(-500.0, 950.0, 1200.0, None, None),
+        days_past_due=many(0.0, 45.0, 90.0, None), facility_size=many(1e8, 2e8, 3e8, None),
+        quote_depth=many(0.0, 1.0, 2.0, 5.0, None), purchased_accrued_interest=many(1e4, 3e4, None),
+        is_defaulted=many(0, 0, 0, 0, 1), is_dip=many(0, 0, 0, 1), is_deferring=many(0, 0, 0, 1),
+        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1),
+    )  # fmt: skip
+    notes = (("A", 20e6), ("B", 4e6), ("C", 3e6), ("D", 2e6), ("Sub", 5e6))
+    deal = Deal(
+        principal_cash=draw(st.sampled_from([None, 1e6, -2e6, 40e6])),
+        base_rate=4.0,
+        as_of=1000.0,
+        reference_coupon=draw(st.sampled_from([None, 6.0])),
+        payment_days=draw(st.sampled_from([None, 91.0, 184.0])),
+        interest_collected=draw(st.sampled_from([None, 2e6])),
+        interest_receivable=draw(st.sampled_from([None, 1e6])),
+        next_payment=draw(st.sampled_from([None, 1036.0])),
+        senior_fees=draw(st.sampled_from([None, 2e5])),
+    )
+    tranches = tranches_of(
+        notes, coupon=[5.0, 6.0, None, 9.0, None], spread=[None, None, 250.0, None, None],
+        deferred_interest=[None, None, None, 1e5, None], oc={"B": 120.0, "D": 105.0}, ic={"B": 110.0, "C": 105.0},
+    )  # fmt: skip
+    return portfolio_of(columns, tranches=tranches, deal=deal)
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> dict[str, Any]:
+    """A definition that says something of everything, and a test of every measure."""
+
+    def of(*values: Any) -> Any:
+        return draw(st.sampled_from(values))
+
+    def agency(name: str) -> dict[str, Any]:
+        others = [one for one in "abc" if one != name]
+        return {
+            "columns": of(["derived", "any"], ["any"]), "notched_from": of([], others[:1], others, others[::-1]),
+            "notches_investment_grade": of(0, 1), "notches_below": of(0, 1, 2), "watch_negative": of(0, 1, 2),
+            "watch_positive": of(0, 1), "unrated": of(*POLICIES), "masked": of(*POLICIES, "other_agency", "D"),
+        }  # fmt: skip
+
+    tests = []
+    for name, measure in MEASURES.items():
+        test: dict[str, Any] = {"id": f"m_{name}x", "name": name, "measure": name, "max": 1e9}
+        if measure.needs == ("class",):
+            test["class"] = of("A/B", "C", "D")
+        if "line" in measure.needs:
+            test["line"] = of(80.0, 88.0, 92.0)
+        if "agency" in measure.takes and (name == "warf" or draw(st.booleans())):
+            test["agency"] = of("a", "b", "c")
+        if "nth" in measure.takes and draw(st.booleans()):
+            test["nth"] = of(1, 2, 3, 7)
+        if "classification" in measure.takes and draw(st.booleans()):
+            test["classification"] = of("any", "a", "b")
+        if name in TAKES_OF and draw(st.booleans()):
+            test["of"] = of("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+        tests.append(test)
+    return {
+        "conventions": {
+            "home_countries": of(["US"], ["US", "CA"], ["FR", "DE", "GB"]), "reference_coupon": of(3.0, 7.0),
+            "day_count": of("actual/360", "actual/365", "30/360"), "target_par": 30e6,
+            "principal_cash": of("all", "positive", "none"), "defaulted_in_denominator": of("none", "carried", "par"),
+            "small_facility_home": of(1.5e8, 2.5e8),
+        },
+        "ratings": {
+            **{name: agency(name) for name in "abc"}, "unrated_is_ccc": of(True, False),
+            "bonds_secured": of(True, False), "recovery": of([], ["a"], ["b"], ["b", "c"], ["c", "a"]),
+        },
+        "classifications": {
+            "industry": of("any", "a", "b"),
+            "families": of([], [{"name": "Trees", "obligors": ["Ash", "Birch"]}]),
+        },
+        "par_value": {
+            "ccc_limit": of(0.0, 5.0, 20.0), "ccc_agencies": of(["a"], ["b", "c"], ["a", "b", "c"]),
+            "ccc_excess": of(True, True, False), "ccc_unpriced": of(60.0, 70.0), "discount": of(True, False),
+            "discount_below": of(75.0, 80.0), "discount_below_fixed": of(70.0, 80.0),
+            "discount_release": of(85.0, 90.0), "deferring": of(True, False),
+            "defaulted": of("lower", "market_value", "recovery", "none"),
+            "defaulted_zero_after_years": of(1.0, 3.0, 10.0),
+            "long_dated": of("par", "excess_at_zero", "zero"), "long_dated_limit": of(0.0, 5.0, 30.0),
+            "current_pay": of("par", "excess_at_market", "market_value"), "current_pay_limit": of(0.0, 10.0),
+            "purchased_accrued_interest": of(True, False),
+        },
+        "interest_coverage": {
+            "interest": of("collected_and_receivable", "collected_and_period", "period"),
+            "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
+            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
+        },
+        "reinvestment_oc": {"class": "D", "trigger": 105.0},
+        "event_of_default": {"class": "A", "trigger": 102.5},
+        "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},
+        "tests": tests,
+    }  # fmt: skip
+
+
+def spoken(pool: Portfolio, definition: Definition, bound: str = "value") -> dict[str, float]:
+    """The plain twin's figures, without those that the loans do not give."""
+    plain, found = Book(pool, definition, bound), {}
+    for test in definition.tests:
+        try:
+            found[test.id] = naive_figure(plain, test)
+        except (Unknown, KeyError):
+            continue
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(books(), rules())
+def test_every_measure_is_what_the_plain_twin_says(loans: Portfolio, document: dict[str, Any]) -> None:
+    """Whatever the rules; and a test without a figure has one in the twin only where the coverage is too small."""
+    definition = parse(document)
+    plain = Book(loans, definition)
+    if plain.par <= 0 or min(plain.cpa, plain.denominator()) <= 0:
+        return
+    ran = run_suite(loans, "deal", definition=definition, details=False)
+    expected = spoken(loans, definition)
+    for test_id, value in ran.figures.items():
+        assert test_id in expected, test_id
+        assert value == pytest.approx(expected[test_id], rel=1e-9, abs=2e-6), test_id
+    missing = {one.test_id: one.reason for one in ran.skipped if one.test_id in expected}
+    lacking = ("not found", "covers", "has no values", "is negative")
+    assert {name: why for name, why in missing.items() if not any(words in why for words in lacking)} == {}
+
+
+@settings(max_examples=30, deadline=None)
+@given(books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]))
+def test_rounding_and_bounds_are_what_the_plain_twin_says(
+    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float
+) -> None:
+    """A limit at the figure as it is printed, or a part of a digit beside it; masked ratings at both of their ends."""
+    bounds = {"masked": "bounds", "masked_best": "BB", "masked_worst": "CCC-", "masked_value": "B-"}
+    ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
+    tests = [
+        {"id": "factor", "name": "f", "measure": "warf", "agency": agency},
+        {"id": "bucket", "name": "b", "measure": "ccc", "agency": agency},
+        {"id": "cover", "name": "o", "measure": "oc", "class": "D"},
+    ]
+    plain = parse({**document, "ratings": ratings, "tests": tests})
+    if min(Book(loans, plain).par, Book(loans, plain).cpa, Book(loans, plain).denominator()) <= 0:
+        return
+    spans = [spoken(loans, plain, bound) for bound in ("value", "best", "worst")]
+    step = 10.0 ** -(2 if decimals is None else decimals)
+    limits = {name: printed(value, decimals) + off * step for name, value in spans[0].items()}
+    held = [test | {"max": limits[str(test["id"])]} for test in tests if test["id"] in limits]
+    held = [test if decimals is None else test | {"decimals": decimals} for test in held]
+    ran = run_suite(loans, "deal", definition=parse({**document, "ratings": ratings, "tests": held}), details=False)
+    told = {one.test_id: (one.status == "fail", one.low, one.high) for one in ran}
+    left = {one.test_id: (one.low, one.high) for one in ran.skipped if "leave it open" in one.reason}
+    for name, limit in limits.items():
+        values = [span[name] for span in spans]
+        fails = [printed(value, decimals) > limit + 1e-9 for value in values]
+        ends = (pytest.approx(min(values), abs=2e-6), pytest.approx(max(values), abs=2e-6))
+        if len(set(fails)) > 1:
+            assert left[name] == ends, name
+        elif max(values) - min(values) > 1e-9:
+            assert told[name] == (fails[0], *ends), name
+        else:
+            assert told[name][0] == fails[0], name
+
+
+@settings(max_examples=30, deadline=None)
+@given(books(), rules(), st.randoms(use_true_random=False))
+def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
+    loans: Portfolio, document: dict[str, Any], chance: Any
+) -> None:
+    """The largest and the smallest numbers, infinities and blanks in every column; columns that are not there."""
+    extremes = [1e308, -1e308, 1e200, 5e-324, 0.0, np.inf, -np.inf, np.nan, -1.0]
+
+    def wild(values: Any) -> Any:
+        return np.where([chance.random() < 0.25 for _ in values], chance.choice(extremes), values)
+
+    def some(columns: dict[str, Any]) -> dict[str, Any]:
+        return {name: one for name, one in columns.items() if name == "par_value" or chance.random() > 0.1}
+
+    deal = replace(
+        loans.deal, as_of=chance.choice([1000.0, None, np.nan, 1e300]),
+        principal_cash=chance.choice([None, 1e6, -1e300, np.inf]),
+    )  # fmt: skip
+    broken = replace(
+        loans, numbers=some({name: wild(one) for name, one in loans.numbers.items()}), names=some(loans.names),
+        flags=some(loans.flags), ranks=some(loans.ranks), deal=deal,
+    )  # fmt: skip
+    for suite in ("deal", "enhanced"):
+        ran = run_suite(broken, suite, definition=parse(document))
+        assert all(np.isfinite(one.current_value) for one in ran)
+        assert len(ran) + len(ran.skipped) == (len(MEASURES) if suite == "deal" else 25)

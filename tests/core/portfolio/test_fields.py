@@ -105,6 +105,16 @@ def test_no_header_means_two_fields_of_a_mapping(name: str) -> None:
         ("Recovery Rate (%)", "recovery_rate"),
         ("COV-LITE", "cov_lite"),
         ("Maturity\nDate", "maturity_date"),
+        ("LIN/ISIN", "loanx_id"),
+        ("CUR_BAL", "par_value"),
+        ("Orig Bal", None),
+        ("Original Principal Balance", None),
+        ("Cpn", "all_in_rate"),
+        ("Floater Spread", "spread"),
+        ("Moody Rtg", "rating_agency_a"),
+        ("S&P Corporate Rating", "rating_agency_b"),
+        ("Cntry of Risk", "country"),
+        ("Unit Cost", "purchase_price"),
     ],
 )
 def test_headers_as_they_occur(header: str, target: str | None) -> None:

@@ -1,8 +1,14 @@
-"""Two prints of one identifier are told where they can mean one loan only."""
+"""Check digits against python-stdnum; two prints of one identifier are told where they can mean one loan only."""
 
 from __future__ import annotations
 
-from core.portfolio.identifiers import Prints, is_told, may_be_one, pairs
+import random
+import string
+
+from stdnum import cusip, isin, lei
+from stdnum.iso7064 import mod_97_10
+
+from core.portfolio.identifiers import Prints, is_sound, is_told, may_be_one, pairs
 from tests.rows import every
 
 
@@ -44,3 +50,25 @@ def test_prints_are_paired_where_no_other_loan_can_be_meant(
 )
 def test_what_contradicts_is_no_print_of_the_same(one: str, other: str, may_be: bool, told: bool) -> None:
     assert (may_be_one(one, other), is_told(one, other)) == (may_be, told)
+
+
+def test_check_digits_are_those_of_the_standards() -> None:
+    chance, signs = random.Random(7), string.digits + string.ascii_uppercase
+    known = (
+        ("isin", isin, isin.calc_check_digit, 9, "XS"), ("cusip", cusip, cusip.calc_check_digit, 8, ""),
+        ("lei", lei, mod_97_10.calc_check_digits, 18, ""),
+    )  # fmt: skip
+    for scheme, oracle, digits, length, start in known:
+        seen = set()
+        for _ in range(300):
+            stem = start + "".join(chance.choices(signs, k=length))
+            sound = stem + digits(stem)
+            at = chance.randrange(len(start), len(stem))
+            changed = sound[:at] + chance.choice(signs) + sound[at + 1 :]
+            assert is_sound(scheme, sound), sound
+            assert is_sound(scheme, changed) == oracle.is_valid(changed), changed
+            seen.add(is_sound(scheme, changed))
+            for wrong in (sound.lower(), sound[:-1], sound + "0", f" {sound}", f"{sound}\n", ""):
+                assert wrong == sound or not is_sound(scheme, wrong), wrong
+        assert seen == {False, True}
+    assert is_sound("internal", "MAG-17")

@@ -212,6 +212,42 @@ def test_a_page_is_told_by_its_rows(
     assert portfolio.numbers["price"].tolist() == [99.0, 98.0, 97.0, 60.0]
 
 
+def test_a_page_of_issuers_is_about_all_loans_of_each(make_book: MakeBook) -> None:
+    """Unless it says something of one facility, or names an issuer twice."""
+    again = [*LOANS, ["LX100005", "Alpha Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    issuers: Rows = [["Issuer", "S&P Issuer Rating"], ["Alpha, Inc.", "B"], ["Beta Inc", "B-"], ["Beta Inc", "CCC"]]
+    for rows, ranks in ((issuers, [15, 0, 0, 0, 15]), ([[*row, 99.0] for row in issuers], [0, 0, 0, 0, 0])):
+        header = [*rows[0][:2], "Price"][: len(rows[0])]
+        portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Issuers": [header, *rows[1:]]}))
+        found = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
+        assert found.tolist() == ranks, portfolio.notes.warnings
+
+
+def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
+    """Another page's yes counts; a no of the first page stays, and is told."""
+    flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]
+    loans = [[*row, *said] for row, said in zip(LOANS, flags, strict=True)]
+    other = [[row[0], "Yes", "No"] for row in LOANS]
+    portfolio = Portfolio.from_workbook(
+        make_book({
+            "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
+            "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
+        })
+    )  # fmt: skip
+    assert portfolio.flags["is_defaulted"].tolist() == [1, 1, 1, 0]
+    assert portfolio.flags["cov_lite"].tolist() == [0, 0, 0, 0]
+    note = page(portfolio, "Attributes")
+    assert (note.filled, note.conflicts) == ({"is_defaulted": 2, "cov_lite": 2}, {"is_defaulted": 1})
+
+
+def test_a_second_lien_by_a_column_of_its_own(make_book: MakeBook) -> None:
+    rows = [[*row, "Senior Secured", said] for row, said in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
+    portfolio = Portfolio.from_workbook(make_book({"L": [[*HEADER, "Security_Level", "Is_Second_Lein"], *rows]}))
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == [1, 2, 1, 2]
+    assert "is_second_lien" not in portfolio.flags
+
+
 def test_contracts_are_added_up(make_book: MakeBook) -> None:
     rows: Rows = [["LoanX ID", "Par", "Spread"], ["LX100001", 60.0, 300.0], ["LX100001", 40.0, 500.0]]
     portfolio = joined(make_book, Contracts=rows)

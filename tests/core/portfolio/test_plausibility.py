@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from core.portfolio.notes import Notes
-from core.portfolio.plausibility import doubts
+from core.portfolio.plausibility import doubts, with_days
 from core.portfolio.portfolio import Portfolio
 from tests.rows import every
 
@@ -56,15 +57,48 @@ def test_doubts(
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
         missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
+        lien_unrecognised_rows=3,
     )  # fmt: skip
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
     assert [(one.code, one.rows) for one in doubts(portfolio)] == [
         ("required_missing", None),
+        ("lien_unrecognised", 3),
         ("rows_after_end", 2),
         ("error_cells", 1),
         ("unreadable_cells", 4),
     ]
 
 
+@every("header, told", [("Commitment", True), ("Commitment Amount", True), ("Par", False)])
+def test_par_that_is_a_commitment(header: str, told: bool) -> None:
+    columns = COLUMNS | {"unfunded": [0.0, 1e6, None]}
+    notes = Notes(matched_columns={"par_value": header})
+    portfolio = replace(Portfolio.from_columns(columns, deal=LIFE), notes=notes)
+    assert [(one.code, one.rows) for one in doubts(portfolio)] == [("par_is_commitment", 1)] * told
+
+
 def test_an_empty_portfolio_is_no_doubt() -> None:
     assert doubts(Portfolio(0, {}, {}, {}, {})) == []
+
+
+def test_a_record_fills_what_the_file_leaves_open_and_a_definition_goes_before_it() -> None:
+    """Days of 2022 to 2035; the file closes on 2022-01-08 and says no maturity."""
+    of_file = Portfolio.from_columns(COLUMNS, deal={"as_of": 20_000.0, "closing_date": 19_000.0})
+
+    def told(first: bool, **days: date) -> tuple[float | None, float | None, list[str]]:
+        made = with_days(of_file, days, "somebody", first=first)
+        assert of_file.notes.warnings == [], "the file's own are left as they are"
+        return made.deal.closing_date, made.deal.stated_maturity, [one.code for one in made.notes.warnings]
+
+    after, early = date(2025, 1, 1), date(2030, 8, 1)
+    assert with_days(of_file, {"closing_date": None}, "somebody", first=True) is of_file
+    assert with_days(of_file, {"closing_date": date(2022, 1, 8)}, "somebody", first=False) is of_file
+    assert told(False, closing_date=after) == (19_000.0, None, ["deal_days_differ"])
+    assert told(True, closing_date=after) == (20_089.0, None, ["deal_days_differ", "as_of_outside_life"])
+    for first in (False, True):
+        assert told(first, stated_maturity=early) == (19_000.0, 22_127.0, ["matures_after_deal"])
+    doubted = with_days(of_file, {"stated_maturity": early}, "the record", first=False)
+    mended = with_days(doubted, {"stated_maturity": date(2035, 1, 1)}, "the definition", first=True)
+    assert [one.code for one in mended.notes.warnings] == ["deal_days_differ"], (
+        "what the other day made doubtful is gone"
+    )

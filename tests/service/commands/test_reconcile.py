@@ -211,7 +211,7 @@ def test_a_file_without_loans_is_refused_by_its_columns(refused: Refusal, folder
     assert "rows without par: 1 (formulas count by the values that the file carries)" in line
     words = written(tmp_path / "words.xlsx", ("just", "some", "words"), sheet="Prose")
     line = refused("reconcile", folder / "small.xlsx", words)
-    assert "words.xlsx: no sheet has a header" in line
+    assert "words.xlsx: no loans: no sheet has a header" in line
     assert "'Prose'" in line
 
 

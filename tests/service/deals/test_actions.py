@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from core.generate import generate
+from core.generate.reports import generate_report
 from tests.conftest import Member, Stack, wait_until
 from tests.service.deals.conftest import LOANS, NOTES, URL, added, made, sent
 
@@ -51,7 +53,7 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
     assert owner.patch(path, json={}).json() == changed, "nothing given, nothing changed"
     for wrong in (
         {"name": None}, {"currency": None}, {"currency": "eur"}, {"home_countries": None}, {"home_countries": ["Irl"]},
-        {"closing_date": "15/01/2024"}, {"stream_key": "deal:other:x"},
+        {"closing_date": "15/01/2024"}, {"stream_key": "deal:other:x"}, {"stream_key": "deal:lei:ABC"},
     ):  # fmt: skip
         assert owner.patch(path, json=wrong).status_code == 422, wrong
     assert owner.patch(path, json={"mapping_id": "nobodys"}).status_code == 404
@@ -59,7 +61,7 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
 
 
 def test_a_stream_is_of_one_deal(owner: Member, stranger: Member) -> None:
-    key = "deal:isin:XS0000000009"
+    key = "deal:isin:XS2010030919"
     first, other = made(owner, stream_key=key), made(owner, name=" twice ")
     for answer in (
         owner.post(URL, json={"name": "Deal", "stream_key": key}),
@@ -87,11 +89,16 @@ def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
     assert listed(search="0%") == ["b 100%"]
 
 
-def test_a_tenant_has_no_more_deals_than_the_limit(stack: Stack, owner: Member) -> None:
+def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Stack, owner: Member) -> None:
     made(owner)
-    with stack.another_api(CUSHION_MAX_DEALS="1") as url:
-        answer = owner.http.post(f"{url}{URL}", json={"name": "One more"})
-    assert (answer.status_code, answer.json()["detail"]) == (403, "Deal limit exceeded")
+    with stack.another_api(CUSHION_MAX_DEALS="2", CUSHION_STREAM_KEY_SCHEMES="isin, ticker") as url:
+        answers = [
+            owner.http.post(f"{url}{URL}", json={"name": "One more", "stream_key": f"deal:{key}"})
+            for key in ("internal:x", "ticker:x", "ticker:y")
+        ]
+    assert answers[0].json()["errors"][0]["message"] == "the schemes are isin, ticker"
+    assert [answer.status_code for answer in answers] == [422, 201, 403]
+    assert answers[2].json()["detail"] == "Deal limit exceeded"
 
 
 def test_a_mapping_that_a_deal_names_stays(owner: Member) -> None:
@@ -346,28 +353,35 @@ def limit_of(run: dict[str, Any], test_id: str = "ccc_bucket_pct") -> tuple[Any,
 
 
 def test_who_sets_a_limit_first(owner: Member, deal: dict[str, Any], g1_file: Path) -> None:
-    book = owner.uploaded(g1_file, deal_id=deal["id"])
-    assert limit_of(ran(owner, book))[1] in ("suite", "definition")
-    own, of_deal = {"workbook_id": book["id"]}, {"deal_id": deal["id"]}
-    given = [("tenant", {}), ("definition", None), ("deal", of_deal), ("workbook", own)]
+    """From the last to the first: each comes before those above it. The file has a trigger of 104.2 for OC."""
+    book, bare = owner.uploaded(g1_file, deal_id=deal["id"]), owner.uploaded(g1_file)
+    assert [limit_of(ran(owner, one))[1] for one in (book, bare)] == ["suite", "suite"]
+    given: list[tuple[str, dict[str, Any] | None]] = [
+        ("tenant", {}), ("definition", None), ("deal", {"deal_id": deal["id"]}),
+        ("workbook", {"workbook_id": book["id"]}),
+    ]  # fmt: skip
     for value, (source, where) in enumerate(given, 11):
         if where is None:
-            document = {"tests": [DEFINITION["tests"][0] | {"max": value}]}
+            oc = {"id": "oc_ratio", "name": "OC", "measure": "oc", "class": "E", "min": value}
+            document = {"tests": [DEFINITION["tests"][0] | {"max": value}, oc]}
             assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": document}).status_code == 200
         else:
-            body = {"test_id": "ccc_bucket_pct", "threshold_value": value, **where}
-            assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
-        assert limit_of(ran(owner, book)) == (value, source)
+            for test_id in ("ccc_bucket_pct", "oc_ratio"):
+                body = {"test_id": test_id, "threshold_value": value, **where}
+                assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
+        run = ran(owner, book)
+        assert limit_of(run) == (value, source)
+        assert limit_of(run, "oc_ratio") == ((104.2, "sheet") if source == "tenant" else (value, source))
     request = [{"test_id": "ccc_bucket_pct", "threshold_value": 20}]
     assert limit_of(ran(owner, book, thresholds=request)) == (20, "request")
     listed = owner.get("/api/v1/compliance/thresholds", params={"deal_id": deal["id"]}).json()["items"]
-    assert [(one["deal_id"], one["workbook_id"]) for one in listed] == [(deal["id"], None)]
+    assert [(one["deal_id"], one["workbook_id"]) for one in listed] == [(deal["id"], None)] * 2
     both = {"test_id": "wal", "threshold_value": 1, "deal_id": deal["id"], "workbook_id": book["id"]}
     assert owner.post("/api/v1/compliance/thresholds", json=both).status_code == 422
     absent = {"test_id": "wal", "threshold_value": 1, "deal_id": str(uuid4())}
     assert owner.post("/api/v1/compliance/thresholds", json=absent).json()["detail"] == "Deal not found"
     assert owner.delete(f"{URL}/{deal['id']}").status_code == 204
-    assert owner.get("/api/v1/compliance/thresholds").json()["total"] == 2, "the deal's went with it"
+    assert owner.get("/api/v1/compliance/thresholds").json()["total"] == 4, "the deal's went with it"
 
 
 def test_the_suite_deal_runs_the_tests_of_the_version_that_stands(
@@ -391,6 +405,50 @@ def test_the_suite_deal_runs_the_tests_of_the_version_that_stands(
     [(evidence,)] = stack.sql("SELECT definition FROM compliance_runs WHERE id = %s", [first["id"]])
     assert evidence["tests"] == DEFINITION["tests"]
     assert evidence["conventions"] == {"currency": "USD"}, "what the deal's record says is part of it"
+
+
+def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
+    owner: Member, write_book: Callable[..., Path]
+) -> None:
+    record = {"closing_date": "2026-06-30", "reinvestment_end": "2026-01-31", "stated_maturity": "2027-12-31"}
+    deal = made(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
+    loans = [(*row.split(","), "Country") if not at else (*row.split(","), "Ireland") for at, row in
+             enumerate(LOANS.decode().splitlines())]  # fmt: skip
+    notes = [row.split(",") for row in NOTES.decode().splitlines()]
+    facts = [("As Of Date", "2026-03-31"), ("Base Rate", 4.3), ("Interest Collected", 10_000)]
+
+    def book(name: str, *more: tuple[str, Any]) -> dict[str, Any]:
+        path = write_book(name, Holdings=loans, Tranches=notes, Deal=[*facts, *more])
+        return owner.uploaded(path, deal_id=deal["id"])
+
+    def codes(run: dict[str, Any]) -> set[str]:
+        return {one["code"] for one in run["warnings"]}
+
+    silent, telling = book("silent"), book("telling", ("Closing Date", "2024-01-31"), ("Stated Maturity", "2036-01-31"))
+    run = ran(owner, silent, test_suite="enhanced")
+    by_id = {one["test_id"]: one for one in run["results"]}
+    interest = by_id["ic_ratio"]["details"]["breakdown"]["income"]
+    assert interest["interest_basis"] == "collected, and estimated to the next payment"
+    assert abs(interest["scheduled_years"] - 30 / 360) < 1e-6
+    assert by_id["foreign_country_concentration"]["current_value"] == 0
+    assert codes(run) >= {"as_of_outside_life", "matures_after_deal"}
+    assert codes(ran(owner, telling)) & {"as_of_outside_life", "matures_after_deal", "deal_days_differ"} == {
+        "deal_days_differ"
+    }, "the file goes first, and a warning says that the two differ"
+    path = f"{URL}/{deal['id']}"
+    steps = [{"from": "2025-01-01", "limit": 50.0}, {"from": "reinvestment_end", "limit": 1.0}]
+    stepped = {"tests": [DEFINITION["tests"][0] | {"steps": steps}]}
+    assert owner.put(f"{path}/definition", json={"definition": stepped}).status_code == 200
+    assert limit_of(ran(owner, silent)) == (1.0, "definition"), "the period of the record is over"
+    assert owner.patch(path, json={"reinvestment_end": None}).json()["detail"] == "Invalid definition"
+    assert owner.patch(path, json={"reinvestment_end": "2028-01-31"}).status_code == 200
+    assert limit_of(ran(owner, silent)) == (50.0, "definition")
+    closed = stepped | {"conventions": {"closing_date": "2024-01-31"}}
+    assert owner.put(f"{path}/definition", json={"definition": closed}).status_code == 200
+    assert "as_of_outside_life" not in codes(ran(owner, silent)), "the definition goes before the record"
+    assert owner.patch(path, json={"next_payment_date": "2026-02-28"}).status_code == 200
+    [ratio] = ran(owner, silent, test_suite="enhanced", test_ids=["ic_ratio"])["results"]
+    assert "rest of a whole period" in ratio["details"]["breakdown"]["income"]["interest_basis"], "it was made"
 
 
 def test_a_run_without_a_deal_takes_a_definition_along(owner: Member, deal: dict[str, Any], g1_file: Path) -> None:
@@ -436,6 +494,59 @@ def test_the_trustees_tests_stand_beside_ours(
     other = owner.uploaded(path)
     answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": other["id"]})
     assert answer.json()["detail"] == "Workbook not found", "it is of no deal"
+
+
+def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_path: Path) -> None:
+    """Its figures are made without haircuts and without what is defaulted: so they are ours by rules that say so, and
+    are explained by a run where one rule says otherwise."""
+    report = generate_report(generate(200, 5), "flat", 5)
+    report.write(path := tmp_path / "march.zip")
+    added(owner, deal, (path.name, path.read_bytes()))
+    rules = {"ccc_excess": False, "discount": False, "defaulted": "none"}
+
+    def tied(**other: Any) -> list[dict[str, Any]]:
+        document = {"definition": {"par_value": rules | other}}
+        assert owner.put(f"{URL}/{deal['id']}/definition", json=document).status_code == 200
+        answer = owner.get(f"{URL}/{deal['id']}/tie-out").json()
+        assert answer["as_of"] == report.as_of
+        items: list[dict[str, Any]] = answer["items"]
+        assert [one["trustee_name"] for one in items] == [one.name for one in report.published]
+        return items
+
+    for said, found in zip(report.published, tied(), strict=True):
+        assert abs(found["our_value"] - said.value) <= 0.005 + 1e-9, said
+        assert abs(found["difference"] - (found["our_value"] - found["trustee_value"])) <= 1e-9, said
+        told = [found[name] for name in ("trustee_value", "trigger", "agrees", "explained_by", "reason")]
+        assert told == [said.value, said.trigger, True, [], None], said
+        assert found["our_status"] == found["trustee_status"] == ("pass" if said.passed else "fail"), said
+    by_haircut = tied(discount=True)
+    assert [one["explained_by"] for one in by_haircut] == [["haircuts"]] * 4 + [[], []]
+    assert [one["agrees"] for one in by_haircut] == [False] * 4 + [True, True]
+    assert all(one["difference"] < -0.1 for one in by_haircut[:4])
+
+
+def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Member) -> None:
+    mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo"}
+    mapping |= {"mappings": {"Nennwert": {"target": "par_value", "type": "number", "required": True}}}
+    mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
+    deal = made(owner, mapping_id=mapping_id)
+    assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
+    limit = {"test_id": "senior_secured", "threshold_value": 90, "deal_id": deal["id"], "enabled": False}
+    assert owner.post("/api/v1/compliance/thresholds", json=limit).status_code == 201
+    german = LOANS.replace(b"Par Amount", b"Nennwert")
+    months = {"2026-02-28": german, "2026-03-31": german.replace(b"2000000,Caa1", b"2000000,B3")}
+    books = {day: added(owner, deal, (f"{day}.csv", loans), as_of=day) for day, loans in months.items()}
+    last = ran(owner, books["2026-03-31"], test_suite="deal")
+    assert (last["definition_version"], [one["test_id"] for one in last["results"]]) == (1, ["ccc_bucket_pct"])
+    assert [one["reason"] for one in last["skipped"]] == ["disabled by the deal's threshold"]
+    path = f"{URL}/{deal['id']}/movements"
+    answer = owner.get(path, params=dict(zip(("from", "to"), books, strict=True)))
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["test_suite"] == "deal"
+    [moved] = [one for one in answer.json()["items"] if one["change"] is not None]
+    first = ran(owner, books["2026-02-28"], test_suite="deal")["results"][0]
+    assert (moved["test_id"], moved["before"], moved["after"]) == ("ccc_bucket_pct", first["current_value"], 0.0)
+    assert {part["part"]: part["change"] for part in moved["parts"] if part["change"]} == {"ratings": moved["change"]}
 
 
 def test_the_movements_between_two_months_add_up(owner: Member, deal: dict[str, Any]) -> None:

@@ -44,6 +44,7 @@ def test_an_upload_answers_at_once(owner: Member, loans: Path) -> None:
         "stream_key": None,
         "deal_id": None,
         "as_of": None,
+        "written_by": None,
         "created_by": owner.email,
         "created_at": 0,
         "updated_at": 0,
@@ -240,6 +241,10 @@ def test_names_that_are_no_plain_file_names(stack: Stack, owner: Member, loans: 
         ({"files": {"file": ("a.xlsx", b"x")}, "data": {"stream_key": "deal:ticker:X"}}, ["body", "stream_key"]),
         ({"files": {"file": ("a.xlsx", b"x")}, "data": {"stream_key": "deal:isin:X\n"}}, ["body", "stream_key"]),
         ({"files": {"file": ("a.xlsx", b"x")}, "data": {"stream_key": "isin:X"}}, ["body", "stream_key"]),
+        (
+            {"files": {"file": ("a.xlsx", b"x")}, "data": {"stream_key": "deal:isin:XS2010030918"}},
+            ["body", "stream_key"],
+        ),
     ],
 )
 def test_malformed_forms(shared_owner: Member, form: dict[str, Any], loc: list[str]) -> None:
@@ -424,11 +429,11 @@ def test_a_big_upload_takes_little_memory(stack: Stack, pack: PackFile, loans: P
 def test_patch_changes_what_is_given(stack: Stack, owner: Member, loans: Path) -> None:
     found = owner.uploaded(loans, description="old", mapping_id="standard_clo")
     place = f"/api/v1/workbooks/{found['id']}"
-    changed = owner.patch(place, json={"name": "New", "stream_key": "deal:isin:US0000000000", "unknown": 1})
+    changed = owner.patch(place, json={"name": "New", "stream_key": "deal:isin:US0378331005", "unknown": 1})
     assert changed.status_code == 200
     body = changed.json()
     assert (body["name"], body["description"], body["mapping_id"]) == ("New", "old", "standard_clo")
-    assert body["stream_key"] == "deal:isin:US0000000000"
+    assert body["stream_key"] == "deal:isin:US0378331005"
     assert body["updated_at"] > found["updated_at"]
     assert "sheets" not in body
     assert "stats" not in body
@@ -457,6 +462,9 @@ def test_patch_changes_what_is_given(stack: Stack, owner: Member, loans: Path) -
         {"mapping_id": 5},
         {"stream_key": "deal:lei:"},
         {"stream_key": "deal:x:1"},
+        {"stream_key": "deal:isin:US0378331006"},
+        {"stream_key": "deal:cusip:037833101"},
+        {"stream_key": "deal:lei:549300LN3VL4EWWX4G95"},
         {"stream_key": ""},
     ],
 )

@@ -298,6 +298,7 @@ def ask(sheet: Sheet, **query: Any) -> SheetData:
         header_row=found.header_row,
         headers=found.headers,
         types=found.types,
+        book_key=None,
     )
     answer = page(Workbook((sheet,)), row, msgspec.convert(query, DataQuery))
     return msgspec.json.decode(answer.content, type=SheetData)

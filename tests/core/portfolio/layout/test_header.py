@@ -14,6 +14,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.fields import PROFILES, Field, Mapping
 from core.portfolio.layout import header
+from tests.rows import every
 
 CLO = PROFILES["standard_clo"]
 MakeSheet = Callable[..., Sheet]
@@ -198,7 +199,7 @@ def test_a_group_may_be_the_second_word(make_sheet: MakeSheet, group: str) -> No
 def test_a_group_may_be_centred_over_its_fields_without_a_merge(make_sheet: MakeSheet) -> None:
     rows = [
         ["Issuer", "Par", "CUSIP", "Ratings", None, None, None, "Price"],
-        [None, None, None, "Moody's", "S&P", "Fitch", "Country", None, "S&P"],
+        [None, None, None, "Moody's", "S&P", "Fitch", "Country", None, "Credit"],
         ["A", 1.0, "x", "B2", "B", "B", "US", 99.0, "B"],
     ]
     found = header.find(make_sheet(rows), CLO)
@@ -208,7 +209,32 @@ def test_a_group_may_be_centred_over_its_fields_without_a_merge(make_sheet: Make
     # A field of its own keeps its name, and what stands over no field is no group.
     assert found.columns["country"] == [6]
     assert found.texts[6] == "Country"
-    assert found.texts[8] == "S&P"
+    assert found.texts[8] == "Credit"
+    assert "rating" not in found.columns
+
+
+@every(
+    "groups, par, price",
+    [
+        (["Prior Month", "Current Month", "Prior Month", "Current Month"], [4], [6]),
+        (["Current", "Original", "Current", "Change"], [3], [5]),
+        (["Prior", None, "Current", None], [5], [6]),  # centred over two columns, without a merge
+        (["Rates", None, "Current", None], [3, 5], [4, 6]),
+    ],
+)
+def test_columns_of_another_time(
+    make_sheet: MakeSheet, groups: list[str | None], par: list[int], price: list[int]
+) -> None:
+    """What stands below "Prior Month" or "Original" feeds nothing, whichever stands first."""
+    below = ["Par", "Par", "Price", "Price"] if groups[1] else ["Par", "Price", "Par", "Price"]
+    rows = [
+        [None, None, None, *groups],
+        ["Issuer", "CUSIP", "S&P Rating", *below],
+        ["A", "x", "B", 1.0, 2.0, 99.0, 98.0],
+    ]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert (found.columns["par_value"], found.columns["price"]) == (par, price)
 
 
 def test_words_wrapped_over_three_rows(make_sheet: MakeSheet) -> None:

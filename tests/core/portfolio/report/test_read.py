@@ -214,12 +214,18 @@ COLLECTION = [
 ]
 WRAPPED = [["Accounts", "Balance"], [None, "($000s)"], ["Principal Account", -0.005], ["Interest Account", 0.009]]
 TITLED = [["Accounts (in thousands)"], *WRAPPED[:1], *WRAPPED[2:]]
+FLAT_BALANCES = [
+    ["Vendor_ID", "Deal_Name", "As_Of_Date", "Account_Name", "Account_Principal_Balance", "Account_Interest"],
+    ["V", "Some CLO", "16-Dec-24", "SOME EUR PRINCIPAL ACCT", -5.0, 0.0],
+    ["V", "Some CLO", "16-Dec-24", "SOME EUR INTEREST ACCT", 0.0, 9.0],
+    ["V", "Some CLO", "16-Dec-24", "SOME EXP RES ACCT", 77.0, 0.0],
+]
 LABELS = [["Principal Collection Account", "(5.00)"], ["Interest Collection Account", "9.00"]]
 
 
 @every("name, rows", [("Proceeds Account Summary", TRADED), ("Account Balances", BALANCES), ("Cash", COLLECTION),
                       ("Balances", WRAPPED), ("Balances", TITLED), ("Executive Summary", LABELS),
-                      ("Deal", LABELS)])  # fmt: skip
+                      ("Deal", LABELS), ("Accounts", FLAT_BALANCES)])  # fmt: skip
 def test_accounts(name: str, rows: list[list[Any]]) -> None:
     """Traded before settled, principal accounts added up, reserves and totals left out."""
     deal = portfolio(name, rows).deal
@@ -256,6 +262,50 @@ def test_pages_that_differ_in_cash_are_told() -> None:
     found = portfolio("Executive Summary", [["Principal Collection Account", 4.0]], Cash=BALANCES)
     assert found.deal.principal_cash == -5.0
     assert told(found) == ["cash_differs", "as_of_stands_in"]
+
+
+# ---- tables side by side -------------------------------------------------------------------------------------------
+
+
+def test_tables_side_by_side() -> None:
+    """Notes beside accounts, and two tables of tests: each has its own columns."""
+    rows: list[list[Any]] = [
+        ["Notes", None, None, None, None, "Accounts"],
+        ["Class", "Current Balance", "Coupon", None, None, "Account", "Principal", "Interest"],
+        ["Class A", 250e6, 5.5, None, None, "Principal Collection", 5.0, 0.0],
+        ["Class B", 24e6, 6.5, None, None, "Interest Collection", 0.0, 7.0],
+        ["Subordinated Notes", 40e6, None, None, None, "Total", 5.0, 7.0],
+        [],
+        ["Test", "Actual", "Trigger", "Result", "Test", "Actual", "Limit", "Result"],
+        ["Class A/B Par Value Test", 139.2, 130.08, "Pass", "Weighted Average Life Test", 4.32, 7.27, "Pass"],
+        ["Class B Interest Coverage Test", 180.24, 120.0, "Pass", "Diversity Test", 60.0, 50.0, "Fail"],
+    ]
+    found = portfolio("Summary page", rows)
+    assert found.tranches is not None
+    assert found.tranches.current_balance.tolist() == [250e6, 24e6, 40e6]
+    assert np.isnan(found.tranches.interest_due).all()
+    assert (found.deal.principal_cash, found.deal.interest_collected) == (5.0, 7.0)
+    assert sorted((one.name[:7], one.value, one.trigger, one.status) for one in found.published) == [
+        ("Class A", 139.2, 130.08, "pass"),
+        ("Class B", 180.24, 120.0, "pass"),
+        ("Diversi", 60.0, 50.0, "fail"),
+        ("Weighte", 4.32, 7.27, "pass"),
+    ]
+
+
+def test_a_table_ends_where_the_loans_begin(make_book: Callable[..., Workbook]) -> None:
+    """Loans below a table of tests on one sheet are no tests."""
+    loans = [[f"Company {at}", 1e6 + at, f"LX{200_000 + at}"] for at in range(30)]
+    book = make_book({"Report": [*NOW, [], HOLDINGS[0], *loans]})
+    assert [one.name for one in Portfolio.from_workbook(book, as_of=5.0).published] == ["Class A/B Par Value Test"]
+
+
+def test_groups_tell_the_balance_of_today() -> None:
+    rows = [[None, "Beginning", None, "Ending"], ["Class", "Balance", "Principal Paid", "Balance"],
+            ["Class A", 251e6, 1e6, 250e6], ["Class B", 24e6, 0.0, 24e6]]  # fmt: skip
+    tranches = portfolio("Distributions", rows).tranches
+    assert tranches is not None
+    assert tranches.current_balance.tolist() == [250e6, 24e6]
 
 
 # ---- pages that are hidden or of another day -----------------------------------------------------------------------
@@ -328,6 +378,17 @@ def test_labels_that_differ_are_told(first: list[Any], second: list[Any], codes:
         ([["As of 2024-12-16"], ["As of 2024-12-16"], ["As of 2024-11-15"]], date(2024, 12, 16), "file",
          ["as_of_conflict"]),
         ([["x"], ["\u00a9 Some Trustee, 16 December 2024"]], date(2024, 12, 16), "file", ["as_of_footer"]),
+        ([["Some CLO II DAC", None, None, "16-Dec-2024"], ["Notes"]], date(2024, 12, 16), "file", ["as_of_footer"]),
+        ([["Portfolio Holdings: 16-Dec-2024"]], date(2024, 12, 16), "file", ["as_of_footer"]),
+        ([["Holdings by Rating as of December 16, 2024"]], date(2024, 12, 16), "file", ["as_of_footer"]),
+        ([["Period End Date: 16/12/2024"]], date(2024, 12, 16), "file", []),
+        ([["As of 03/04/2024 (EUR)"]], date(2024, 4, 3), "file", ["ambiguous_date"]),
+        ([["Deal", "As_Of_Date", "X"], ["A", "16 Dec 2024", 1], ["A", "16 Dec 2024", 2]], date(2024, 12, 16), "file",
+         []),
+        ([["Deal", "As_Of_Date", "X"], ["A", "16 Dec 2024", 1], ["A", "17 Dec 2024", 2]], date(1970, 1, 6), "upload",
+         ["as_of_stands_in"]),
+        ([["Prior Report", None, "16-Dec-2024"], ["Printed 16-Dec-2024"]], date(1970, 1, 6), "upload",
+         ["as_of_stands_in"]),
         ([["Ratings as of 2020-01-01"], ["Next Payment: 21/01/2025"]], date(1970, 1, 6), "upload", ["as_of_stands_in"]),
     ],
 )  # fmt: skip

@@ -1,0 +1,185 @@
+"""What confined children do with a formula over a stored sheet: try it on some rows, or write it as a column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from random import random
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from core.confined.table import GIGABYTE, ConfinedWork, texts
+from core.formula.language import FormulaError
+from core.grid.codec import Manifest, open_workbook, write_sheet
+from core.grid.sheet import Workbook
+from core.recalc import apply
+from core.recalc.apply import Headed, Mode
+from core.recalc.book import Book
+from core.recalc.errors import BookError
+from core.values import ERRORS, Kind
+from service.formulas.schema import SampleRow
+
+FAILED_ROWS_TOLD: Final = 10
+
+
+class NotApplied(Exception):
+    """The formula cannot be calculated on the sheet; the message says why, for its user."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A sheet of a stored workbook, as its record tells it."""
+
+    manifest: str
+    """As `Manifest.to_json` writes it."""
+    paths: tuple[str, ...]
+    """The sheets' files, in the manifest's order."""
+    sheet_index: int
+    header_row: int | None
+    headers: list[str]
+    now: datetime
+    """The moment of TODAY and NOW, without zone."""
+
+
+class PreviewOrder(Struct, frozen=True, kw_only=True):
+    """A formula to be tried."""
+
+    place: Place
+    formula: str
+    rows: int
+    seconds: float
+    """In which the rows must be calculated, once the workbook is opened."""
+
+
+class Previewed(Struct, frozen=True, kw_only=True):
+    """What it came to."""
+
+    rows: list[SampleRow]
+    total_rows: int
+
+
+class ApplyOrder(Struct, frozen=True, kw_only=True):
+    """A formula to be written."""
+
+    place: Place
+    formula: str
+    target_column: str
+    output_mode: Mode
+
+
+class Applied(Struct, frozen=True, kw_only=True):
+    """What was written."""
+
+    manifest: str
+    """Its sheets that changed name their files in the folder."""
+    rows_affected: int
+    rows_failed: int
+    failed: list[tuple[int, str]]
+    """The first rows that came to an error, as the sheet counts them, with the error."""
+    cells_recalculated: int
+
+
+PREVIEW: Final = ConfinedWork(
+    does="service.formulas.child.previewed",
+    order=PreviewOrder,
+    answer=Previewed,
+    refusals=("service.formulas.child.NotApplied",),
+    texts=texts("The preview"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=30.0,
+)
+APPLY: Final = ConfinedWork(
+    does="service.formulas.child.applied",
+    order=ApplyOrder,
+    answer=Applied,
+    refusals=("service.formulas.child.NotApplied",),
+    texts=texts("Applying the formula"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=300.0,
+)
+
+
+def previewed(order: PreviewOrder) -> Previewed:
+    """Try a formula on the first rows of a sheet.
+
+    Raises:
+        NotApplied: it cannot be calculated there.
+        CodecError: something stored is damaged.
+        OSError: the machine's fault.
+    """
+    book = Book(_opened(order.place))
+    headed = _headed(book, order.place)
+    try:
+        rows = apply.preview(
+            book, headed, order.formula, order.rows, now=order.place.now, random=random, seconds_max=order.seconds
+        )
+    except (FormulaError, BookError) as refusal:
+        raise NotApplied(_sentence(refusal)) from refusal
+    return Previewed(
+        rows=[SampleRow(row=row.row, input=row.input, output=row.output, error=row.error) for row in rows],
+        total_rows=headed.row_count,
+    )
+
+
+def applied(order: ApplyOrder, folder: Path) -> Applied:
+    """Write a formula as a column, and the sheets that changed into a folder.
+
+    Raises:
+        NotApplied, CodecError, OSError: as `previewed`.
+    """
+    manifest, book = Manifest.from_json(order.place.manifest), _opened(order.place)
+    try:
+        made = apply.apply_column(
+            book,
+            _headed(book, order.place),
+            order.formula,
+            order.target_column,
+            order.output_mode,
+            now=order.place.now,
+            random=random,
+        )
+    except (FormulaError, BookError) as refusal:
+        raise NotApplied(_sentence(refusal)) from refusal
+    records = list(manifest.sheets)
+    for index in made.sheets_changed:
+        sheet, file = made.workbook.sheets[index], f"sheet-{index}.safetensors"
+        write_sheet(sheet, folder / file)
+        records[index] = replace(records[index], file=file, row_count=sheet.row_count, column_count=sheet.column_count)
+    return Applied(
+        manifest=replace(manifest, sheets=tuple(records)).to_json(),
+        rows_affected=made.rows_affected,
+        rows_failed=made.rows_failed,
+        failed=_failed(made, order.place),
+        cells_recalculated=made.cells_recalculated,
+    )
+
+
+def _opened(place: Place) -> Workbook:
+    return open_workbook(Manifest.from_json(place.manifest), [Path(path) for path in place.paths])
+
+
+def _headed(book: Workbook, place: Place) -> Headed:
+    return Headed(book.sheets[place.sheet_index], place.header_row, place.headers)
+
+
+def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
+    """The first rows that came to an error, as the sheet counts them."""
+    if not made.rows_failed:
+        return []
+    column = made.workbook.sheets[place.sheet_index].columns[made.column]
+    assert column is not None
+    at = np.flatnonzero(column.held.kinds == Kind.ERROR)
+    first = 0 if place.header_row is None else place.header_row + 1
+    rows = column.rows()[at]
+    return [
+        (int(row) + 1, ERRORS[int(column.held.numbers[slot])])
+        for row, slot in zip(rows, at, strict=True)
+        if row >= first
+    ][:FAILED_ROWS_TOLD]
+
+
+def _sentence(refusal: Exception) -> str:
+    text = getattr(refusal, "message", None) or str(refusal)
+    return f"The formula cannot be applied: {text}."

@@ -1,0 +1,149 @@
+"""Formulas on the sheets of workbooks: tried on some rows, and handed to the worker that writes a column."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from core.confined.run import ChildKilled, run
+from core.formula.blocks import Graph, UnknownColumn, by_name
+from core.grid.address import column_name
+from service.formulas import store
+from service.formulas.actions import whole
+from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder
+from service.formulas.schema import (
+    ApplyRequest,
+    ColumnExists,
+    ColumnNotFound,
+    InvalidGraph,
+    NotActive,
+    Preview,
+    PreviewFailed,
+    PreviewRequest,
+    Run,
+)
+from service.platform.access.secrets import new_id
+from service.platform.context import Context
+from service.platform.http.problem import Fault, Unavailable, ValidationFailed
+from service.workbooks import shared as workbooks
+from service.workbooks.schema import SheetRow
+
+OPENING_SECONDS: Final = 10.0
+"""In which a child must have opened the workbook."""
+MEGABYTE: Final = 1024 * 1024
+TARGET: Final = ["body", "target_column"]
+
+
+async def preview(ctx: Context, body: PreviewRequest) -> Preview:
+    """What a graph comes to on the first rows of a sheet, calculated in a child."""
+    formula = await whole(ctx, body.graph)
+    row = await workbooks.get(ctx, body.workbook_id)
+    sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
+    _columns_read(body.graph, formula.columns, _columns(sheet))
+    stored = await workbooks.stored_book(ctx, replace(row, book_key=sheet.book_key))
+    await ctx.commit()  # no connection is held while it calculates
+    seconds = ctx.settings.evaluation_seconds
+    place = place_of(stored, sheet, ctx.now())
+    order = PreviewOrder(place=place, formula=formula.text, rows=body.sample_size, seconds=seconds)
+    try:
+        told = await ctx.resources.probes(
+            ctx.payer,
+            run,
+            PREVIEW,
+            order,
+            reads=stored.paths,
+            memory_bytes_max=ctx.settings.recalculation_memory_mb * MEGABYTE,
+            seconds_max=seconds + OPENING_SECONDS,
+        )
+    except NotApplied as refusal:
+        raise PreviewFailed.at(["body", "graph"], str(refusal)) from None
+    except ChildKilled as killed:  # which says nothing of the formula
+        raise Unavailable from killed
+    return Preview(
+        sample_results=told.rows,
+        total_rows=told.total_rows,
+        preview_size=len(told.rows),
+        compiled_formula=formula.text,
+    )
+
+
+async def apply(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
+    """Hand a workbook to the worker that writes the column; until that is done nobody else writes into the workbook."""
+    config = await store.get(ctx, config_id)
+    if config.status != "active":
+        raise NotActive.at(["path", "config_id"], f"the formula is {config.status}")
+    version = await store.version(ctx, config_id, body.version_id)
+    run_id = f"run_{new_id().hex}"
+    book = await workbooks.lock(ctx, body.workbook_id)
+    sheet = await workbooks.sheet(ctx, book.id, body.sheet_id)
+    await workbooks.begin_writing(ctx, book, run_id)
+    formula = await whole(ctx, version.graph)
+    _check_target(ctx, body, sheet, _columns_read(version.graph, formula.columns, _columns(sheet)))
+    workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
+    given = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
+    started = await store.add_run(ctx, {**given, "id": run_id, "config_id": config_id})
+    await ctx.enqueue("formulas.apply", queue="calculate", arguments={"run_id": run_id})
+    ctx.concerns("formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id))
+    return started
+
+
+def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Place:
+    """A sheet as a child opens it."""
+    return Place(
+        manifest=stored.manifest,
+        paths=stored.paths,
+        sheet_index=sheet.index,
+        header_row=sheet.header_row,
+        headers=sheet.headers,
+        now=now.replace(tzinfo=None),
+    )
+
+
+def _columns(sheet: SheetRow) -> dict[str, int]:
+    """The columns' places by their names, in the header or A, B, C."""
+    names = sheet.headers or [column_name(at) for at in range(len(sheet.types))]
+    return {name: at for at, name in enumerate(names)}
+
+
+def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int]) -> set[int]:
+    """The places of the columns that a formula reads.
+
+    Raises:
+        InvalidGraph: the sheet does not have them; each fault names its node.
+    """
+    find, found, faults = by_name(columns), set(), []
+    for name in names:
+        try:
+            found.add(find(name))
+        except UnknownColumn as unknown:
+            places = [["nodes", node.id] for node in graph.nodes if node.params.get("column") == name] or [[]]
+            faults += [Fault(["body", "graph", *place], f"unknown_column: {unknown.message}") for place in places]
+    if faults:
+        raise InvalidGraph(*faults)
+    return found
+
+
+def _check_target(ctx: Context, body: ApplyRequest, sheet: SheetRow, read: set[int]) -> None:
+    """Whether a column may be written.
+
+    Raises:
+        ColumnExists, ColumnNotFound, ValidationFailed: it may not.
+    """
+    columns, wanted = _columns(sheet), body.target_column
+    if body.output_mode == "overwrite":
+        try:
+            at = by_name(columns)(wanted)
+        except UnknownColumn as unknown:
+            raise ColumnNotFound.at(TARGET, unknown.message) from None
+        if at in read:
+            raise InvalidGraph.at(TARGET, "the formula reads the column that it would overwrite")
+        return
+    if wanted.casefold() in {name.casefold() for name in columns}:
+        raise ColumnExists.at(TARGET, "output_mode overwrite writes over it")
+    if len(sheet.types) >= ctx.settings.max_sheet_columns:
+        raise ValidationFailed.at(TARGET, f"the sheet has {len(sheet.types):,} columns, as many as it may")
+    if sheet.header_row is None and wanted.upper() != (free := column_name(len(sheet.types))):
+        raise ValidationFailed.at(TARGET, f"the sheet has no header: its next free column is {free}")

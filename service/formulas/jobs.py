@@ -1,0 +1,112 @@
+"""Writing a formula as a column of a workbook, in the worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.confined.run import run as run_confined
+from core.confined.run import workplace
+from core.confined.tasks import in_thread
+from core.grid.codec import Manifest
+from service.formulas import column_actions, store
+from service.formulas.actions import whole
+from service.formulas.child import APPLY, Applied, ApplyOrder, NotApplied
+from service.formulas.schema import Run
+from service.platform.context import Subject, Unit
+from service.platform.data.blobs import Damaged
+from service.platform.data.scratch import clear, folder_of
+from service.platform.log import log_cause
+from service.platform.work.jobs import Hopeless, JobTable
+from service.workbooks import shared as workbooks
+
+FAILED = "The formula could not be applied because of a fault in the service; apply it again."
+DAMAGED = "The stored bytes of the workbook are damaged; upload the file again."
+
+jobs = JobTable()
+
+
+async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
+    """Applying failed past its retries. What went wrong is for the dead letter to tell, not for the run."""
+    clear(unit.resources.scratch, arguments["run_id"])
+    await _fail(unit, arguments["run_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
+
+
+@jobs.job("formulas.apply", failed=mark_failed)
+async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
+    run = await store.start_run(unit, arguments["run_id"])
+    if run is None:  # an earlier attempt ended it
+        return
+    version = await store.version(unit, run.config_id, run.version_id)
+    row = await workbooks.get(unit, run.workbook_id)
+    sheet = await workbooks.sheet(unit, row.id, str(run.sheet_id))
+    stored = await workbooks.stored_book(unit, row)
+    await unit.commit()  # no connection is held while it calculates
+    order = ApplyOrder(
+        place=column_actions.place_of(stored, sheet, unit.now()),
+        formula=(await whole(unit, version.graph)).text,
+        target_column=run.target_column,
+        output_mode=run.output_mode,
+    )
+    with folder_of(unit.resources.scratch, run.run_id) as folder:
+        try:
+            with workplace(folder) as made:
+                told = await in_thread(
+                    run_confined,
+                    APPLY,
+                    order,
+                    reads=stored.paths,
+                    writes=made,
+                    memory_bytes_max=unit.settings.recalculation_memory_mb * column_actions.MEGABYTE,
+                    seconds_max=unit.settings.recalculation_seconds,
+                )
+        except NotApplied as refusal:
+            log_cause(refusal)
+            await _fail(unit, run.run_id, str(refusal))
+            return
+        await _keep(unit, run, told, stored, folder)
+
+
+async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBook, folder: Path) -> None:
+    """The sheets that changed become the workbook's, in the transaction that completes the run."""
+    manifest, before = Manifest.from_json(told.manifest), Manifest.from_json(stored.manifest)
+    kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
+    files = {key: path for path, key in kept.items()}
+    paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
+    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
+        raise Hopeless("the workbook was found damaged meanwhile")
+    outcome = {
+        "status": "completed",
+        "rows_affected": told.rows_affected,
+        "rows_failed": told.rows_failed,
+        "error_details": _told(told),
+    }
+    await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=told.cells_recalculated)
+
+
+def _told(applied: Applied) -> str | None:
+    """Which rows came to an error."""
+    if not applied.rows_failed:
+        return None
+    rows = ", ".join(f"{row} ({error})" for row, error in applied.failed)
+    more = applied.rows_failed - len(applied.failed)
+    return f"Rows with an error: {rows}" + (f" and {more:,} more." if more else ".")
+
+
+async def _fail(unit: Unit, run_id: str, message: str) -> None:
+    outcome = {"status": "failed", "rows_affected": 0, "rows_failed": 0, "error_details": message}
+    run = await _end(unit, run_id, "formula.application_failed", outcome)
+    if run is not None:
+        await workbooks.end_writing(unit, run.workbook_id, run_id)
+
+
+async def _end(unit: Unit, run_id: str, action: str, outcome: dict[str, Any], **more: Any) -> Run | None:
+    """The run, ended with an audit entry; None where it had ended before."""
+    run = await store.end_run(unit, run_id, outcome)
+    if run is not None:
+        config = await store.get(unit, run.config_id)
+        about = {"run_id": run_id, "version_id": run.version_id, "workbook_id": str(run.workbook_id)}
+        details = {**about, "target_column": run.target_column, **outcome, **more}
+        await unit.audit(action, Subject("formula", config.id, config.name, details))
+    return run
