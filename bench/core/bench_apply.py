@@ -19,6 +19,7 @@ from core.formula.blocks import TEMPLATES, check
 from core.grid.codec import Manifest, open_workbook, write_sheet, write_workbook
 from core.recalc.apply import Headed, apply_column
 from core.recalc.book import Book
+from core.recalc.result import same
 
 ROWS = 1_000_000
 SECONDS_MOST = 2.0
@@ -95,7 +96,7 @@ def _figure(
     sheet, at = made.workbook.sheets[0], len(COLUMNS)
     assert (made.rows_affected, made.rows_failed) == (ROWS, 0)
     for row in np.random.default_rng(2).integers(0, ROWS, 20_000).tolist():
-        assert sheet.value(row + 1, at) == expected[row], (name, row)
+        assert same(sheet.value(row + 1, at), expected[row]), (name, row)
     seconds, peer_seconds = paired_seconds(ours, theirs, repeats=5)
     return Figure(
         name=f"{NAME}: {name}", seconds=seconds, peer="Polars, from Arrow to Arrow", peer_seconds=peer_seconds,
