@@ -8,6 +8,7 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import UNSET
 
 from core.compliance.conventions import standard_of
@@ -27,7 +28,7 @@ from core.compliance.published import Match, SheetLimit, limits_of, matches, oth
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import TOTALS
+from core.definition.terms import AGENCIES, TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
 from core.portfolio.plausibility import with_days
@@ -91,6 +92,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
     suite: str = "standard",
@@ -131,6 +133,9 @@ def run_suite(
         days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
         portfolio = with_days(portfolio, days, "the definition", first=True)
     warnings = list(portfolio.notes.warnings)
+    if not portfolio.row_count:
+        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
+        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
@@ -470,6 +475,9 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
     return warning if _warns_first(direction, limit, warning) else None
 
 
+_RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
+
+
 def _present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
@@ -477,6 +485,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("lien_type")
     if "is_fixed" in present:
         present.add("coupon_type")
+    if not present.isdisjoint(_RECOVERIES):
+        present.add("recovery_rate")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:
@@ -524,7 +534,13 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 def rounded_half_away(value: float, decimals: int) -> float:
     """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
+    if not abs(value) * scale < WHOLE_FROM:
+        return value
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+WHOLE_FROM: Final = 2.0**52
+"""From here on a double has no half left to round away."""
 
 
 def _result(

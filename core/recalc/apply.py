@@ -18,6 +18,7 @@ from core.formula.machine import CompiledTree, lifts, may_be_array
 from core.formula.machine import compile as compile_tree
 from core.formula.values import VALUE, Array, Failure
 from core.grid.address import COLUMNS_MAX, column_name
+from core.grid.column import Column, column_of
 from core.grid.sheet import Sheet, Workbook
 from core.recalc.book import Book
 from core.recalc.engine import Engine
@@ -176,7 +177,10 @@ def apply_column(
         raise CannotApply(f"the formula reads the column {target!r} that it is written into")
     text, tree = _placed(headed, formula, at)
     index = headed.sheet.index
-    engine = Engine(workbook)
+    sheets = list(workbook.sheets)
+    if mode == "overwrite":  # what the old column held is no value or format of the new one
+        sheets[index] = replace(headed.sheet, columns=_without(headed.sheet.columns, at, first, first + count))
+    engine = Engine(replace(workbook, sheets=tuple(sheets)))
     engine.load()
     engine.settle()
     if mode == "new" and headed.header_row is not None:
@@ -218,6 +222,20 @@ def _target(headed: Headed, target: str, mode: Mode) -> int:
     if headed.header_row is None and target.upper() != column_name(at):
         raise CannotApply(f"the sheet has no header; its next column is {column_name(at)}")
     return at
+
+
+def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int) -> tuple[Column | None, ...]:
+    """The columns without some rows of one."""
+    column = columns[at]
+    if column is None:
+        return columns
+    rows, held = column.rows(), column.held
+    kept = (rows < first) | (rows >= stop)
+    left = None
+    if kept.any():
+        parts = held.kinds[kept], held.numbers[kept], held.codes[kept], held.formats[kept]
+        left = column_of(rows[kept], *parts)
+    return (*columns[:at], left, *columns[at + 1 :])
 
 
 def _placed(headed: Headed, formula: str, column: int) -> tuple[str, Node]:

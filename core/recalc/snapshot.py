@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,48 +26,89 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
 
     Where it is known which sheets `changed`, by their places, the others are those of the workbook.
     """
-    text = _text(engine.pool.strings)
     by_sheet: list[list[Region]] = [[] for _ in engine.cells]
     if engine.formulas_changed:
         for region in engine.regions:
             if region is not None:
                 by_sheet[region.cells.index].append(region)
-    return tuple(
-        sheet
-        if changed is not None and sheet.index not in changed
-        else Sheet(
-            name=cells.name,
-            index=cells.index,
-            state=sheet.state,
-            columns=_columns(cells, sheet),
-            row_count=cells.rows_used,
-            text=text,
-            formulas=_formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas,
-            merged=sheet.merged,
-            hidden_rows=sheet.hidden_rows,
-            filtered=sheet.filtered,
-        )
-        for cells, sheet in zip(engine.cells, engine.workbook.sheets, strict=True)
-    )
-
-
-def _text(strings: list[str]) -> Text:
-    encoded = [string.encode(errors="replace") for string in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(part) for part in encoded], out=offsets[1:])
-    return Text(frozen(offsets), frozen(np.frombuffer(b"".join(encoded), np.uint8)))
-
-
-def _columns(cells: SheetCells, sheet: Sheet) -> tuple[Column | None, ...]:
-    found: list[Column | None] = []
-    for at, column in enumerate(cells.columns):
-        if at in cells.unread:
-            stored, codes = cells.unread[at]
-            found.append(GappedColumn(replace(stored.held, codes=frozen(codes)), *stored.runs))
-        else:
-            carried = sheet.columns[at] if at < sheet.column_count else None
-            found.append(None if column is None else _column(column, carried))
+    found = []
+    for cells, sheet in zip(engine.cells, engine.workbook.sheets, strict=True):
+        if changed is not None and sheet.index not in changed:
+            found.append(sheet)
+            continue
+        columns, text = _with_text(_columns(cells, sheet), cells, engine.pool.strings)
+        formulas = _formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas
+        found.append(replace(sheet, columns=columns, row_count=cells.rows_used, text=text, formulas=formulas))
     return tuple(found)
+
+
+def _text(strings: Sequence[str], before: Text | None = None) -> Text:
+    """The strings, behind those of another text."""
+    joined = "".join(strings)
+    encoded = joined.encode(errors="replace")
+    parts = strings if joined.isascii() else [string.encode(errors="replace") for string in strings]
+    offsets = np.zeros(len(strings) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(strings)), out=offsets[1:])
+    data = np.frombuffer(encoded, np.uint8)
+    if before is not None:
+        offsets = np.concatenate((before.offsets, offsets[1:] + before.offsets[-1]))
+        data = np.concatenate((before.data, data)) if len(data) else before.data
+    return Text(frozen(offsets), frozen(data))
+
+
+def _columns(cells: SheetCells, sheet: Sheet) -> list[Column | None]:
+    """The columns: those that nobody read as they are stored, all others with the book's codes of text."""
+    return [
+        cells.unread[at]
+        if at in cells.unread
+        else None
+        if column is None
+        else _column(column, sheet.columns[at] if at < sheet.column_count else None)
+        for at, column in enumerate(cells.columns)
+    ]
+
+
+def _with_text(
+    columns: list[Column | None], cells: SheetCells, strings: Sequence[str]
+) -> tuple[tuple[Column | None, ...], Text]:
+    """The columns of a sheet with the codes of its own text, which is the stored one with what is new behind it.
+
+    Where more than half of that text would be used by no cell, it is made anew.
+    """
+    stored = _text([]) if cells.text is None else cells.text
+    read = [at for at, column in enumerate(columns) if column is not None and at not in cells.unread]
+    own = np.full(len(strings) + 1, -1, np.int32)  # the sheet's code by the book's
+    known = np.flatnonzero(cells.entered[:-1] >= 0)
+    own[cells.entered[known]] = known
+    used = np.zeros(len(strings) + 1, np.bool_)
+    for at in read:
+        used[_codes(columns[at])] = True
+    new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
+    own[new] = np.arange(len(stored), len(stored) + len(new))
+    for at in read:
+        columns[at] = _recoded(columns[at], own)
+    text = _text([strings[code] for code in new.tolist()], stored) if len(new) else stored
+    used = np.zeros(len(text) + 1, np.bool_)
+    for column in columns:
+        used[_codes(column)] = True
+    kept = np.flatnonzero(used[:-1])
+    if 2 * len(kept) >= len(text):
+        return tuple(columns), text
+    own = np.full(len(text) + 1, -1, np.int32)
+    own[kept] = np.arange(len(kept))
+    return tuple(_recoded(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
+
+
+def _codes(column: Column | None) -> NDArray[np.int32]:
+    return np.zeros(0, np.int32) if column is None else column.held.codes
+
+
+def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
+    """A column with other codes, by those that it has; the last of them is that of no text."""
+    if column is None:
+        return None
+    held = replace(column.held, codes=frozen(codes[column.held.codes]))
+    return GappedColumn(held, *column.runs) if isinstance(column, GappedColumn) else held
 
 
 def _column(column: CellColumn, carried: Column | None) -> Column | None:

@@ -33,11 +33,15 @@ cdef class SheetCells:
     cdef readonly str name
     cdef readonly int index
     cdef readonly list columns
-    cdef readonly dict unread        # by position the stored columns that nobody asked for, with their codes
+    cdef readonly dict unread        # by position the stored columns that nobody asked for
+    cdef readonly object text        # the stored sheet's text, and the book's code of each: -2 where it is not entered
+    cdef readonly object entered
+    cdef TextPool pool
     cdef readonly Py_ssize_t rows_used
     cdef readonly Py_ssize_t columns_used
     cpdef CellColumn column(self, Py_ssize_t column)
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last)
+    cdef object codes_of(self, object stored)
 
 
 cdef tuple stored_form(object value, TextPool pool)

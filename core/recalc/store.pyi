@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula.values import Span, TextPool
-from core.grid.column import Column, GappedColumn
+from core.grid.column import Column, Text
 from core.grid.sheet import Sheet
 
 TEXT_CHARACTERS_MAX: int
@@ -29,7 +29,9 @@ class SheetCells:
     name: str
     index: int
     columns: list[CellColumn | None]
-    unread: dict[int, tuple[GappedColumn, NDArray[np.int32]]]
+    unread: dict[int, Column]
+    text: Text | None
+    entered: NDArray[np.int32]
     rows_used: int
     columns_used: int
     def __init__(self, name: str, index: int) -> None: ...

@@ -198,6 +198,8 @@ cdef class SheetCells:
         self.index = index
         self.columns = []
         self.unread = {}
+        self.text = None
+        self.entered = np.full(1, -1, np.int32)
         self.rows_used = 0
         self.columns_used = 0
 
@@ -205,10 +207,25 @@ cdef class SheetCells:
         """The column at a position; None where it has no cell."""
         cdef CellColumn found = <CellColumn> self.columns[column] if 0 <= column < len(self.columns) else None
         if found is None and column in self.unread:
-            stored, codes = self.unread.pop(column)
+            stored = self.unread.pop(column)
             found = self.columns[column] = CellColumn(stored.start, 0)
-            found.spread(stored, codes)
+            if isinstance(stored, GappedColumn):
+                found.spread(stored, self.codes_of(stored.held.codes))
+            else:
+                found.fill(stored.start, stored.kinds, stored.numbers, self.codes_of(stored.codes))
         return found
+
+    cdef object codes_of(self, object stored):
+        """The book's codes of a stored column's, whose texts are entered into its pool."""
+        cdef Py_ssize_t at
+        cdef list missing
+        used = np.zeros(len(self.entered), bool)
+        used[stored] = True
+        missing = np.flatnonzero(used & (self.entered == -2)).tolist()
+        data, offsets = self.text.data.data, self.text.offsets
+        for at, start, stop in zip(missing, offsets[missing].tolist(), offsets[1:][missing].tolist()):
+            self.entered[at] = self.pool.intern(str(data[start:stop], "utf-8"))
+        return self.entered[stored]
 
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last):
         """The column at a position with rows `first` to `last` in it."""
@@ -237,17 +254,13 @@ cdef class SheetCells:
         self.grown(column, row, row).put(row, form[0], form[1], form[2])
 
     def load(self, sheet, TextPool pool):
-        """Copy the columns of a `core.grid.sheet.Sheet`, its text entered into the book's pool; those with gaps, which
-        may be long, once they are asked for."""
-        codes_of = np.array([pool.intern(text) for text in sheet.text.strings()] + [-1], np.int32)
+        """Take the columns of a `core.grid.sheet.Sheet`; each is copied, its text entered into the book's pool, once it is
+        asked for."""
+        self.pool, self.text = pool, sheet.text
+        self.entered = np.full(len(sheet.text) + 1, -2, np.int32)
+        self.entered[len(sheet.text)] = -1  # which the code -1 finds
         self.columns = [None] * sheet.column_count
-        for at, stored in enumerate(sheet.columns):
-            if isinstance(stored, GappedColumn):
-                self.unread[at] = stored, codes_of[stored.held.codes]
-            elif stored is not None:
-                column = CellColumn(stored.start, 0)
-                column.fill(stored.start, stored.kinds, stored.numbers, codes_of[stored.codes])
-                self.columns[at] = column
+        self.unread = {at: stored for at, stored in enumerate(sheet.columns) if stored is not None}
         self.rows_used, self.columns_used = sheet.row_count, sheet.column_count
 
 

@@ -140,8 +140,8 @@ def place(environment: Environment, arguments: list[Any], modes: int) -> NDArray
     mode, search = number_of(given(arguments, modes), 0.0), number_of(given(arguments, modes + 1), 1.0)
     if mode not in (0, 2) or search not in (1, -1) or (array.rows > 1 and array.columns > 1):
         raise NotColumnar
-    if np.any(keys.kinds == Kind.BLANK):
-        raise NotColumnar
+    if array.reference is not None and array.rows < array.reference.rows and np.any(keys.kinds == Kind.BLANK):
+        raise NotColumnar  # the first blank cell may stand below those in use
     return exact_positions(environment, keys, array, array.columns > 1, wild=mode == 2, legacy=False, last=search < 0)
 
 
