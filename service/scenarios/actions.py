@@ -365,10 +365,15 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
 
 def _asked(query: HeadroomQuery, made: Sequence[Trade]) -> TradeCreate:
     """The trade that a query means."""
-    named = {"cusip": query.cusip, "borrower_name": query.borrower_name}
-    data = {"loanx_id": query.loanx_id} if query.loanx_id else None
-    if query.trade_id is None and (data or any(named.values())):
-        return TradeCreate(trade_type=query.trade_type, par_value=1.0, price=query.price, loan_data=data, **named)
+    if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
+        return TradeCreate(
+            trade_type=query.trade_type,
+            par_value=1.0,
+            cusip=query.cusip,
+            borrower_name=query.borrower_name,
+            price=query.price,
+            loan_data={"loanx_id": query.loanx_id} if query.loanx_id else None,
+        )
     if query.trade_id is None and not made:
         raise ValidationFailed.at(["query", "trade_id"], "the scenario has no trades: name a loan")
     found = [one for one in made if query.trade_id in (None, one.id)]
