@@ -92,6 +92,7 @@ STRICTER = {
         "POST /api/v1/scenarios/{scenario_id}/trades",
         "POST /api/v1/scenarios/{scenario_id}/simulate",
         "POST /api/v1/scenarios/{scenario_id}/optimize",
+        "GET /api/v1/scenarios/{scenario_id}/headroom",
     ],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
