@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -57,7 +57,7 @@ WARNING_CODES: Final = {
     "no_identifier": "no loan of a tape has an identifier",
     "days_differ": "a tape, its file and the workbook that it is compared with are of different days",
     "par_in_thousands": "par of a side of a comparison was multiplied by a thousand",
-    "no_loans": "a side of a comparison has no loans",
+    "no_loans": "no loans were found",
     "few_matched": "most loans of a tape and a workbook are not the same ones",
     "matched_by_doubtful_identifier": "loans were matched by an identifier that fails its check digit or shape",
     "matched_by_print": "loans were matched by an identifier that the two sides print in different ways",
@@ -112,6 +112,11 @@ def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     if len(told) > WARNINGS_MAX:
         shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
     return shown
+
+
+def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
+    """The warnings of one of two files that are set beside each other, which they name."""
+    return [msgspec.structs.replace(one, message=f"{side}: {one.message}") for one in warnings]
 
 
 @dataclass(slots=True, kw_only=True)
