@@ -45,6 +45,8 @@ class Headed:
     header_row: int | None
     """0-based; the data begin below it."""
     names: Sequence[str]
+    names_row: int | None = None
+    """Where the names stand, if not in `header_row`: a row of units may stand below them."""
 
     @property
     def first_row(self) -> int:
@@ -184,7 +186,7 @@ def apply_column(
     engine.load()
     engine.settle()
     if mode == "new" and headed.header_row is not None:
-        engine.put_value(index, headed.header_row, at, target)
+        engine.put_value(index, headed.header_row if headed.names_row is None else headed.names_row, at, target)
     region = engine.fill(index, first, first + count - 1, at, tree, text)
     touched, cycles, _ = engine.calculate(now, random, monotonic() + seconds_max)
     for cycle in cycles:
