@@ -22,10 +22,11 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio.fields import Mapping
-from core.portfolio.layout import header
 from core.portfolio.profile.configure import configured
-from core.portfolio.profile.normalise import Normalised, normalise_sheet
-from core.portfolio.profile.pipeline import failures, works
+from core.portfolio.profile.normalise import Normalised
+from core.portfolio.profile.pipeline import Outcome, works
+from core.portfolio.profile.pipeline import check as check_rules
+from core.portfolio.validation import validate
 from core.values import Kind
 
 ROWS = 1_000_000
@@ -223,10 +224,9 @@ def mapping() -> Mapping:
 
 def ours(workbook: Workbook, own: Mapping) -> Normalised:
     """From the stored sheet, its header found, to typed columns and what is wrong with them."""
-    sheet = workbook.sheets[0]
-    found = header.find(sheet, own)
+    found = validate(workbook, own)
     assert found is not None
-    return normalise_sheet(own, workbook, sheet, found)
+    return found
 
 
 TARGETS = {
@@ -330,11 +330,11 @@ def check(found: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], o
             same = np.allclose(column.values, values, rtol=1e-12, atol=0, equal_nan=True)
         assert same, f"{target} differs"
     known = works(own)
-    broken = {
-        f"{target} {name}": count
-        for target, column in found.columns.items()
-        for name, count in failures(known[target], column).items()
-    }
+    broken: dict[str, int] = {}
+    for target, column in found.columns.items():
+        outcome = Outcome(column)
+        check_rules(known[target], outcome)
+        broken |= {f"{target} {one.rule}": len(one.rows) for one in outcome.findings}
     expected = {name: count for name, count in counts.items() if name.split()[1] not in ("type", "required")}
     assert {name: count for name, count in broken.items() if not name.endswith("required")} == expected
     assert (found.error_count, found.rows_invalid) == (sum(counts.values()), invalid)

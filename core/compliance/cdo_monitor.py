@@ -122,8 +122,8 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
     """How many groups of equal size are as concentrated: 1 over the sum of squared shares. All blanks are one group,
     so that what a file leaves out makes no portfolio more diverse."""
     sums = np.bincount(np.maximum(codes, -1) + 1, weights=par) if len(codes) else np.zeros(0)
-    squares = float(sums @ sums)
-    return float(par.sum()) ** 2 / squares if squares > 0 else 0.0
+    squares, total = float(sums @ sums), float(par.sum())
+    return total * total / squares if squares > 0 else 0.0
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:

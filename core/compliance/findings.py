@@ -39,8 +39,9 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
     """
     yield from _masked(pool)
     if pool.definition is not DEFAULT:
-        for each in (_joined, _alike, _bonds, _coupons, _lives):
+        for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
+        yield from _lives(pool)
     if any(test in ran for test in _OF_INTEREST):
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):

@@ -8,6 +8,7 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import UNSET
 
 from core.compliance.conventions import standard_of
@@ -91,6 +92,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
     suite: str = "standard",
@@ -131,6 +133,9 @@ def run_suite(
         days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
         portfolio = with_days(portfolio, days, "the definition", first=True)
     warnings = list(portfolio.notes.warnings)
+    if not portfolio.row_count:
+        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
+        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
@@ -160,6 +165,7 @@ def run_suite(
     ends = _ends(portfolio, definition, pool)
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
+    exact: dict[str, tuple[float, float]] = {}
     stopped = False
     for test in tests:
         is_wanted = not wanted or test.test_id in wanted
@@ -194,6 +200,7 @@ def run_suite(
         )
         results.append(result)
         cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
+        exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
@@ -208,6 +215,7 @@ def run_suite(
         ],
         figures=None if pool is None else pool.figures,
         cushions=cushions,
+        exact=exact,
     )
 
 
@@ -521,7 +529,13 @@ def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tup
 def rounded_half_away(value: float, decimals: int) -> float:
     """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
     scale = 10.0**decimals
+    if not abs(value) * scale < WHOLE_FROM:
+        return value
     return copysign(floor(abs(value) * scale + 0.5 + TOLERANCE) / scale, value)
+
+
+WHOLE_FROM: Final = 2.0**52
+"""From here on a double has no half left to round away."""
 
 
 def _result(

@@ -14,14 +14,24 @@ from typing import Any, Final
 from core.definition.definition import DealTest, Definition, Matrix
 from core.definition.formulas import ATOMS_OF_DEFINITION_MAX, FormulaFault, atoms_of, names_of, share_of
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import MEASURES, TOTALS
+from core.definition.terms import MEASURES, SUITE_TESTS, TOTALS
 
 TEXT_MAX: Final = 1_000_000
 """Characters of a definition in TOML."""
 
+KEY_PARTS_MAX: Final = 16
+"""Parts of a dotted key: reading one takes time by their square, and no key here has more than four."""
+
+CIRCLE_SHOWN: Final = 10
+"""Tests of a circle that a fault names."""
+
 READY_NAMES: Final = ("us_bsl", "euro")
 
 _BASE: Final = Choice(READY_NAMES)
+_QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
+_AROUND_DOT: Final = re.compile(r"[ \t]+(?=\.)|(?<=\.)[ \t]+")
+_WORD: Final = re.compile(r"[^\s,=\[\]{}#]+")
+_DOT: Final = re.compile(r"[^.]\.(?=[^.])")
 _CELL: Final = re.compile(r"[a-z]{1,3}[0-9]+")
 
 
@@ -118,6 +128,9 @@ def _ready_document(name: str) -> dict[str, Any]:
 def _document(text: str) -> dict[str, Any]:
     if len(text) > TEXT_MAX:
         raise DefinitionError([("", f"has {len(text)} characters, more than {TEXT_MAX}")])
+    dotted = _AROUND_DOT.sub("", _QUOTED.sub("q", text))
+    if any(len(_DOT.findall(word)) >= KEY_PARTS_MAX for word in _WORD.findall(dotted)):
+        raise DefinitionError([("", f"has a key of more than {KEY_PARTS_MAX} parts")])
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -191,14 +204,19 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         if test.id in seen:
             faults.append((f"{place}.id", f"{test.id} is there already"))
         seen.add(test.id)
-        if _CELL.fullmatch(test.id) or test.id in TOTALS:
-            faults.append((f"{place}.id", f"{test.id} would be read as a cell or a total in a formula"))
+        if _CELL.fullmatch(test.id) or test.id in TOTALS or test.id in ("true", "false"):
+            faults.append((f"{place}.id", f"{test.id} would be read as a cell, a total or a truth in a formula"))
+        if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
+            faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
         _check_figure(test, place, definition, faults)
         _check_limit(test, place, matrices, definition, faults)
         names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
-        needs[test.id] = ((names | matrix_names.get(test.matrix or "", set())) - {test.id}) & set(ids)
+        of_matrix = matrix_names.get(test.matrix or "", set())
+        needs[test.id] = ((names | of_matrix) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
+        if test.id in of_matrix:
+            faults.append((f"{place}.matrix", "reads the test itself, whose figure comes after its limit"))
     if not faults:
         atoms = frozenset().union(*(atoms_of(share_of(test.share)) for test in definition.tests if test.share))
         if len(atoms) > ATOMS_OF_DEFINITION_MAX:
@@ -212,7 +230,9 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
-        faults.append(("tests", f"need each other in a circle: {' -> '.join(error.args[1])}"))
+        circle = error.args[1]
+        shown = " -> ".join(circle if len(circle) <= CIRCLE_SHOWN else (*circle[:CIRCLE_SHOWN], "..."))
+        faults.append(("tests", f"need each other in a circle: {shown}"))
 
 
 def _formula_names(text: str, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:

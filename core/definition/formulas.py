@@ -154,7 +154,7 @@ def _atom(node: Node, text: str) -> Atom:
     running = plan(tree, text=written) if fields else None
     if fields and category is None and running is None:
         raise FormulaFault(
-            f"{text[node.start : node.end]} cannot run down the columns: "
+            f"{text[node.start : node.end][:120]} cannot run down the columns: "
             "compare a list with one text or rating field only"
         )
     return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))

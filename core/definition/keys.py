@@ -104,7 +104,8 @@ class Flag(_Plain):
         return None
 
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, those that turn the direction of what follows, and halves of a pair, which cannot be sent."""
 
 
 @dataclass(frozen=True)

@@ -129,3 +129,18 @@ MEASURES: Final[dict[str, Measure]] = {
     "bdr": Measure("percent", "rating", "S&P break-even default rate"),
     "cdo_monitor": Measure("percent", "rating", "break-even less scenario default rate", ("classification",)),
 }  # fmt: skip
+
+SUITE_TESTS: Final = {
+    "single_obligor_concentration": "obligor", "top_5_concentration": "top_obligors",
+    "industry_concentration": "industry", "second_industry_concentration": "industry",
+    "non_senior_secured_concentration": "non_senior_secured", "cov_lite_concentration": "cov_lite",
+    "ccc_bucket_pct": "ccc", "average_rating_factor": "warf", "weighted_average_recovery_rate": "warr",
+    "oc_ratio": "oc", "oc_ratio_senior": "oc", "ic_ratio": "ic", "ic_ratio_senior": "ic", "wal": "wal", "was": "was",
+    "diversity_score": "diversity", "fixed_rate_concentration": "fixed_rate",
+    "foreign_country_concentration": "foreign_country", "delinquency_pct": "delinquency",
+    "interest_diversion_ratio": "reinvestment_oc", "price_below_80_pct": "price_below",
+    "price_below_90_pct": "price_below", "weighted_average_price": "average_price",
+    "small_facility_concentration": "small_facilities", "quoted_depth_pct": "quoted_depth",
+}  # fmt: skip
+"""The measure of each test of the suites. A definition's test of the same id gives that test its limit, so that it must
+not measure another thing."""

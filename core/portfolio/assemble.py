@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.portfolio import ratings
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Scalar, TextColumn
+from core.portfolio.cells.parsing import Scalar, TextColumn, spread_out
+from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
@@ -59,6 +61,56 @@ class Loans:
     source_cells: dict[str, str] = field(default_factory=dict)
     lots: NDArray[np.int32] | None = None
     conflicting: NDArray[np.bool_] | None = None
+    ruled: dict[str, NormalColumn] = field(default_factory=dict)
+    """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
+
+
+_TEXTS: Final = frozenset(
+    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+     "payment_frequency")
+)  # fmt: skip
+"""Fields that are text whatever type a mapping of one's own gives them."""
+
+
+def put(loans: Loans, target: str, column: NormalColumn) -> int:
+    """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
+
+    Returns:
+        Rows of a rating whose word means nothing.
+    """
+    if target in ratings.AGENCY_OF:
+        return _put_rating(loans, target, column.as_text())
+    if target == "lien_type":
+        text = column.as_text()
+        liens = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
+        loans.lien = spread_out(liens, Lien.BLANK, text.codes)
+        loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    elif target == "coupon_type":
+        text = column.as_text()
+        said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
+        loans.coupon_fixed = spread_out(said, -1, text.codes)
+    elif target == "base_rate":
+        text = column.as_text()
+        loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+    elif target == "as_of" and column.type == "date":
+        loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
+    elif column.type == "string" or target in _TEXTS:
+        loans.texts[target] = parsing.upper(column.as_text()) if target in IDENTIFIERS else column.as_text()
+    elif column.type == "boolean":
+        loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
+    else:
+        loans.numbers[target] = column.values
+    return 0
+
+
+def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
+    loans.texts[target] = text
+    strings = text.text.strings()
+    ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
+    odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
+    return int(np.count_nonzero(spread_out(np.array(odd, np.bool_), False, text.codes))) if any(odd) else 0
 
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:
@@ -355,6 +407,7 @@ def take(loans: Loans, rows: NDArray[np.intp]) -> None:
     loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}
     loans.lien = None if loans.lien is None else loans.lien[rows]
     loans.coupon_fixed = None if loans.coupon_fixed is None else loans.coupon_fixed[rows]
+    loans.ruled = {name: column.take(rows) for name, column in loans.ruled.items()}
 
 
 # ---- obligors ------------------------------------------------------------------------------------------------------

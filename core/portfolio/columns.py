@@ -1,20 +1,21 @@
-"""A portfolio from plain arrays and lists: checked, in the units of `Portfolio`, with no guessing."""
+"""A portfolio from plain arrays and lists: typed columns, checked, in the units of `Portfolio`, with no guessing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Dict
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.column import Text
 from core.portfolio import ratings
-from core.portfolio.assemble import Loans, assemble, take
+from core.portfolio.assemble import Loans, assemble, put, take
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.deal import as_percent, ordered
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
@@ -63,6 +64,8 @@ def portfolio_from_columns(
         _read(loans, name, values)
     loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
     loans.deal = deal if isinstance(deal, Deal) else _deal(deal or {})
+    if loans.deal.as_of is None and loans.notes.as_of_column is not None:
+        loans.deal = replace(loans.deal, as_of=loans.notes.as_of_column, as_of_source="column")
     loans.notes.holdings_found = True
     loans.notes.matched_columns = {name: name for name in sorted(columns)}
     blank = np.isnan(loans.numbers["par_value"])
@@ -94,34 +97,33 @@ def _is_pair(values: Any) -> bool:
 
 
 def _read(loans: Loans, name: str, values: Any) -> None:
+    """One column into its place: what is typed already is not typed again."""
     kind = _TYPES[name]
-    if name == "base_rate" and not _is_pair(values) and _is_numeric(values):
-        loans.numbers["base_rate_level"] = _numbers(name, values)
-    elif name in ratings.AGENCY_OF:
-        loans.ranks[name] = _ranks(loans, name, values)
-    elif name == "lien_type":
-        loans.lien = _liens(name, values)
-    elif name == "coupon_type":
-        text = _text(name, values)
-        said = [parsing.coupon_is_fixed(one) for one in text.text.strings()]
-        loans.coupon_fixed = np.array([*said, -1], np.int8)[text.codes]
+    is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+    if name in ratings.AGENCY_OF and is_whole:
+        loans.ranks[name] = _within(name, values, 0, ratings.DEFAULTED, "rank")
+    elif name == "lien_type" and (is_whole or (not _is_pair(values) and len(values) and _are_whole(values))):
+        loans.lien = _within(name, np.asarray(values), min(Lien), max(Lien), "lien")
     elif name == "is_fixed":
         loans.coupon_fixed = _flags(name, values).astype(np.int8)
-    elif name == "base_rate":
-        text = _text(name, values)
-        loans.categories[name] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
-    elif kind == "date" and name == "as_of":
-        days = _dates(name, values)
-        if np.isfinite(days).any():
-            loans.notes.as_of_column = float(np.nanmax(days))
-    elif kind == "date":
-        loans.numbers[name] = _dates(name, values)
-    elif kind == "boolean":
-        loans.flags[name] = _flags(name, values)
-    elif kind == "number":
-        loans.numbers[name] = _numbers(name, values)
+    elif name == "base_rate" and not _is_pair(values) and _is_numeric(values):
+        loans.numbers["base_rate_level"] = _numbers(name, values)
+    elif kind == "string":
+        put(loans, name, text_column(_text(name, values)))
     else:
-        loans.texts[name] = _text(name, values, upper=name in ("cusip", "loanx_id", "isin"))
+        read: Callable[[str, Any], NDArray[Any]] = {"date": _dates, "boolean": _flags}.get(kind, _numbers)
+        put(loans, name, NormalColumn(kind, read(name, values)))
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, int) for value in values)
+
+
+def _within(name: str, values: NDArray[Any], least: int, most: int, what: str) -> NDArray[np.uint8]:
+    """Ranks or liens that are given as such."""
+    if len(values) and (values.min() < least or values.max() > most):
+        raise MappingError(f"column {name} has a {what} outside {least} to {most}")
+    return values.astype(np.uint8)
 
 
 def _is_numeric(values: Any) -> bool:
@@ -183,7 +185,7 @@ def _flags(name: str, values: Any) -> NDArray[np.uint8]:
     return np.asarray(array == 1, np.uint8)
 
 
-def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
+def _text(name: str, values: Any) -> TextColumn:
     if _is_pair(values):
         codes, strings = np.ascontiguousarray(values[0], np.int32), list(values[1])
         if len(codes) and (int(codes.max()) >= len(strings) or int(codes.min()) < -1):
@@ -200,30 +202,7 @@ def _text(name: str, values: Any, *, upper: bool = False) -> TextColumn:
     if len(text) and int(np.diff(text.offsets).max()) > TEXT_BYTES_MAX:
         raise MappingError(f"column {name} holds a text longer than {TEXT_BYTES_MAX} bytes")
     codes = parsing.spread_out(written, -1, codes)
-    return parsing.merged_pool(codes, text, Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)), upper=upper)
-
-
-def _ranks(loans: Loans, name: str, values: Any) -> NDArray[np.uint8]:
-    array = values if isinstance(values, np.ndarray) else None
-    if array is not None and array.dtype.kind in "iu":
-        if len(array) and (array.min() < 0 or array.max() > ratings.DEFAULTED):
-            raise MappingError(f"column {name} has a rank outside 0 to {ratings.DEFAULTED}")
-        return array.astype(np.uint8)
-    text = loans.texts[name] = _text(name, values)
-    agency = ratings.AGENCY_OF[name]
-    return np.array([*(ratings.rank(one, agency) for one in text.text.strings()), 0], np.uint8)[text.codes]
-
-
-def _liens(name: str, values: Any) -> NDArray[np.uint8]:
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and not _is_pair(values) and len(values) and all(isinstance(value, int) for value in values):
-        array = np.array([int(value) for value in values])
-    if array is not None and array.dtype.kind in "iu":
-        if len(array) and (array.min() < min(Lien) or array.max() > max(Lien)):
-            raise MappingError(f"column {name} has a lien outside {min(Lien)} to {max(Lien)}")
-        return array.astype(np.uint8)
-    text = _text(name, values)
-    return np.array([*(parsing.lien(one) for one in text.text.strings()), Lien.BLANK], np.uint8)[text.codes]
+    return parsing.merged_pool(codes, text, parsing.NO_TEXT)
 
 
 def _tranches(columns: Dict[str, Any]) -> Tranches:

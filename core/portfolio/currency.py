@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.assemble import Loans
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.parsing import TextColumn, key
 from core.portfolio.notes import DataWarning
 
 AMOUNTS: Final = ("par_value", "unfunded", "facility_size")
@@ -64,6 +64,23 @@ def _own(currency: str) -> tuple[str, ...]:
     return _WORDS.get(currency, (currency.lower(),))
 
 
+PAR_CURRENCY: Final = "par_currency"
+"""The text column that has, until amounts are settled, the currency that the header of each loan's par names."""
+
+_DEALS_OWN: Final = "*"
+
+
+def mark(loans: Loans, header: str) -> None:
+    """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
+    words = f" {key(header)} "
+    named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
+    named += [code for code, said in _WORDS.items() if any(sign in header for sign in said if sign in "€£¥")]
+    code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
+    if code and PAR_CURRENCY not in loans.texts:
+        _, text = parsing.pool_of([code])
+        loans.texts[PAR_CURRENCY] = TextColumn(np.zeros(loans.row_count, np.int32), text)
+
+
 def settle(
     loans: Loans,
     currency: str | None,
@@ -84,26 +101,46 @@ def settle(
         rates: the figures of pages of exchange rates.
         is_stated: the file says the deal's currency in so many words.
     """
-    column, par = loans.texts.get("currency"), loans.numbers.get("par_value")
-    if column is None or par is None or not len(column.text):
+    header = loans.notes.matched_columns.get("par_value", "")
+    if is_one_sheet := PAR_CURRENCY not in loans.texts:
+        mark(loans, header)
+    marked, par = loans.texts.pop(PAR_CURRENCY, None), loans.numbers.get("par_value")
+    if par is None:
         return
-    codes = [parsing.currency(text) for text in column.text.strings()]
-    place = {code: at for at, code in enumerate(dict.fromkeys(codes)) if _CODE.fullmatch(code)}
+    place, which = _by_currency(loans.row_count, loans.texts.get("currency"), marked)
     is_stated = is_stated and currency is not None and _CODE.fullmatch(currency) is not None
     if len(place) < (1 if is_stated and currency not in place else 2):
         return
-    which = parsing.spread_out(np.array([place.get(code, -1) for code in codes], np.int32), -1, column.codes)
     sums = {code: float(np.nansum(np.abs(par[which == at]))) for code, at in place.items() if bool((which == at).any())}
+    sums.pop(_DEALS_OWN, None)
     if not sums:
         return
     own = (
         currency if currency is not None and (is_stated or currency in sums) else max(sums, key=lambda code: sums[code])
     )
-    if says_currency(loans.notes.matched_columns.get("par_value", ""), own):
+    if is_one_sheet and says_currency(header, own):
         return
     for code in sums:
         if code != own:
             _convert(loans, np.flatnonzero(which == place[code]), code, own, in_deal_currency, rates)
+
+
+def _by_currency(
+    row_count: int, column: TextColumn | None, marked: TextColumn | None
+) -> tuple[dict[str, int], NDArray[np.int32]]:
+    """Currency -> its number, and the number of each loan's par, -1 for none: by the header above it, else its own."""
+    place: dict[str, int] = {}
+    which = np.full(row_count, -1, np.int32)
+    for of in (column, marked):
+        if of is not None:
+            codes = [parsing.currency(text) for text in of.text.strings()]
+            known = [
+                place.setdefault(code, len(place)) if code == _DEALS_OWN or _CODE.fullmatch(code) else -1
+                for code in codes
+            ]
+            its = parsing.spread_out(np.array(known, np.int32), -1, of.codes)
+            which = np.where(its >= 0, its, which)
+    return place, which
 
 
 def _convert(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -350,7 +350,7 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> Detec
     is_auxiliary = any(one is other for other in mapping.auxiliary)
     present = cells.present()
     errors = cells.error_count()
-    unreadable = _unreadable_count(one, reader, loans, present)
+    unreadable = reader.unreadable.get(one.target, 0)
     filled = int(np.count_nonzero(present))
     scale, reason = _unit(one.target, reader, cells, column)
     return DetectedColumn(
@@ -368,7 +368,7 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> Detec
         blank_count=len(cells.kinds) - filled - errors,
         error_count=errors,
         unreadable_count=unreadable,
-        samples=tuple(_samples(one, loans, cells, present)),
+        samples=tuple(_samples(one, reader, loans, present)),
     )
 
 
@@ -390,7 +390,7 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
         if place == column:
             continue
         reason = reader.passed_over.get(place) or _REASONS.get(reader.found.demoted.get(place, ""), "")
-        if target == "base_rate" and place == _level_column(reader):
+        if target == "base_rate" and place == reader.level_column:
             reason = "it is read for the level of the rate"
         if not reason:
             other = claimed.get(place)
@@ -410,7 +410,7 @@ _REASONS: Final = {
 def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
     """The unit of a column's figures and what told it."""
     if target == "base_rate":
-        place = _level_column(reader)
+        place = reader.level_column
         return (None, "") if place is None else _unit("base_rate_level", reader, reader.cells(place), place)
     scale = reader.scales.get(target)
     if scale is None:
@@ -435,14 +435,6 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
     return scale, f"{scale.because} {figure:,.6g}{held}" + (f"; {own}" if own else "")
 
 
-def _level_column(reader: Reader) -> int | None:
-    """Of the columns that tell of the base rate the one with its level; None where all have names only."""
-    places = reader.found.columns["base_rate"] if "base_rate_level" in reader.scales else ()
-    return next(
-        (place for place in places if not np.isnan(parsing.read_rate_levels(reader.cells(place)).values).all()), None
-    )
-
-
 def _header_reason(found: header.Found, column: int) -> str:
     text = found.texts.get(column, "")
     if header.unit(text) or header.magnitude(text) != 1.0:
@@ -453,44 +445,22 @@ def _header_reason(found: header.Found, column: int) -> str:
 # ---- values --------------------------------------------------------------------------------------------------------
 
 
-def _unreadable_count(one: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> int:
-    """Cells with something in them that is no value of the field."""
-    if one.type == "date":
-        days = loans.numbers.get(one.target)
-        return 0 if days is None else int(np.count_nonzero(present & np.isnan(days)))
-    return reader.unreadable.get(one.target, 0)
-
-
-def _samples(one: Field, loans: Loans, cells: Cells, present: NDArray[np.bool_]) -> Iterator[Value]:
+def _samples(one: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
     """The first values of a field as the reader has them; None for a cell whose content is none."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
-        value = _value(one, loans, cells, row)
+        value = _value(one.target, reader, loans, row)
         yield _shown(value) if isinstance(value, str) else value
 
 
-def _value(one: Field, loans: Loans, cells: Cells, row: int) -> Value:
-    target = one.target
-    if one.type == "date":
-        days = float(
-            parsing.read_dates(cells.take(slice(row, row + 1)))[0]
-            if target not in loans.numbers
-            else loans.numbers[target][row]
-        )
-        return None if np.isnan(days) else str(np.datetime64(int(days), "D"))
-    if target in loans.numbers:
-        figure = float(loans.numbers[target][row])
-        return None if np.isnan(figure) else figure
-    if target in loans.texts:
-        text = loans.texts[target]
-        code = int(text.codes[row])
-        return None if code < 0 else str(text.text[code])
-    if target in loans.flags:
-        return bool(loans.flags[target][row] == 1)
+def _value(target: str, reader: Reader, loans: Loans, row: int) -> Value:
     if target == "lien_type" and loans.lien is not None:
         return Lien(int(loans.lien[row])).name.lower()
     if target == "coupon_type" and loans.coupon_fixed is not None:
         return {0: "floating", 1: "fixed"}.get(int(loans.coupon_fixed[row]))
-    return _base_rate(loans, row) if target == "base_rate" else None
+    if target == "base_rate":
+        return _base_rate(loans, row)
+    (value,) = reader.outcome(target).column.python(slice(row, row + 1))
+    return cast(Value, value)
 
 
 def _base_rate(loans: Loans, row: int) -> Value:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.assemble import SUMMED, UNSAID, Loans, name_keys
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.identifiers import Prints, may_be_one
 
@@ -343,6 +344,9 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
     for target in page.categories.keys() - skipped:
         codes, names = page.categories[target]
         _take_category(loans, target, spread(codes, -1), names, widened)
+    for target in page.ruled.keys() - skipped:
+        other, mine = page.ruled[target].take(at), loans.ruled.get(target)
+        loans.ruled[target] = other if mine is None else either(~mine.blank(), mine, other)
     return widened
 
 
@@ -448,10 +452,8 @@ def _take_category(
         return
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
-    loans.categories[target] = (
-        _merged(widened, target, mine, its, lambda one: one < 0, np.not_equal),
-        names,
-    )
+    differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
+    loans.categories[target] = (_merged(widened, target, mine, its, lambda one: one < 0, differ), names)
 
 
 def _one_list(
@@ -473,11 +475,10 @@ def append(loans: Loans, more: Loans) -> None:
     loans.numbers = _below(loans.numbers, more.numbers, low, high, np.nan, np.float64)
     loans.flags = _below(loans.flags, more.flags, low, high, UNSAID, np.uint8)
     loans.ranks = _below(loans.ranks, more.ranks, low, high, 0, np.uint8)
-    nothing = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
     texts: dict[str, TextColumn] = {}
     for target in loans.texts.keys() | more.texts.keys():
         columns = [
-            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), nothing)) for one in (loans, more)
+            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), NO_TEXT)) for one in (loans, more)
         ]
         codes, pool = together(columns)
         texts[target] = TextColumn(np.concatenate(codes), pool)
@@ -488,6 +489,11 @@ def append(loans: Loans, more: Loans) -> None:
         loans.categories[target] = (np.concatenate(listed), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
+    places = np.arange(low + high)
+    for target, column in (loans.ruled | more.ruled).items():
+        own, its = (one.ruled.get(target, blank_column(column.type, one.row_count)) for one in (loans, more))
+        above, below = np.where(places < low, places, -1), np.where(places < low, -1, places - low)
+        loans.ruled[target] = either(places < low, own.take(above), its.take(below))
     loans.row_count = low + high
 
 

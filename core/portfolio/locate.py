@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,14 @@ from core.portfolio.layout import header
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
+
+AMOUNTS: Final = (*_AMOUNTS, "unfunded")
+"""Targets in currency that a line above the header may mean."""
+
+THOUSANDS: Final = 1_000.0
+
+LOAN_MAX: Final = 1e9
+"""Currency units that the middle one of a pool's loans does not reach."""
 ANCHORS_TOLD: Final = 8
 """Targets that a message names; a mapping of one's own may have hundreds."""
 
@@ -74,6 +82,8 @@ class Holdings:
 
     sheet: Sheet
     found: header.Found
+    titled: tuple[str, float] = ("", 1.0)
+    """The line above the header that says what amounts are to be multiplied by, and that; found.units have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +128,48 @@ class Candidate:
         return self.has_rows and not self.refused and not named.isdisjoint(_TELLING)
 
 
+_MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DATED: Final = re.compile(
+    rf"(?<![a-z0-9])(?:(?:(?P<day>\d{{1,2}})[\s._-]*)?(?P<month>{'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust"
+    r"|t|tember|ober|ember)?\.?[\s._'-]*(?P<year>20\d\d|\d\d)"
+    r"|(?P<y>20\d\d)[._-]?(?P<m>0[1-9]|1[0-2])(?:[._-]?(?P<d>[0-3]\d))?)(?![0-9])",
+    re.IGNORECASE,
+)
+"""A month or a day in the name of a sheet: "Nov 2024", "7-Nov-24", "2024-11", "20241107"."""
+
+
+def earlier(book: Workbook) -> frozenset[int]:
+    """Indexes of the sheets whose name is that of another one but for an earlier month or day: "Notes Oct 24"."""
+    dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
+    for sheet in book.sheets:
+        found = _DATED.search(sheet.name)
+        if found is not None:
+            year = int(found["year"] or found["y"]) % 100
+            month = int(found["m"]) if found["m"] else _MONTHS.index(found["month"].lower()) + 1
+            day = int(found["day"] or found["d"] or 0)
+            stem = key(sheet.name[: found.start()] + " " + sheet.name[found.end() :])
+            dated.setdefault(stem, []).append(((year, month, day), sheet.index))
+    return frozenset(
+        at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed)
+    )  # fmt: skip
+
+
 def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
+    old = earlier(book)
     for sheet in book.sheets:
         found = header.find(sheet, mapping)
         if found is None:
             rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
             continue
         has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
-        refused, adds = _refused(sheet, found), _only_adds(sheet, found)
+        refused, adds = _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
         rated.append(Candidate(sheet, found, has_rows, has_figures, refused, adds))
     return rated
+
+
+_EARLIER: Final = "its name is that of a page of an earlier day"
 
 
 def _only_adds(sheet: Sheet, found: header.Found) -> str:
@@ -146,9 +186,9 @@ def _left_out(title: str) -> str:
     return next((text for words, text in _NOT_NOW if words.search(title)), "")
 
 
-def is_of_another_day(sheet: Sheet) -> bool:
-    """Whether a sheet's name is that of a page of another day: "Tests Prior", "Old Accounts"."""
-    return _NOT_NOW[1][0].search(key(sheet.name)) is not None
+def of_another_day(book: Workbook) -> frozenset[int]:
+    """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
+    return earlier(book) | {sheet.index for sheet in book.sheets if _NOT_NOW[1][0].search(key(sheet.name))}
 
 
 def _listed(title: str) -> str:
@@ -175,6 +215,7 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
             continue
         title = _title(one.sheet, found)
         left_out = _left_out(title) if one.sheet.state == "visible" else "it is hidden"
+        left_out = _EARLIER if one.only_adds == _EARLIER else left_out
         able.append((-len(found.columns), Page(one.sheet, found, _listed(title), left_out)))
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
@@ -209,7 +250,36 @@ def chosen(rated: Iterable[Candidate]) -> Holdings | None:
     """
     able = (one for one in rated if one.found is not None and not one.refused)
     best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else Holdings(best.sheet, best.found)
+    return None if best is None or best.found is None else in_units_of_title(best.sheet, best.found)
+
+
+def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
+    """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
+    for row in range(max(0, found.top - TITLE_ROWS_MAX), found.top):
+        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
+            value = sheet.value(row, column)
+            if not isinstance(value, str) or len(value) > TITLE_LENGTH_MAX:
+                continue
+            scale = header.magnitude_of_title(value)
+            places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
+            units = {place: value for place in places if found.magnitude(place) == 1.0}
+            if scale != 1.0 and units and _is_small(sheet, found, scale):
+                words = "in thousands" if scale == THOUSANDS else "in millions"
+                units = dict.fromkeys(units, words)
+                return Holdings(sheet, replace(found, units=found.units | units), (" ".join(value.split()), scale))
+    return Holdings(sheet, found)
+
+
+def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
+    """Whether the figures under par can be multiplied by so much and still be those of loans."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    stored = None if place is None else sheet.columns[place]
+    if stored is None:
+        return True
+    low = max(0, found.row + 1 - stored.start)
+    figures = stored.numbers[low : low + header.SAMPLE_ROWS]
+    figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
+    return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
 
 
 def header_words(mapping: Mapping) -> str:

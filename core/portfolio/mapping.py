@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -10,29 +11,35 @@ from numpy.typing import NDArray
 
 from core.grid.address import range_name
 from core.grid.sheet import Workbook
-from core.portfolio import ratings
-from core.portfolio.assemble import UNSAID, Loans, assemble
-from core.portfolio.cells import parsing, typed
-from core.portfolio.cells.parsing import TEXT, Cells, Pool, bit, spread_out
-from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.assemble import Loans, assemble, put
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
+from core.portfolio.cells.typed import text_column
 from core.portfolio.currency import exchange_rates, says_currency, settle
 from core.portfolio.deal import read_amortization
-from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Lien, Mapping
+from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Field, Lien, Mapping
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
-from core.portfolio.locate import TOO_MANY, Candidate, Holdings, candidates, chosen, header_words, pages, passed_over
+from core.portfolio.locate import (
+    TOO_MANY,
+    Candidate,
+    Holdings,
+    candidates,
+    chosen,
+    header_words,
+    in_units_of_title,
+    pages,
+    passed_over,
+)
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.profile import pipeline
+from core.portfolio.profile.pipeline import InUnit, Outcome, Work
 from core.portfolio.report.read import read_report
 from core.values import day_of
 
-_TEXTS: Final = frozenset(
-    ("cusip", "loanx_id", "isin", "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
-     "payment_frequency")
-)  # fmt: skip
 FILES_NAMED: Final = 5
 """Of the files that were not read, how many a warning names."""
 
@@ -53,9 +60,10 @@ def portfolio_from_workbook(
     mapping = mapping or PROFILES["standard_clo"]
     rated = candidates(book, mapping)
     holdings = chosen(rated)
-    report = read_report(book, {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans})
-    report.warnings.extend(_unread_files(book))
+    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
     if holdings is None:
+        report = read_report(book, tops)
+        report.warnings.extend(_unread_files(book))
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
@@ -63,9 +71,13 @@ def portfolio_from_workbook(
         )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
+    loans.notes.warnings += _titled(holdings)
+    report = read_report(book, tops, {holdings.sheet.index: reader.end})
+    report.warnings.extend(_unread_files(book))
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
-    loans.tranches, loans.deal = report.tranches, _dated(report.deal, reader.as_of, as_of, loans.notes)
+    loans.tranches = report.tranches
+    loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
     loans.published = report.published
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
@@ -88,8 +100,15 @@ def missing_columns(portfolio: Portfolio, mapping: Mapping) -> list[str]:
     return [
         f"{target} ({', '.join(repr(alias) for alias in fields[target].aliases[:HEADERS_TOLD])})"
         for target in portfolio.notes.missing_required
-        if fields[target].default is None and not (target == "borrower_name" and "issuer_id" in portfolio.names)
+        if not (target == "borrower_name" and "issuer_id" in portfolio.names)
     ]
+
+
+def _titled(holdings: Holdings) -> list[DataWarning]:
+    """That a line above the loans says what their amounts are multiplied by."""
+    line, scale = holdings.titled
+    message = f"Amounts of sheet {holdings.sheet.name!r} are multiplied by {scale:,.0f}: {line!r} stands above them."
+    return [DataWarning("units_of_title", message)] if line else []
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
@@ -101,14 +120,26 @@ def _unread_files(book: Workbook) -> list[DataWarning]:
     return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
 
 
-def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holdings: Holdings, loans: Loans) -> None:
-    """Give the loans of one sheet what the other sheets say of them, and note which are left out."""
+def join_pages(
+    book: Workbook,
+    mapping: Mapping,
+    rated: list[Candidate],
+    holdings: Holdings,
+    loans: Loans,
+    *,
+    all_ruled: bool = False,
+) -> None:
+    """Give the loans of one sheet what the other sheets say of them, and note which are left out; then what the mapping
+    says of fields that no sheet has, and which rows break its rules.
+    """
     read, unread = [], 0
     for page in pages(rated, holdings, mapping):
         if page.left_out == TOO_MANY:
             unread += 1
             continue
-        of_page = Reader(book, Holdings(page.sheet, page.found), mapping).loans()
+        located = in_units_of_title(page.sheet, page.found)
+        of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
+        of_page.notes.warnings += _titled(located)
         read.append(PageLoans(of_page, page.lists, page.left_out))
     joined(loans, read)
     if unread:
@@ -116,6 +147,38 @@ def join_pages(book: Workbook, mapping: Mapping, rated: list[Candidate], holding
         loans.notes.warnings.append(DataWarning("page_left_out", message))
     left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
+    for target, work in pipeline.works(mapping).items():
+        if _is_ruled(work, mapping):
+            _rule(loans, target, work)
+
+
+def _is_ruled(work: Work, mapping: Mapping) -> bool:
+    """Whether a mapping of one's own says what a field's values must be, or what stands in for them."""
+    return bool(work.rules) or work.field.default is not None or (work.field.required and mapping.id not in PROFILES)
+
+
+def _rule(loans: Loans, target: str, work: Work) -> None:
+    """Give the loans the default of a field that no sheet feeds, and count the rows that break the field's rules, lots
+    not yet added up.
+    """
+    column, notes = loans.ruled.get(target), loans.notes
+    if column is None:
+        column = pipeline.constant(work, loans.row_count).column
+        if work.field.default is not None:
+            put(loans, target, column)
+            notes.missing_required = [one for one in notes.missing_required if one != target]
+        elif not work.rules:
+            return  # it is told as a required column that is missing
+    outcome = Outcome(column)
+    pipeline.check(work, outcome)
+    counts: dict[str, int] = {}
+    for one in outcome.findings:
+        counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
+    for rule, count in counts.items():
+        message = f"{count:,} rows break the rule {rule!r} of the mapping for {target}."
+        notes.warnings.append(DataWarning("rule_broken", message, count))
+    if counts:
+        notes.rule_failures[target] = counts
 
 
 def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
@@ -138,59 +201,94 @@ def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | 
 
 
 class Reader:
-    """Reads the columns of one holdings sheet."""
+    """Types the columns of one sheet of loans, each once.
 
-    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping) -> None:
+    Args:
+        with_blank_par: rows that are loans but for a blank par are read, too.
+    """
+
+    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         self.below = Below(self._sheet, pool, self.found.row + 1, self._sheet.row_count)
         self.mapping = mapping
-        works = pipeline.works(mapping)
-        self._works = {
-            target: work.on(self._preference(target, self.found.columns[target][0]))
-            if target in self.found.columns
-            else work
-            for target, work in works.items()
-        }
-        self._required = [one.target for one in mapping.fields if one.required]
+        self.works = pipeline.works(mapping)
+        self._outcomes: dict[tuple[str, int], Outcome] = {}
         self._loan_cells: dict[int, Cells] = {}
-        self._rows: NDArray[np.int64] | slice = slice(0, 0)
+        self._par: NDArray[np.float64] | None = None
+        self._divisor: NDArray[np.float64] | None = None
+        """The par that prices in currency are divided by: none where the mapping says that it is no number."""
         self.unreadable: dict[str, int] = {}
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
-        self.as_of: float | None = None
         self.scales: dict[str, parsing.Scale] = {}
         """Target -> the unit its column was found to be in."""
-        self.rows = table.Loans(slice(0, 0), 0, None, {})
+        self.level_column: int | None = None
+        """Of the columns that tell of the base rate the one with its level."""
+        par = self._all_par()
+        self._all = None if par is None else par.column.values
+        self.rows = table.pick(self.below, self.found, mapping, self._all)
         """Which of the rows below the header are loans."""
+        self._rows, self._borrower = (
+            _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
+        )
+        if par is not None:
+            par = par.take(self._rows)
+            self._par = par.column.values
+            if self.works["par_value"].field.type == "number":
+                self._divisor = self._par
+                self._outcomes["par_value", self.columns["par_value"]] = par
+        self._choose_price()
 
-    def loans(self) -> Loans:
-        """All mapped columns of the rows that are loans, in their units."""
-        columns = self.columns
-        par = self._par(columns)
-        rows = self.rows = table.pick(self.below, self.found, self.mapping, par)
-        self._rows = rows.rows
-        self.unreadable.pop("par_value", None)  # such a row is no loan, and counted as one without a par
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The sheet's number, 1-based, of each row that is read."""
+        return self.below.rows(self._rows) + 1
+
+    def outcome(self, target: str, place: int | None = None) -> Outcome:
+        """A field as typed from its column, or another one that may feed it: in its unit, with what was found."""
+        place = self.columns[target] if place is None else place
+        outcome = self._outcomes.get((target, place))
+        if outcome is None:
+            work = self._work(target, place)
+            source = self._borrower if target == "borrower_name" else None
+            cells = self.cells(place) if source is None else self.below.cells(place).take(source)
+            if work.says_unit:
+                self.scales[target] = parsing.Scale("as written", "nothing")
+            outcome = self._outcomes[target, place] = pipeline.run(work, cells, self._in_unit(place))
+        return outcome
+
+    def loans(self, *, all_ruled: bool = False) -> Loans:
+        """All mapped columns of the rows that are loans, in their places; and those that rules are about as typed, or
+        `all_ruled`.
+        """
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
         loans.sheet_name = self._sheet.name
-        if par is not None:
-            loans.numbers["par_value"] = par[kept]
-        self._choose_price(columns)
-        for target in columns.keys() - {"par_value", "borrower_name"}:
-            self._read(loans, target, columns[target])
-        if "borrower_name" in columns:
-            self._read_borrower(loans, columns["borrower_name"], rows.borrower)
+        for target in self.columns:
+            if target == "base_rate":
+                self._base_rate(loans)
+            elif target == "par_value" and self._par is not None:
+                loans.numbers[target] = self._par
+            else:
+                self._put(loans, target, self.outcome(target))
+            if all_ruled or _is_ruled(self.works[target], self.mapping):
+                loans.ruled[target] = self.outcome(target).column
         self._commitments(loans)
-        self._check(loans)
         self._stand_ins(loans)
-        self._note(loans, columns)
-        if par is not None:
-            self._foot(loans, par)
+        self._note(loans, self.columns)
+        if self._all is not None:
+            self._foot(loans, self._all)
         return loans
+
+    def unmapped(self) -> list[str]:
+        """Headers of columns that feed no field, in order."""
+        used = set(chain.from_iterable(self.found.columns.values()))
+        texts = {column: " ".join(text.split()) for column, text in sorted(self.found.texts.items())}
+        return [text for column, text in texts.items() if column not in used and text]
 
     def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
         """Warn of a total that is not the sum of the loans; of several one that is will do."""
@@ -210,6 +308,12 @@ class Reader:
             message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
             loans.notes.warnings.append(DataWarning("page_total_differs", message))
 
+    @property
+    def end(self) -> int:
+        """The row of the sheet below its loans."""
+        below = self.below
+        return below.row(self.rows.stop) if self.rows.stop < below.height else below.sheet.row_count
+
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
@@ -227,143 +331,76 @@ class Reader:
             self._loan_cells[column] = cells
         return cells
 
-    def _par(self, columns: dict[str, int]) -> NDArray[np.float64] | None:
+    def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
-        if "par_value" not in columns:
+        place = self.columns.get("par_value")
+        if place is None:
             return None
-        cells, field = self.below.cells(columns["par_value"]), self._works["par_value"].field
-        if field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
-            return self._in_unit("par_value", cells, None)
-        values = self._in_unit("par_value", self._prepared("par_value", cells), None)
-        if field.default is None:
-            return values
-        rows = np.isnan(values)
-        for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
-            said = [self.below.cells(columns[target]).present() for target in targets if target in columns]
-            rows &= np.any(said, axis=0) if said else True
-        return np.where(rows, float(field.default), values)
+        work = self._work("par_value", place)
+        if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
+            work = Work(Field("par_value", "number"))
+        outcome = pipeline.changed(work, self.below.cells(place), self._in_unit(place))
+        if work.field.default is not None:
+            keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
+            for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
+                said = [self.below.cells(self.columns[one]).present() for one in targets if one in self.columns]
+                keeps = keeps | ~np.any(said, axis=0) if said else keeps
+            outcome.column = pipeline.filled(work, outcome.column, keeps)
+        return outcome
 
-    def _preference(self, target: str, column: int) -> int:
-        return self.found.preferences.get((target, column), 0)
+    def _work(self, target: str, place: int) -> Work:
+        """What is done with a column that feeds a target."""
+        return self.works[target].on(self.found.preferences.get((target, place), 0))
 
-    def _prepared(self, target: str, cells: Cells, column: int | None = None) -> Cells:
-        """The cells of a target with the mapping's own transforms made, and its default in the blanks.
+    def _in_unit(self, place: int) -> InUnit:
+        """Figures of a column in their target's unit; how that was told is kept."""
 
-        Args:
-            column: where they stand, if not in the column that feeds the target.
-        """
-        work = self._works[target]
-        if column is not None:
-            work = work.on(self._preference(target, column))
-        if not work.transforms and work.field.default is None:
-            return cells
-        cells, lost = pipeline.prepared(work, cells)
-        if lost:
-            self.unreadable[target] = lost
-        return cells
+        def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
+            unit, magnitude = self.found.unit(place), self.found.magnitude(place)
+            has_par = self._divisor is not None
+            scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=has_par)
+            return parsing.scaled(numbers, scale, self._divisor)
 
-    def _read(self, loans: Loans, target: str, column: int) -> None:
-        """One column into the place that its target has in a portfolio."""
-        cells = self._prepared(target, self.cells(column))
-        kind = self._works[target].field.type
-        if target in ratings.AGENCY_OF:
-            loans.ranks[target] = self._ranks(loans, cells, target)
-        elif target == "lien_type":
-            loans.lien = self._liens(loans, cells, column)
-        elif target == "base_rate":
-            for place in self.found.columns[target]:
-                self._base_rate(loans, place)
-        elif target == "coupon_type":
-            loans.coupon_fixed = _coupon_types(cells)
-        elif target == "as_of":
-            days = parsing.read_dates(cells)
-            self.as_of = float(np.nanmax(days)) if np.isfinite(days).any() else None
-        elif target in _TEXTS or kind == "string":
-            loans.texts[target] = parsing.read_text(cells, upper=target in IDENTIFIERS)
-        elif kind == "date":
-            loans.numbers[target] = parsing.read_dates(cells)
-        elif kind == "boolean":
-            loans.flags[target] = parsing.read_flags(cells, target, blank=UNSAID)
-        else:
-            values = self._in_unit(target, cells, loans.numbers.get("par_value"))
-            default = self._works[target].field.default
-            loans.numbers[target] = values if default is None else np.where(np.isnan(values), float(default), values)
+        return in_unit
 
-    def _in_unit(self, target: str, cells: Cells, par: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        numbers = parsing.read_numbers(cells, is_spread=target == "spread")
-        if numbers.unreadable:
-            self.unreadable[target] = numbers.unreadable
-        return self._scaled(target, numbers, self.columns[target], par)
-
-    def _scaled(
-        self, target: str, numbers: parsing.Numbers, column: int, par: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """A column in its target's unit; how that was told is kept. One with a numeric transform is in it already."""
-        if target in self._works and self._works[target].says_unit:
-            self.scales[target] = parsing.Scale("as written", "nothing")
-            return numbers.values
-        unit, magnitude = self.found.unit(column), self.found.magnitude(column)
-        scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=par is not None)
-        return parsing.scaled(numbers, scale, par)
-
-    def _choose_price(self, columns: dict[str, int]) -> None:
+    def _choose_price(self) -> None:
         """A column of market values in currency gives way to a later one of prices."""
         places = self.found.columns.get("price", [])
-        if len(places) < 2 or self._works["price"].says_unit:
+        if len(places) < 2 or self._work("price", places[0]).says_unit:
             return
         at = parsing.price_place(places, self.cells)
-        columns["price"] = places[at]
-        self._works["price"] = self._works["price"].on(self._preference("price", places[at]))
+        self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
-    def _ranks(self, loans: Loans, cells: Cells, target: str) -> NDArray[np.uint8]:
-        agency = ratings.AGENCY_OF[target]
-        column = parsing.read_text(cells, null_words=False)
-        strings = column.text.strings()
-        blank = [not ratings.is_masked(text) and text.strip().upper() in parsing.NULL_WORDS for text in strings]
-        if any(blank):
-            codes = np.where(spread_out(np.array(blank), False, column.codes), np.int32(-1), column.codes)
-            column = parsing.TextColumn(codes, column.text)
-        loans.texts[target] = column
-        read = [ratings.rank(text, agency) for text in strings]
-        bad = [
-            rank == 0 and not ratings.is_not_rated(text) and not ratings.is_masked(text)
-            for rank, text in zip(read, strings, strict=True)
-        ]
-        if any(bad) and (count := int(np.count_nonzero(spread_out(np.array(bad), False, column.codes)))):
-            self.unreadable[target] = count
-        return spread_out(np.array(read, np.uint8), 0, column.codes)
+    def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
+        """A typed column into its place among the loans."""
+        column, work = outcome.column, self.works[target]
+        if column.type == "string" and (work.transforms or work.field.default is not None):
+            column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
+        if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):
+            column = text_column(parsing.second_liens(column.as_text()))
+        lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
+        if unreadable := lost + put(loans, target, column):
+            self.unreadable[target] = unreadable
 
-    def _liens(self, loans: Loans, cells: Cells, column: int) -> NDArray[np.uint8]:
-        present = cells.present()
-        loans.notes.lien_blank_rows = int(np.count_nonzero(~present))
-        if parsing.is_second_lien_flag(self.found.texts[column]):
-            flags = parsing.read_flags(cells, "lien_type")
-            said = np.where(flags, np.uint8(Lien.SECOND_LIEN), np.uint8(Lien.FIRST_LIEN))
-            return np.where(present, said, np.uint8(Lien.BLANK))
-        text = parsing.read_text(cells)
-        read = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
-        read = spread_out(read, Lien.BLANK, text.codes)
-        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(read == Lien.OTHER))
-        return read
-
-    def _base_rate(self, loans: Loans, place: int) -> None:
+    def _base_rate(self, loans: Loans) -> None:
         """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
-        cells = self._prepared("base_rate", self.cells(place), place)
-        numbers = parsing.read_rate_levels(cells)
-        is_level = ~np.isnan(numbers.values)
-        if is_level.any() and "base_rate_level" not in loans.numbers:
-            loans.numbers["base_rate_level"] = self._scaled("base_rate_level", numbers, place)
-        if "base_rate" not in loans.categories and (not is_level.any() or cells.seen & bit(TEXT)):
-            column = parsing.read_text(cells)
-            codes = np.where(is_level, np.int32(-1), column.codes) if is_level.any() else column.codes
-            loans.categories["base_rate"] = parsing.categories(
-                parsing.TextColumn(codes, column.text), [parsing.base_rate(text) for text in column.text.strings()]
-            )
-
-    def _read_borrower(self, loans: Loans, column: int, source: NDArray[np.int64] | None) -> None:
-        cells = self.cells(column) if source is None else self.below.cells(column).take(source)
-        loans.texts["borrower_name"] = parsing.read_text(self._prepared("borrower_name", cells))
+        for place in self.found.columns["base_rate"]:
+            work, cells = self._work("base_rate", place), self.cells(place)
+            is_words = bool(work.transforms) or work.field.default is not None
+            if is_words:
+                text = self.outcome("base_rate", place).column.as_text()
+                levels = parsing.rate_levels(parsing.text_numbers(text.codes, Pool(text.text)))
+            else:
+                levels = parsing.rate_levels(parsing.read_numbers(cells))
+            is_level = ~np.isnan(levels.values)
+            if is_level.any() and "base_rate_level" not in loans.numbers:
+                loans.numbers["base_rate_level"] = self._in_unit(place)("base_rate_level", levels)
+                self.level_column = place
+            if "base_rate" not in loans.categories and (is_words or not is_level.any() or cells.seen & bit(TEXT)):
+                text = self.outcome("base_rate", place).column.as_text()
+                codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
+                self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
 
     def _commitments(self, loans: Loans) -> None:
         """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so).
@@ -387,45 +424,27 @@ class Reader:
     def _is_commitment(self, column: int) -> bool:
         return header.without_unit(parsing.key(self.found.texts[column])) == "commitment"
 
-    def _check(self, loans: Loans) -> None:
-        """Count the rows that break the mapping's own rules, lots not yet added up."""
-        failed: dict[str, dict[str, int]] = {}
-        for target, work in self._works.items():
-            if work.rules and target in self.columns and (counts := pipeline.failures(work, self._typed(loans, work))):
-                failed[target] = counts
-        loans.notes.rule_failures = failed
-        for target, counts in failed.items():
-            for rule, count in counts.items():
-                message = f"{count:,} rows break the rule {rule!r} of the mapping for {target}."
-                loans.notes.warnings.append(DataWarning("rule_broken", message, count))
-
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""
-        for target, work in self._works.items():
+        for target, work in self.works.items():
             column = self.columns.get(target)
-            if column is None or not work.field.own or self._preference(target, column) < work.field.own:
+            if column is None or not work.field.own:
+                continue
+            if self.found.preferences.get((target, column), 0) < work.field.own:
                 continue
             named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
             header_text = " ".join(self.found.texts.get(column, "").split())
             message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
             loans.notes.warnings.append(DataWarning("column_stands_in", message))
 
-    def _typed(self, loans: Loans, work: pipeline.Work) -> NormalColumn:
-        """A field's values as its rules see them."""
-        target, kind = work.field.target, work.field.type
-        if target in loans.numbers and kind in ("number", "date"):
-            return NormalColumn(kind, loans.numbers[target])
-        cells = self._prepared(target, self.cells(self.columns[target]))
-        if kind == "string":
-            return typed.read_text(cells).column
-        return (typed.read_dates(cells, None) if kind == "date" else typed.read_booleans(cells, target)).column
-
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
         notes, texts, counts = loans.notes, self.found.texts, self.rows.counts
         notes.holdings_found = True
         notes.header_row = self.found.row
         notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
-        notes.missing_required = [target for target in self._required if target not in columns]
+        notes.missing_required = [
+            one.target for one in self.mapping.fields if one.required and one.target not in columns
+        ]
         notes.error_cells = sum(self.cells(column).error_count() for column in set(columns.values()))
         once = {column for target, column in columns.items() if target not in SHARED_TARGETS}
         notes.unreadable_cells = {
@@ -454,8 +473,17 @@ class Reader:
             }
 
 
-def _coupon_types(cells: Cells) -> NDArray[np.int8]:
-    """1 fixed, 0 floating, -1 where the cell does not say."""
-    column = parsing.read_text(cells)
-    said = np.array([parsing.coupon_is_fixed(text) for text in column.text.strings()], np.int8)
-    return spread_out(said, -1, column.codes)
+def _with_blank_par(
+    picked: table.Loans,
+) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
+    """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
+    more = picked.left_out.get("ignored_blank_par")
+    if more is None or not len(more):
+        return picked.rows, picked.borrower
+    loans = picked.rows if not isinstance(picked.rows, slice) else np.arange(picked.rows.start, picked.rows.stop)
+    rows = np.union1d(loans, more)
+    if picked.borrower is None:
+        return rows, None
+    source = rows.copy()
+    source[np.searchsorted(rows, loans)] = picked.borrower
+    return rows, source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -30,6 +30,9 @@ WARNING_CODES: Final = {
     "currency_converted": "loans in another currency were converted by the file's own rates",
     "other_currency": "an amount in another currency is not counted",
     "required_missing": "no column feeds a required field",
+    "units_of_title": "a line above the loans says that amounts are in thousands or millions",
+    "par_is_commitment": "par is what is committed, drawn or not",
+    "lien_unrecognised": "words for a loan's lien that say none count as not first lien",
     "par_scale": "par is a thousand or a million times too large or small beside the notes",
     "par_unlike_notes": "the loans are much more or less than the notes",
     "as_of_outside_life": "the day lies outside of the deal's life",
@@ -54,7 +57,7 @@ WARNING_CODES: Final = {
     "no_identifier": "no loan of a tape has an identifier",
     "days_differ": "a tape, its file and the workbook that it is compared with are of different days",
     "par_in_thousands": "par of a side of a comparison was multiplied by a thousand",
-    "no_loans": "a side of a comparison has no loans",
+    "no_loans": "no loans were found",
     "few_matched": "most loans of a tape and a workbook are not the same ones",
     "matched_by_doubtful_identifier": "loans were matched by an identifier that fails its check digit or shape",
     "matched_by_print": "loans were matched by an identifier that the two sides print in different ways",
@@ -109,6 +112,11 @@ def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     if len(told) > WARNINGS_MAX:
         shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
     return shown
+
+
+def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
+    """The warnings of one of two files that are set beside each other, which they name."""
+    return [msgspec.structs.replace(one, message=f"{side}: {one.message}") for one in warnings]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio import join, ratings
-from core.portfolio.assemble import Loans, identified, positions, take
+from core.portfolio import currency, join, ratings
+from core.portfolio.assemble import UNSAID, Loans, identified, positions, take
 from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning, Notes, PageNote
 
@@ -90,7 +90,10 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
         return
     more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
     more.ranks, more.lien, more.coupon_fixed = dict(page.ranks), page.lien, page.coupon_fixed
+    more.ruled = dict(page.ruled)
     take(more, rows)
+    for some, notes in ((loans, loans.notes), (more, page.notes)):
+        currency.mark(some, notes.matched_columns.get("par_value", ""))
     note.part, note.rows_without_loan, note.par_without_loan = "added", len(rows), _sum(par[rows])
     join.append(loans, more)
 
@@ -116,7 +119,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     if differing >= OTHER_PAR_ROWS and differing > OTHER_PAR_SHARE * len(own) and note.part != "added":
         note.reason = f"the par of {differing:,} of {len(own):,} loans is another: of another day, deal or currency"
         return
-    rest = join.unused(found, other)
+    rest = _telling(other, join.unused(found, other))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
         par = other.numbers.get("par_value")
@@ -139,6 +142,19 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     _take_notes(loans, other, note.fields)
 
 
+def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    says = np.zeros(page.row_count, np.bool_)
+    for values in page.numbers.values():
+        says |= ~np.isnan(values)
+    for target, column in page.texts.items():
+        if target not in ("borrower_name", "facility_name"):
+            says |= column.codes >= 0
+    for flags in page.flags.values():
+        says |= flags != UNSAID
+    return rows[says[rows]]
+
+
 def _unlike(own: Notes, other: Notes) -> set[str]:
     """Fields that both have under headers of different meaning."""
     by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
@@ -158,8 +174,6 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
             loans.source_cells[target] = place
         if (count := page.notes.unreadable_cells.get(target)) is not None:
             loans.notes.unreadable_cells[target] = count
-        if target in page.notes.rule_failures:
-            loans.notes.rule_failures[target] = page.notes.rule_failures[target]
         if target in loans.notes.missing_required:
             loans.notes.missing_required.remove(target)
     if "lien_type" in fields:

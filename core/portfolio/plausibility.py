@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import AGENCY_OF, is_masked
@@ -67,6 +68,16 @@ def _required(portfolio: Portfolio) -> Iterator[DataWarning]:
         yield DataWarning(
             "required_missing", f"no column of {portfolio.sheet_name!r} is {', '.join(missing[:10])}: it is required"
         )
+
+
+def _commitment(portfolio: Portfolio) -> Iterator[DataWarning]:
+    header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+    if unfunded is not None and key(header).startswith("commitment"):
+        with np.errstate(invalid="ignore"):
+            undrawn = int(np.count_nonzero(unfunded > 0))
+        if undrawn:
+            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio)} have not drawn"
+            yield DataWarning("par_is_commitment", message, undrawn)
 
 
 def _par_beside_notes(portfolio: Portfolio) -> Iterator[DataWarning]:
@@ -147,6 +158,7 @@ def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
 
 
 _COUNTS: Final = (
+    ("lien_unrecognised", "lien_unrecognised_rows", "rows have words for a lien that say none: not first lien"),
     ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
     ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
     ("error_cells", "error_cells", "cells hold an error, and count as blank"),
@@ -170,6 +182,6 @@ def _of(count: int, portfolio: Portfolio) -> str:
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (
-    _required, _par_beside_notes, _days, _shares, _rows,
+    _required, _commitment, _par_beside_notes, _days, _shares, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

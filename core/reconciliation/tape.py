@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
@@ -81,11 +79,6 @@ def warnings_of(loans: Portfolio) -> list[DataWarning]:
         message = "no loan has an identifier: loans are matched by borrower and maturity"
         warnings.append(DataWarning("no_identifier", message))
     return bounded(warnings)
-
-
-def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
-    """The warnings of one side of a comparison, which they name."""
-    return [msgspec.structs.replace(one, message=f"{side}: {one.message}") for one in warnings]
 
 
 def _no_header(book: Workbook, mapping: Mapping) -> str:

@@ -98,6 +98,7 @@ def map_columns(
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
     with busy(f"Reading {file.name}"):
         from core.portfolio.detection import detect_columns
+        from core.portfolio.validation import validate
 
         chosen = read_mapping(mapping)
         book = read_workbook(file)
@@ -106,7 +107,7 @@ def map_columns(
                 detection = detect_columns(book, chosen, sheet=sheet)
             except KeyError as error:
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
-            result = _validated(book, chosen, detection)
+            result = validate(book, chosen, sheet=sheet)
             doubts = _doubts(book, chosen) if sheet is None and result is not None else []
     if json:
         _print_json(file, chosen, detection, result, doubts)
@@ -117,19 +118,6 @@ def map_columns(
 
 def _sheets_of(book: Workbook) -> str:
     return "its sheets are " + some([repr(sheet.name) for sheet in book.sheets])
-
-
-def _validated(book: Workbook, mapping: Mapping, detection: Detection) -> Normalised | None:
-    """The rows under the mapping's rules; None where no header was found."""
-    from core.portfolio.layout import header
-    from core.portfolio.profile.normalise import normalise_sheet
-
-    if detection.sheet is None:
-        return None
-    sheet = book[detection.sheet]
-    found = header.find(sheet, mapping)
-    assert found is not None
-    return normalise_sheet(mapping, book, sheet, found)
 
 
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:

@@ -104,12 +104,12 @@ def _compared(
     tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
 ) -> Reconciliation:
     with busy(f"Reading {tape.name}"):
-        from core.portfolio.notes import DataWarning
+        from core.portfolio.notes import DataWarning, of_side
         from core.portfolio.trustees import TRUSTEES
         from core.reconciliation import ReconcileError
         from core.reconciliation import reconcile as compare
         from core.reconciliation.rules import chosen, tolerances_of
-        from core.reconciliation.tape import of_side, warnings_of
+        from core.reconciliation.tape import warnings_of
 
         try:  # before minutes go into reading
             chosen(rules)

@@ -167,13 +167,12 @@ async def prepare(
         raise ValidationFailed.at(["body", "workbook_id"], what)
     document = given
     if subject.deal is not None:
-        portfolio = _of_record(portfolio, subject.deal)
-        document = document_of(subject.deal, portfolio)
+        portfolio, document = _ruled(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(ctx, document)
     scopes = ("workbook", "deal", "tenant")
-    limits = {scope: {one.test_id: _limit(one) for one in subject.limits if one.scope == scope} for scope in scopes}
+    limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, limits)
 
 
@@ -185,39 +184,30 @@ def _day_of(subject: store.Subject, asked: date | None) -> GivenDay:
     return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
 
 
-def _limit(stored: store.Limit) -> engine.Threshold:
-    return engine.Threshold(
-        test_id=stored.test_id,
-        threshold_value=stored.threshold_value,
-        threshold_type=stored.threshold_type,
-        warning_threshold=stored.warning_threshold,
-        enabled=stored.enabled,
-    )
-
-
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-def _of_record(portfolio: Portfolio, deal: store.DealRules) -> Portfolio:
-    """The portfolio with what the deal's record says of its days where the file says nothing."""
-    days = {name: getattr(deal, name) for name in _DAYS}
+def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str, Any]:
+    """A deal's definition; without one, the market's for a currency, else for the deal's. What it leaves open the
+    deal's record says.
+    """
+    written = deal.definition
+    market = ready_for(currency or deal.currency)
+    document = msgspec.json.decode(written) if written else {"base": market, "standard": True}
+    return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
+
+
+def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any]]:
+    """A deal's definition for a portfolio, and the portfolio with the days that only the deal's record says."""
+    own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
+    days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
     as_of, payment = day_of(portfolio.deal.as_of), deal.next_payment_date
     if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
         days["next_payment"] = payment  # one that is over is an earlier period's
-    return with_days(portfolio, days, "the deal's record", first=False)
-
-
-def document_of(deal: store.DealRules, portfolio: Portfolio | None = None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for its currency. What it leaves open the deal's record says, the
-    days of it as the portfolio has them.
-    """
-    currency, record = deal.currency, {name: getattr(deal, name) for name in _CONVENTIONS}
-    if portfolio is not None:
-        currency = currency_of(portfolio, currency) or currency
-        record |= {name: day_of(getattr(portfolio.deal, name)) for name in _DAYS if record[name] is not None}
-    written = deal.definition
-    document = msgspec.json.decode(written) if written else {"base": ready_for(currency), "standard": True}
-    return with_record(document, record)
+    portfolio = with_days(portfolio, days, "the deal's record", first=False)
+    document = document_of(deal, currency_of(portfolio, deal.currency))
+    counts = {name: msgspec.to_builtins(day_of(getattr(portfolio.deal, name))) for name in days if name in _DAYS}
+    return portfolio, {**document, "conventions": document["conventions"] | counts}
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from core.compliance.result import Direction, TestResult
+from core.compliance.result import Threshold as RunThreshold
 from service.compliance.schema import (
     ComplianceRun,
     HistoryQuery,
@@ -36,15 +37,10 @@ _THRESHOLD = (
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-class Limit(Struct, frozen=True, kw_only=True):
+class Limit(RunThreshold, frozen=True, kw_only=True):
     """A stored threshold as a run needs it."""
 
     scope: Literal["workbook", "deal", "tenant"]
-    test_id: str
-    threshold_value: float
-    threshold_type: Direction
-    warning_threshold: float | None
-    enabled: bool
 
 
 class DealRules(Struct, frozen=True, kw_only=True):

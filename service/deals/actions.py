@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from functools import partial
-from typing import Final, ParamSpec, TypeVar
+from itertools import pairwise
+from typing import Any, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from core.compliance.suites import DEAL_SUITE, SUITES
-from core.deals.movements import movements
-from core.deals.tie_out import tie_out
+from core.deals.movements import Movement, movements
+from core.deals.tie_out import TieOut, tie_out
 from core.files.kinds import EXTENSIONS
+from core.portfolio.notes import DataWarning, of_side
 from core.values import day_of
 from service.compliance import shared as compliance
 from service.compliance.schema import InvalidSuite
@@ -56,6 +58,7 @@ NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_
 async def create(ctx: Context, body: DealCreate) -> Deal:
     """A new deal."""
     workbooks.check_stream(ctx, body.stream_key)
+    _check_life(msgspec.structs.asdict(body))
     if body.mapping_id is not None:
         await check_mapping(ctx, body.mapping_id)
     if await store.lock_count(ctx) >= ctx.settings.max_deals:
@@ -83,12 +86,21 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
+    _check_life({**kept, **given})
     if row.definition_version:  # which stays one with what the record says now
         written = await store.definition(ctx, deal_id, row.definition_version)
         await ctx.compute(compliance.checked, compliance.with_record(written.definition, {**kept, **given}))
     changed = await store.update(ctx, deal_id, {**kept, **given})
     ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
     return _told(ctx, changed)
+
+
+def _check_life(record: dict[str, Any]) -> None:
+    """Refuse days that no deal's life has in this order."""
+    days = [(name, record[name]) for name in ("closing_date", "reinvestment_end", "stated_maturity") if record[name]]
+    for (earlier, begun), (name, day) in pairwise(days):
+        if day <= begun:
+            raise ValidationFailed.at(["body", name], f"{day} is not after the {earlier}, {begun}")
 
 
 async def delete(ctx: Context, deal_id: UUID) -> None:
@@ -162,9 +174,14 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     ready = await compliance.prepare(ctx, workbook_id, suite=DEAL_SUITE, deal_id=deal_id)
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
-    items = await ctx.compute(_timed(ctx, tie_out), ready.portfolio, ready.definition.definition)
+    rules = ready.definition.definition
+
+    def work() -> tuple[list[TieOut], list[DataWarning]]:
+        return tie_out(ready.portfolio, rules), _warnings(ready, DEAL_SUITE)
+
+    items, warnings = await ctx.compute(_timed(ctx, work))
     as_of = day_of(ready.portfolio.deal.as_of)
-    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, items=items)
+    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, warnings=warnings, items=items)
 
 
 async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
@@ -178,10 +195,28 @@ async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovem
     ]
     await ctx.commit()
     run = partial(after.results, suite=query.test_suite, details=False)
-    items = await ctx.compute(_timed(ctx, movements), before.portfolio, after.portfolio, run)
+
+    def work() -> tuple[list[Movement], list[DataWarning]]:
+        told = [
+            *of_side("from", _warnings(before, query.test_suite)),
+            *of_side("to", _warnings(after, query.test_suite)),
+        ]
+        return movements(before.portfolio, after.portfolio, run), told
+
+    items, warnings = await ctx.compute(_timed(ctx, work))
     return DealMovements(
-        deal_id=deal_id, from_workbook_id=sides[0], to_workbook_id=sides[1], test_suite=query.test_suite, items=items
+        deal_id=deal_id,
+        from_workbook_id=sides[0],
+        to_workbook_id=sides[1],
+        test_suite=query.test_suite,
+        warnings=warnings,
+        items=items,
     )
+
+
+def _warnings(ready: compliance.Prepared, suite: str) -> list[DataWarning]:
+    """What a run says first."""
+    return ready.results(ready.portfolio, suite, details=False).warnings
 
 
 RUNS_TIME: Final = 3

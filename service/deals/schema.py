@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.compliance.result import Status
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
+from core.portfolio.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey
@@ -223,6 +224,8 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     deal_id: UUID
     workbook_id: UUID
     as_of: date | None
+    warnings: list[DataWarning]
+    """Those of a run of the deal's tests on it."""
     items: list[TieOut]
     """Every test that the file publishes, in its order."""
 
@@ -245,6 +248,8 @@ class DealMovements(Struct, frozen=True, kw_only=True):
     from_workbook_id: UUID
     to_workbook_id: UUID
     test_suite: str
+    warnings: list[DataWarning]
+    """Those of a run on each of the two, which they name."""
     items: list[Movement]
 
 

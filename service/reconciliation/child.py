@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from core.portfolio.fields import Mapping
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import ReconcileError, reconcile, tape
-from core.reconciliation.written import iso_day
+from core.values import day_of
 from service.reconciliation.copy_child import write_issues
 
 ISSUES_FILE: Final = "issues.copy"
@@ -53,8 +54,8 @@ class Compared(Struct, frozen=True, kw_only=True):
     warnings: list[DataWarning]
     book_warnings: list[DataWarning]
     not_compared: dict[str, str]
-    as_of: str | None
-    """ISO date that the workbook is of, where it says one."""
+    as_of: date | None
+    """The day that the workbook is of, where it says one."""
 
 
 COMPARE: Final = ConfinedWork(
@@ -94,7 +95,7 @@ def compare(order: Comparison, folder: Path) -> Compared:
         warnings=list(found.warnings),
         book_warnings=tape.warnings_of(portfolio),
         not_compared=found.not_compared,
-        as_of=iso_day(portfolio.deal.as_of),
+        as_of=day_of(portfolio.deal.as_of),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ import msgspec
 
 from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
-from core.portfolio.notes import DataWarning
+from core.portfolio.notes import DataWarning, of_side
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS
-from core.reconciliation.tape import LOANS_FILE, TapeRefused, of_side
+from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from service.mappings.shared import get_mapping
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
@@ -25,7 +24,7 @@ from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
 from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
-from service.reconciliation.schema import Facts, JobNotFound, TapeNotFound
+from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, Facts, JobNotFound, TapeNotFound, day_differs
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
 TAPE_DAMAGED = "The stored bytes of the tape are damaged; upload the file again."
@@ -68,13 +67,9 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail_tape(unit, tape.id, str(refusal))
             return
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
-    day = tape.as_of or tape.statement_date
-    warnings = [
-        *(DataWarning(*one) for one in read.warnings),
-        *_of_another_day(read.as_of, f"the file says that it is as of {read.as_of}; its day was given as {day}", day),
-    ]
     facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
-    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par, "warnings": warnings}
+    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
+    found["warnings"] = [DataWarning(*one) for one in read.warnings]
     await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
@@ -82,11 +77,6 @@ async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
     name = await store.fail_tape(unit, tape_id, message)
     if name is not None:
         await unit.audit("tape.reading_failed", Subject("tape", tape_id, name, {"error": message}))
-
-
-def _of_another_day(said: str | None, message: str, day: date) -> list[DataWarning]:
-    """A warning where a file says that it is of another day than the tape."""
-    return [] if said in (None, day.isoformat()) else [DataWarning("days_differ", message)]
 
 
 async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
@@ -167,12 +157,14 @@ def _series(unit: Unit) -> str:
 async def _finish(
     unit: Unit, job: store.JobRow, found: Compared, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
-    days = _of_another_day(found.as_of, f"the tape is of {job.day}, the workbook as of {found.as_of}", job.day)
+    days = day_differs(found.as_of, job.day, "the workbook is as of {}, the tape of {}")
+    of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]
+    of_book = of_side("workbook", found.book_warnings)
     told = {
         "summary": found.summary,
         "match_stages": found.stages,
         "ambiguous": found.ambiguous,
-        "warnings": [*found.warnings, *days, *of_side("tape", job.warnings), *of_side("workbook", found.book_warnings)],
+        "warnings": [*found.warnings, *days, *of_side("tape", of_tape), *of_book],
         "not_compared": found.not_compared,
         "timings": timings,
     }

@@ -115,11 +115,23 @@ class Tape(TapeHead, frozen=True, kw_only=True):
     """A trustee's tape."""
 
     warnings: list[DataWarning]
-    """What was guessed, left out or could not be read."""
+    """What was guessed, left out or could not be read, and a day that is not the file's."""
     facts: Facts
     created_by: str
     created_at: datetime
     processed_at: datetime | None
+
+
+def day_differs(said: date | None, day: date, words: str) -> list[DataWarning]:
+    """A warning where a file, or a workbook, says that it is of another day than the tape.
+
+    Args:
+        words: with a place for what is said and one for the tape's day.
+    """
+    return [] if said in (None, day) else [DataWarning("days_differ", words.format(said, day))]
+
+
+FILE_OF_ANOTHER_DAY = "the file says that it is as of {}; its day was given as {}"
 
 
 class TapeList(PageQuery, frozen=True, kw_only=True):

@@ -17,12 +17,15 @@ from service.platform.data.storage import leave
 from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
 from service.reconciliation.schema import (
+    FILE_OF_ANOTHER_DAY,
+    Facts,
     Job,
     JobNotFound,
     Tape,
     TapeList,
     TapeNotFound,
     TapeRow,
+    day_differs,
 )
 
 _TAPE = columns_of(Tape)
@@ -98,7 +101,15 @@ async def show_tape(ctx: Context, tape_id: str) -> Tape:
     Raises:
         TapeNotFound: as `get_tape`.
     """
-    return await ctx.one(Tape, f"SELECT {_TAPE} FROM tapes WHERE id = %s", [tape_id], missing=TapeNotFound)
+    sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
+    return _told(await ctx.one(Tape, sql, [tape_id], missing=TapeNotFound))
+
+
+def _told(tape: Tape) -> Tape:
+    """A tape with a word on its day, which may be changed at any time."""
+    day = tape.as_of or tape.statement_date
+    doubt = day_differs(tape.facts.as_of, day, FILE_OF_ANOTHER_DAY)
+    return msgspec.structs.replace(tape, warnings=[*tape.warnings, *doubt]) if doubt else tape
 
 
 async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
@@ -106,7 +117,8 @@ async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     asked = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
-    return await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    found = await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
 
 
 async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
@@ -150,8 +162,9 @@ class JobRow(Struct, frozen=True, kw_only=True):
     rules: list[str]
     tolerances: dict[str, float]
     day: date
-    """That the tape is of; so are the file's name and the warnings the tape's."""
+    """That the tape is of; so are the fields below the tape's."""
     file_name: str
+    facts: Facts
     warnings: list[DataWarning]
 
 
@@ -211,7 +224,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
         JobRow,
         """
         SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances,
-               coalesce(t.as_of, t.statement_date) AS day, t.file_name, t.warnings
+               coalesce(t.as_of, t.statement_date) AS day, t.file_name, t.facts, t.warnings
         FROM reconciliations r JOIN tapes t ON t.id = r.tape_id WHERE r.id = %s
         """,
         [job_id],

@@ -178,6 +178,7 @@ class WorkbookList(PageQuery, kw_only=True, frozen=True):
     sort_by: Literal["name", "created_at", "updated_at"] = "created_at"
     sort_order: Literal["asc", "desc"] = "desc"
     search: Annotated[str, Meta(max_length=255, description="Part of the name")] | None = None
+    deal_id: UUID | None = None
 
 
 class UploadForm(Struct, frozen=True, kw_only=True):

@@ -80,7 +80,8 @@ async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
 async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     """A page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
     return await page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 

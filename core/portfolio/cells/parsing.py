@@ -27,6 +27,12 @@ NULL_WORDS: Final = frozenset(
 )
 """What stands for nothing in a cell, in upper case."""
 
+DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
+"""Those of them that in a column of flags say no."""
+
+MASK: Final = "***"
+"""The one of them that in a column of ratings stands for a rating that is not shown."""
+
 NULL_BYTES_MAX: Final = 9
 """A null word with a space about it is not longer than this."""
 
@@ -212,7 +218,9 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     if cells.seen & ~_NUMERIC:
         values = np.where(_numeric(cells), values, np.nan)
         if cells.seen & bit(TEXT):
-            values, marks, unreadable = _with_text(cells, values, cells.kinds == TEXT, is_spread=is_spread)
+            of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread)
+            values, marks = np.where(cells.kinds == TEXT, of_text.values, values), of_text.marks
+            unreadable = of_text.unreadable
     if cells.pool.has_percent:
         shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
         if shown.any():
@@ -222,9 +230,8 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     return Numbers(values, marks, unreadable)
 
 
-def read_rate_levels(cells: Cells) -> Numbers:
+def rate_levels(numbers: Numbers) -> Numbers:
     """The numbers of a column of reference rates; blank where one is too large for a level, as a name's may be."""
-    numbers = read_numbers(cells)
     is_name = np.abs(numbers.values) > RATE_LEVEL_MAX
     if not is_name.any():
         return numbers
@@ -238,22 +245,18 @@ def _numeric(cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(numeric, np.bool_)
 
 
-def _with_text(
-    cells: Cells, values: NDArray[np.float64], is_text: NDArray[np.bool_], *, is_spread: bool
-) -> tuple[NDArray[np.float64], NDArray[np.uint8] | None, int]:
-    pool = cells.pool
-    local, used = _parse.distinct(cells.codes, len(pool.text))
+def text_numbers(codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False) -> Numbers:
+    """The numbers of a column of texts, codes into a pool."""
+    local, used = _parse.distinct(codes, len(pool.text))
     read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
     if (read_marks & _parse.THOUSANDS_COMMA).any() and pool.decimal_comma():
         read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, True)
     read[pool.null[used]] = np.nan
-    values = np.where(is_text, spread_out(read, np.nan, local), values)
+    values = spread_out(read, np.nan, local)
     bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
     unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
     read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
-    if not read_marks.any():
-        return values, None, unreadable
-    return values, spread_out(read_marks, 0, local), unreadable
+    return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
 
 
 def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
@@ -527,7 +530,10 @@ def date_days(text: str, *, day_first: bool) -> float:
 
 # ---- flags ---------------------------------------------------------------------------------------------------------
 
-YES: Final = frozenset(("y", "yes", "true", "t", "1", "x", "✓", "✔"))
+YES: Final = frozenset(("y", "yes", "true", "t", "1", "-1", "x", "✓", "✔"))
+NO: Final = frozenset(("n", "no", "false", "f", "0", "none"))
+"""What says yes and what says no in a column of flags, in lower case."""
+
 FLAG_WORDS: Final = {
     "is_defaulted": frozenset(("default", "defaulted", "in default", "defaulted obligation", "d")),
     "cov_lite": frozenset(("cov lite", "covlite", "covenant lite")),
@@ -541,25 +547,9 @@ FLAG_WORDS: Final = {
     "is_bridge": frozenset(("bridge", "bridge loan")),
     "participation": frozenset(("participation",)),
     "is_long_dated": frozenset(("long dated",)),
+    "is_second_lien": frozenset(("second lien", "2nd lien")),
 }
 """Words that say yes in the column of one flag, as `key` gives them."""
-
-
-def read_flags(cells: Cells, target: str, *, blank: int = 0) -> NDArray[np.uint8]:
-    """1 for yes, 0 for no, `blank` for a cell with nothing in it; a dash is a no."""
-    own = FLAG_WORDS.get(target, frozenset())
-    flags = np.zeros(len(cells.kinds), np.bool_)
-    if cells.seen & bit(BOOLEAN, NUMBER):
-        flags = ((cells.kinds == BOOLEAN) | (cells.kinds == NUMBER)) & (cells.numbers != 0)
-    if cells.seen & bit(TEXT):
-        local, strings = _strings(cells)
-        flags |= spread_out(np.array([says_yes(text, own) for text in strings], np.bool_), False, local)
-    if not blank:
-        return flags.view(np.uint8)
-    empty = cells.kinds == BLANK
-    if cells.seen & bit(TEXT):
-        empty |= spread_out(np.array([not text.strip() for text in strings], np.bool_), False, local)
-    return np.where(empty, np.uint8(blank), flags.view(np.uint8))
 
 
 def says_yes(text: str, own: frozenset[str]) -> bool:
@@ -585,38 +575,46 @@ class TextColumn:
     text: Text
 
 
-def read_text(cells: Cells, *, upper: bool = False, null_words: bool = True) -> TextColumn:
+def read_text(cells: Cells, *, masks: bool = False, written: Callable[[float], str | None] | None = None) -> TextColumn:
     """The text of a column; a number stands as it would be typed, a flag as TRUE or FALSE, an error is blank.
 
-    What stands for nothing is blank, too, but for whoever tells `null_words` apart.
+    Args:
+        masks: `MASK` is a text, as in a column of ratings, and not nothing.
+        written: what a date's serial is written as, None for blank; without it a date stands as its number.
     """
     pool = cells.pool
     local, used = _parse.distinct(cells.codes, len(pool.text))
-    table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, upper, True)
-    if pool.has_null and null_words:
-        table[pool.null[used]] = -1
+    table, offsets, data = _parse.clean(pool.text.offsets, pool.text.data, used, False, True)
+    if pool.has_null:
+        null = pool.null[used]
+        if masks and null.any():
+            null[null] = [text.strip() != MASK for text in decoded(pool.text, used[null])]
+        table[null] = -1
     column = TextColumn(spread_out(table, -1, local), Text(offsets, data))
-    if cells.seen & bit(NUMBER, DATE):
-        column = _with_written(column, cells, _numeric(cells), plain, upper=upper)
-    if cells.seen & bit(BOOLEAN):
-        column = _with_written(column, cells, cells.kinds == BOOLEAN, _flag, upper=upper)
+    for kind, write in ((NUMBER, plain), (DATE, written or plain), (BOOLEAN, _flag)):
+        if cells.seen & bit(kind):
+            column = _with_written(column, cells, cells.kinds == kind, write)
     return column
 
 
 def _with_written(
-    column: TextColumn, cells: Cells, rows: NDArray[np.bool_], write: Callable[[float], str], *, upper: bool
+    column: TextColumn, cells: Cells, rows: NDArray[np.bool_], write: Callable[[float], str | None]
 ) -> TextColumn:
     """The text column with the cells of some rows written out."""
     figures, index = np.unique(cells.numbers[rows], return_inverse=True)
-    written, extra = pool_of([write(figure) for figure in figures.tolist()])
+    codes, extra = pool_of([write(figure) for figure in figures.tolist()])
     merged = column.codes.copy()
-    merged[rows] = written[index] + np.int32(len(column.text))
-    return merged_pool(merged, column.text, extra, upper=upper)
+    merged[rows] = np.where(codes < 0, np.int32(-1), codes + np.int32(len(column.text)))[index]
+    return merged_pool(merged, column.text, extra)
 
 
 def _flag(figure: float) -> str:
     """TRUE or FALSE, as a sheet shows it."""
     return "TRUE" if figure else "FALSE"
+
+
+NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+"""A pool without strings."""
 
 
 def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
@@ -625,13 +623,25 @@ def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
     return codes, Text(offsets, data)
 
 
+def end_to_end(first: Text, second: Text) -> Text:
+    """The strings of two pools; the second's codes move up by the length of the first."""
+    offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
+    return Text(offsets, np.concatenate((first.data[: first.offsets[-1]], second.data)))
+
+
 def merged_pool(codes: NDArray[np.int32], first: Text, second: Text, *, upper: bool = False) -> TextColumn:
     """Codes into two pools end to end (the second's moved up by the length of the first), equal strings made one."""
-    offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
-    data = np.concatenate((first.data, second.data))
-    local, used = _parse.distinct(codes, len(offsets) - 1)
-    table, offsets, data = _parse.clean(offsets, data, used, upper, False)
+    pool = end_to_end(first, second)
+    local, used = _parse.distinct(codes, len(pool))
+    table, offsets, data = _parse.clean(pool.offsets, pool.data, used, upper, False)
     return TextColumn(spread_out(table, -1, local), Text(offsets, data))
+
+
+def upper(column: TextColumn) -> TextColumn:
+    """The column in upper case."""
+    if column.text.data.max(initial=0) < ord("a"):
+        return column
+    return merged_pool(column.codes, column.text, NO_TEXT, upper=True)
 
 
 def subset(column: TextColumn, rows: NDArray[Index]) -> TextColumn:
@@ -747,6 +757,17 @@ def lien(text: str) -> Lien:
 def is_second_lien_flag(header: str) -> bool:
     """Whether a lien column answers yes or no to "second lien"."""
     return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
+
+
+def second_liens(column: TextColumn) -> TextColumn:
+    """The words of such a column as liens: yes and no; any other word says it itself."""
+    said = {"yes": "Second Lien", "no": "First Lien"}
+    strings = [
+        "yes" if says_yes(one, frozenset()) else "no" if one.strip().lower() in NO else one
+        for one in column.text.strings()
+    ]
+    codes, text = pool_of([said.get(one, one) for one in strings])
+    return TextColumn(spread_out(codes, -1, column.codes), text)
 
 
 _FAMILIES: Final = (

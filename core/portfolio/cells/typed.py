@@ -1,4 +1,4 @@
-"""A column of one field as typed values: read from cells as the reader of holdings does, and given back row by row."""
+"""A column of one field as typed values: read from cells once, and told row by row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
-from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells, Pool, TextColumn, bit, spread_out
+from core.portfolio.cells.parsing import BOOLEAN, ERROR, NO_TEXT, NUMBER, TEXT, Cells, TextColumn, bit, spread_out
 from core.portfolio.fields import FieldType
-from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, from_serial
+from core.values import EPOCH, from_serial
 
-NO: Final = frozenset(("n", "no", "false", "f", "0", "none"))
-"""What says no in a column of flags, in lower case; `parsing.YES` has what says yes."""
-
-_NO_TEXT: Final = TextColumn(np.zeros(0, np.int32), Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)))
+_NO_ROWS: Final = TextColumn(np.zeros(0, np.int32), NO_TEXT)
 _NO_VALUES: Final = np.zeros(0, np.float64)
 
 
@@ -33,7 +30,7 @@ class NormalColumn:
     type: FieldType
     values: NDArray[np.float64]
     """Numbers, days since 1970-01-01, or 1 and 0 for true and false; NaN is blank. Empty for a string field."""
-    text: TextColumn = _NO_TEXT
+    text: TextColumn = _NO_ROWS
     """Codes into a pool, -1 blank; two codes of the pool may stand for equal strings. Empty for any other field."""
     date_format: str = ISO
     """How `python` writes a date."""
@@ -44,6 +41,29 @@ class NormalColumn:
     def blank(self) -> NDArray[np.bool_]:
         """Rows without a value."""
         return np.asarray(self.text.codes < 0 if self.type == "string" else np.isnan(self.values), np.bool_)
+
+    def take(self, rows: NDArray[np.int64] | slice) -> NormalColumn:
+        """Some rows of it; -1 is a blank one."""
+        if self.type == "string":
+            codes = self.text.codes[rows]
+            codes = codes if isinstance(rows, slice) else np.where(rows < 0, np.int32(-1), codes)
+            return self.with_text(codes, self.text.text)
+        values = self.values[rows]
+        return self.with_values(values if isinstance(rows, slice) else np.where(rows < 0, np.nan, values))
+
+    def as_text(self) -> TextColumn:
+        """The same values as texts."""
+        if self.type == "string":
+            return self.text
+        known, place = np.unique(self.values, return_inverse=True)
+        said = self.with_values(known).python(slice(None))
+        codes, text = parsing.pool_of(
+            [
+                parsing.plain(one) if isinstance(one, float) else None if one is None else str(one).upper()
+                for one in said
+            ]
+        )
+        return TextColumn(codes[place], text)
 
     def with_values(self, values: NDArray[np.float64]) -> NormalColumn:
         """The same field with other values."""
@@ -79,14 +99,18 @@ def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -
         return first.with_values(np.where(rows, first.values, second.values))
     own, other = first.text, second.text
     moved = np.where(other.codes < 0, np.int32(-1), other.codes + np.int32(len(own.text)))
-    merged = parsing.merged_pool(np.where(rows, own.codes, moved), own.text, other.text)
-    return first.with_text(merged.codes, merged.text)
+    return first.with_text(np.where(rows, own.codes, moved), parsing.end_to_end(own.text, other.text))
+
+
+def text_column(text: TextColumn) -> NormalColumn:
+    """A string field."""
+    return NormalColumn("string", _NO_VALUES, text)
 
 
 def blank_column(kind: FieldType, height: int) -> NormalColumn:
     """A field of so many blanks."""
     if kind == "string":
-        return NormalColumn(kind, _NO_VALUES, TextColumn(np.full(height, -1, np.int32), _NO_TEXT.text))
+        return text_column(TextColumn(np.full(height, -1, np.int32), NO_TEXT))
     return NormalColumn(kind, np.full(height, np.nan))
 
 
@@ -109,9 +133,14 @@ class Read:
     """Rows whose text was taken for No although it is no word for it (the flags of a holdings sheet are read so)."""
 
 
-def read_text(cells: Cells) -> Read:
-    """A string field; a date is written YYYY-MM-DD."""
-    return Read(NormalColumn("string", _NO_VALUES, parsing.read_text(with_dates_written(cells, ISO))))
+def read_text(cells: Cells, form: str = ISO, *, masks: bool = False) -> Read:
+    """A string field; a date is written in a form, and `parsing.MASK` may be a text."""
+
+    def written(serial: float) -> str | None:
+        moment = from_serial(serial, date_1904=cells.pool.date_1904)
+        return None if moment is None else date_format(form).written(moment)
+
+    return Read(text_column(parsing.read_text(cells, masks=masks, written=written)))
 
 
 def read_dates(cells: Cells, input_format: str | None) -> Read:
@@ -137,24 +166,27 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
 def read_booleans(cells: Cells, target: str) -> Read:
     """A boolean field: words for yes and no, 1 and 0.
 
-    A standard flag of holdings has words of its own for yes, and any other word in it is No, as the reader has it.
+    A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
+    but 0 is Yes.
     """
     values = np.full(len(cells.kinds), np.nan)
+    own = parsing.FLAG_WORDS.get(target)
     if cells.seen & bit(BOOLEAN, NUMBER):
-        plain = (cells.kinds == BOOLEAN) | (cells.kinds == NUMBER) & ((cells.numbers == 0) | (cells.numbers == 1))
-        values[plain] = cells.numbers[plain]
+        says = cells.kinds == BOOLEAN
+        says |= (cells.kinds == NUMBER) & (own is not None or np.isin(cells.numbers, (0, 1)))
+        values[says] = cells.numbers[says] != 0
     if not cells.seen & bit(TEXT):
         return Read(NormalColumn("boolean", values), _lost(cells, values))
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decoded(cells.pool.text, used)
-    own = parsing.FLAG_WORDS.get(target)
     yes = [parsing.says_yes(text, own or frozenset()) for text in strings]
-    no = [text.strip().lower() in NO for text in strings]
+    no = [text.strip().lower() in parsing.NO for text in strings]
     unknown = np.nan if own is None else 0.0
     table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
-    table[cells.pool.null[used]] = np.nan
+    is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
+    table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
-    said = np.array(yes, np.bool_) | np.array(no, np.bool_) | np.isnan(table)
+    said = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
     doubtful = None if said.all() else spread_out(~said, False, local)
     return Read(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
@@ -162,7 +194,8 @@ def read_booleans(cells: Cells, target: str) -> Read:
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
     """A number field as written, and the rows that hold something else."""
     numbers = parsing.read_numbers(cells, is_spread=is_spread)
-    return numbers, _lost(cells, numbers.values)
+    has_others = numbers.unreadable or cells.seen & bit(BOOLEAN)
+    return numbers, _lost(cells, numbers.values) if has_others else None
 
 
 def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:
@@ -172,49 +205,6 @@ def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None
         return None
     lost = blank & cells.present()
     return lost if lost.any() else None
-
-
-def with_dates_written(cells: Cells, output_format: str) -> Cells:
-    """The cells with each date as text."""
-    if not cells.seen & bit(DATE):
-        return cells
-    is_date = cells.kinds == DATE
-    serials, index = np.unique(cells.numbers[is_date], return_inverse=True)
-    form = date_format(output_format)
-    moments = [from_serial(serial, date_1904=cells.pool.date_1904) for serial in serials.tolist()]
-    codes, written = parsing.pool_of([None if at is None else form.written(at) for at in moments])
-    return with_strings(cells, is_date, codes[index], written)
-
-
-def with_strings(cells: Cells, rows: NDArray[np.bool_], codes: NDArray[np.int32], text: Text) -> Cells:
-    """The cells with the strings `codes` of another pool in these rows; -1 leaves one blank."""
-    pool = cells.pool
-    merged = Text(
-        np.concatenate((pool.text.offsets, text.offsets[1:] + pool.text.offsets[-1])),
-        np.concatenate((pool.text.data[: pool.text.offsets[-1]], text.data)),
-    )
-    kinds, all_codes = cells.kinds.copy(), cells.codes.copy()
-    kinds[rows] = np.where(codes < 0, np.uint8(0), np.uint8(TEXT))
-    all_codes[rows] = np.where(codes < 0, np.int32(-1), codes + np.int32(len(pool.text)))
-    return Cells(kinds, cells.numbers, all_codes, cells.formats, Pool(merged, date_1904=pool.date_1904))
-
-
-# ---- back to cells -------------------------------------------------------------------------------------------------
-
-
-def cells_of(column: NormalColumn, *, date_1904: bool = False) -> Cells:
-    """A typed column as cells with a pool of their own, for whoever reads cells."""
-    height = len(column)
-    formats = np.zeros(height, np.uint16)
-    if column.type == "string":
-        codes = column.text.codes
-        kinds = np.where(codes < 0, np.uint8(0), np.uint8(TEXT))
-        return Cells(kinds, np.zeros(height), codes, formats, Pool(column.text.text))
-    kind = {"number": NUMBER, "date": DATE, "boolean": BOOLEAN}[column.type]
-    kinds = np.where(np.isnan(column.values), np.uint8(0), np.uint8(kind))
-    shift = SERIAL_OF_1970 - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0) if column.type == "date" else 0
-    numbers = np.nan_to_num(column.values + shift if shift else column.values)
-    return Cells(kinds, numbers, np.full(height, -1, np.int32), formats, Pool(_NO_TEXT.text, date_1904=date_1904))
 
 
 def error_cells(cells: Cells) -> NDArray[np.bool_] | None:

@@ -72,6 +72,9 @@ _UNIT: Final = (
     r"|bps?|basis points?|(?:percent|percentage|pct)(?: of (?:par|face))?|of (?:par|face)"
     r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
 )
+_TITLE_UNIT: Final = re.compile(
+    rf" (?:in|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? (?:(?P<thousands>{_THOUSANDS}|k)|(?P<millions>{_MILLIONS}|m)) "
+)
 _UNIT_WORDS: Final = re.compile(rf" {_UNIT}$")
 _UNIT_CELL: Final = re.compile(_UNIT)
 _NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
@@ -160,12 +163,18 @@ def unit(header: str) -> str:
 
 def magnitude(header: str) -> float:
     """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
-    found = _UNIT_WORDS.search(f" {_spelt(without_footnotes(header))}")
+    found = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
     if found is None:
         return 1.0
     if found["thousands_a"] or found["thousands_b"]:
         return 1_000.0
     return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+
+
+def magnitude_of_title(title: str) -> float:
+    """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
+    found = _TITLE_UNIT.search(f" {spelt(title)} ")
+    return 1.0 if found is None else 1_000.0 if found["thousands"] else 1_000_000.0
 
 
 def without_footnotes(header: str) -> str:
@@ -181,8 +190,8 @@ def without_unit(words: str) -> str:
     return _UNIT_WORDS.sub("", words)
 
 
-def _spelt(text: str) -> str:
-    """The key of a text with its signs for currencies and percent as words."""
+def spelt(text: str) -> str:
+    """The key of a text with its signs for currencies and percent as words: a second time changes nothing."""
     return key(text.translate(_SIGNS))
 
 
@@ -220,7 +229,7 @@ def _candidates(header: str) -> Iterator[str]:
     yield from dict.fromkeys(
         one
         for text in dict.fromkeys((header, plain_header))
-        for one in (key(text), without_unit(key(text)), without_unit(_spelt(text)))
+        for one in (key(text), without_unit(key(text)), without_unit(spelt(text)))
     )
 
 
@@ -488,7 +497,7 @@ class _Scan:
             return {}
         said: dict[int, str] = {}
         for column, code in self._cells.get(row, {}).items():
-            words = _spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
+            words = spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
             if _UNIT_CELL.fullmatch(words):
                 said[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:

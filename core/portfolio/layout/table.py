@@ -55,6 +55,10 @@ _RULED: Final = re.compile(r"[\s=_.*+|~\u2010-\u2015\u2500-\u257f-]{2,}")
 _WORDS: Final = re.compile(r"\s*\S+\s+\S.*", re.DOTALL)
 """What an identifier never is: several words."""
 
+_FOOTER: Final = re.compile(r"\s*(?:©|\(c\) ?\d|copyright\b|page \d+)", re.IGNORECASE)
+_PAGE: Final = re.compile(r".*\bpage \d+(?: (?:of|/) \d+)?\s*", re.IGNORECASE | re.DOTALL)
+"""A page's number, at the end of its footer."""
+
 _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
 CASH_ROWS: Final = 20_000
 """Rows without a maturity up to which each name is looked at; of more, those that have the letters."""
@@ -294,6 +298,7 @@ class _Odd:
         self.filled = np.zeros(len(rows), np.int32)
         self.texts = np.zeros(len(rows), np.int32)
         self.first_text = np.full(len(rows), -1, np.int32)
+        self.last_text = np.full(len(rows), -1, np.int32)
         self.text = sheet.text
         low, high = below.row(int(rows[0])), below.row(int(rows[-1])) + 1
         for column, stored in enumerate(sheet.columns):
@@ -305,6 +310,7 @@ class _Odd:
             self.filled += present
             self.texts += is_text
             self.first_text = np.where((self.first_text < 0) & is_text, cells.codes, self.first_text)
+            self.last_text = np.where(is_text, cells.codes, self.last_text)
 
     def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
         """Of some odd rows those that read like a header: the same one in other words, and another table's."""
@@ -372,7 +378,9 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     bare = called_total & ~identified
     has_detail_column = bool(columns.identifiers) or columns.facility is not None or columns.maturity is not None
     wordy = odd.matches(_MARKER, whole=False) & ~detail & (odd.texts <= 1) & (has_detail_column | ~par)
-    marker = (bare | wordy) & ~blank & ~header
+    footer = odd.matches(_FOOTER, whole=False) | odd.matches(_PAGE, whole=True, codes=odd.last_text)
+    footer &= (~par | (columns.par is None)) & ~detail
+    marker = (bare | wordy | footer) & ~blank & ~header
     is_ruled = odd.matches(_RULED, whole=True) & (odd.texts == odd.filled)
     # Words that name no loan: a section, the rest of a header, a page's title.
     is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)
@@ -385,7 +393,7 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     others = rows[other][rows[other] > (loans_after[0] if len(loans_after) else len(has.plain))]
     stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header], others)
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
-    described = identified & ~name & (odd.texts == 1) & _in_words(columns, odd)
+    described = identified & (odd.texts == 1) & (_in_words(columns, odd) & ~name | _called_total(columns, odd))
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
     nameless = rest & ~name & ~detail
     lone = rows[nameless & (odd.texts == 0)]
@@ -435,6 +443,16 @@ def _in_words(columns: Columns, odd: _Odd) -> NDArray[np.bool_]:
     for cells in columns.identifiers:
         in_words |= odd.matches(_WORDS, whole=True, codes=cells.codes[odd.rows])
     return in_words
+
+
+def _called_total(columns: Columns, odd: _Odd) -> NDArray[np.bool_]:
+    """Rows whose borrower reads like a total of something: "Total B2", with the number of loans for an identifier."""
+    borrower = columns.borrower
+    return (
+        np.zeros(len(odd.rows), np.bool_)
+        if borrower is None
+        else odd.matches(_MARKER, whole=False, codes=borrower.codes[odd.rows])
+    )
 
 
 def _repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

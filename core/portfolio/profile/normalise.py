@@ -1,4 +1,4 @@
-"""Rows of a source under a mapping's targets, with what is wrong in them: samples of plain values, and whole sheets."""
+"""Rows under a mapping's targets with what is wrong in them; samples of plain values under a mapping."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Pool, Scale
 from core.portfolio.cells.typed import NormalColumn, either
 from core.portfolio.errors import MappingError
-from core.portfolio.fields import Mapping
-from core.portfolio.layout import header, table
-from core.portfolio.layout.below import Below
-from core.portfolio.profile.pipeline import TYPE, Finding, InUnit, Outcome, Work, changed, constant, run, settled, works
+from core.portfolio.fields import Field, Mapping
+from core.portfolio.layout import header
+from core.portfolio.profile.pipeline import (
+    TYPE,
+    Finding,
+    InUnit,
+    Outcome,
+    Work,
+    changed,
+    check,
+    constant,
+    filled,
+    works,
+)
 from core.values import Kind
 
 ERRORS_MAX: Final = 1_000
@@ -108,29 +117,31 @@ class Normalised:
 
 
 @dataclass(slots=True)
-class _Report:
+class Report:
     """What is collected on the way to a `Normalised`."""
 
+    mapping: Mapping
     row_numbers: NDArray[np.int64]
+    unmapped: list[str]
     columns: dict[str, NormalColumn] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-    unmapped: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    missing: list[Field] = field(default_factory=list)
 
-    def take(self, target: str, outcome: Outcome) -> None:
-        self.columns[target] = outcome.column
+    def take(self, work: Work, outcome: Outcome | None) -> None:
+        """A field as typed, to be checked; None for one that no column feeds."""
+        is_fed = outcome is not None
+        if outcome is None:
+            if all(one.target != work.field.target for one in self.mapping.fields):
+                return
+            self.missing.append(work.field)
+            outcome = constant(work, len(self.row_numbers))
+        check(work, outcome)
         self.findings += outcome.findings
-
-    def absent(self, work: Work) -> None:
-        """A field that no column feeds."""
-        self.missing.append(work.field.target)
-        outcome = constant(work, len(self.row_numbers))
-        self.findings += outcome.findings
-        if work.field.default is not None:
+        if is_fed or work.field.default is not None:
             self.columns[work.field.target] = outcome.column
 
-    def finished(self, mapping: Mapping) -> Normalised:
-        targets = [one.target for one in (*mapping.fields, *mapping.auxiliary)]
+    def finished(self) -> Normalised:
+        """All of it, once each field was taken."""
         column_warnings = [
             CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
             for name in self.unmapped
@@ -143,19 +154,15 @@ class _Report:
         return Normalised(
             len(self.row_numbers),
             self.row_numbers,
-            {target: self.columns[target] for target in targets if target in self.columns},
+            self.columns,
             self._listed(errors),
             [*column_warnings, *self._listed(warnings)][:ERRORS_MAX],
             sum(len(one.rows) for one in errors),
             sum(len(one.rows) for one in warnings) + len(column_warnings),
             int(np.count_nonzero(invalid)),
             self.unmapped,
-            [
-                one.target
-                for one in mapping.fields
-                if one.target in self.missing and one.required and one.default is None
-            ],
-            [one.target for one in mapping.fields if one.target in self.missing],
+            [one.target for one in self.missing if one.required and one.default is None],
+            [one.target for one in self.missing],
         )
 
     def _listed(self, findings: list[Finding]) -> list[CellFault]:
@@ -203,20 +210,20 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     """
     _check_size(rows)
     sources = _Sources(mapping, rows)
-    report = _Report(np.arange(1, len(rows) + 1, dtype=np.int64), unmapped=sources.unmapped)
+    report = Report(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
     size_bytes = 0
     for target, work in works(mapping).items():
         names = sources.of.get(target)
-        if names is not None:
-            is_own = [work.on(sources.preferences[target, name]) is work for name in names]
-            outcome = _sample_column(work, names, is_own, rows)
-            report.take(target, outcome)
-            size_bytes += len(outcome.column.text.text.data)
-            if size_bytes > MAPPED_TEXT_BYTES_MAX:
-                raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
-        elif any(one.target == target for one in mapping.fields):
-            report.absent(work)
-    return report.finished(mapping)
+        if names is None:
+            report.take(work, None)
+            continue
+        is_own = [work.on(sources.preferences[target, name]) is work for name in names]
+        outcome = _sample_column(work, names, is_own, rows)
+        size_bytes += len(outcome.column.text.text.data)
+        if size_bytes > MAPPED_TEXT_BYTES_MAX:
+            raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
+        report.take(work, outcome)
+    return report.finished()
 
 
 def _check_size(rows: Sequence[dict[str, Any]]) -> None:
@@ -270,7 +277,7 @@ def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Seque
     own = np.array([*is_own, True], np.bool_)[from_name]
     stated = _stated(names, from_name)
     if own.all() or not work.transforms:
-        outcome = run(work, cells_from_values(plain), stated, lost)
+        outcome = changed(work, cells_from_values(plain), stated)
     else:
         parts = [
             changed(
@@ -283,7 +290,8 @@ def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Seque
         outcome = Outcome(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
         for part in parts:
             lost = lost if part.lost is None else lost | part.lost
-        outcome = settled(work, outcome, lost)
+    outcome.lost = lost if outcome.lost is None else lost | outcome.lost
+    outcome.column = filled(work, outcome.column, outcome.lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
         found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
         outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
@@ -353,99 +361,3 @@ def _stated_scale(target: str, name: str) -> Scale:
     if target in parsing.PRICES or target in parsing.RATES or target in parsing.SMALL_RATES:
         return Scale("bps" if unit == "bps" else "percent", "header", 0.01 if unit == "bps" else 1.0)
     return Scale("as written", "header", magnitude if target in parsing.AMOUNTS else 1.0)
-
-
-# ---- sheets --------------------------------------------------------------------------------------------------------
-
-
-def normalise_sheet(mapping: Mapping, book: Workbook, sheet: Sheet, found: header.Found) -> Normalised:
-    """The rows below a sheet's header, mapped and checked: loans, and rows that would be but for a blank par.
-
-    Totals, section labels, repeated headers and what stands after the table are left out, and units are told by whole
-    columns, as the reader of holdings does.
-    """
-    source = _SheetSource(mapping, book, sheet, found)
-    report = _Report(source.row_numbers, unmapped=source.unmapped())
-    known = works(mapping)
-    if "par_value" in found.columns:
-        outcome = source.run(known["par_value"])
-        report.take("par_value", outcome)
-        source.par = outcome.column.values if outcome.column.type == "number" else None
-    for target, work in known.items():
-        if target == "par_value" and target in found.columns:
-            continue
-        if target in found.columns:
-            report.take(target, source.run(work))
-        elif any(one.target == target for one in mapping.fields):
-            report.absent(work)
-    return report.finished(mapping)
-
-
-class _SheetSource:
-    """The columns of one sheet over the rows that count."""
-
-    def __init__(self, mapping: Mapping, book: Workbook, sheet: Sheet, found: header.Found) -> None:
-        self._found = found
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._below = Below(sheet, pool, found.row + 1, sheet.row_count)
-        self.par: NDArray[np.float64] | None = None
-        picked = table.pick(self._below, found, mapping, self._par(works(mapping)))
-        self._rows, self._borrower = _with_blank_par(picked)
-        self.row_numbers = self._below.rows(self._rows) + 1
-
-    def _par(self, known: dict[str, Work]) -> NDArray[np.float64] | None:
-        """Par over all rows below the header, to tell which of them are loans."""
-        if "par_value" not in self._found.columns:
-            return None
-        column = self._found.columns["par_value"][0]
-        work = known["par_value"].on(self._found.preferences.get(("par_value", column), 0))
-        if work.field.type != "number":
-            return parsing.read_numbers(self._below.cells(column)).values
-        return changed(work, self._below.cells(column), self._in_unit(column)).column.values
-
-    def run(self, work: Work) -> Outcome:
-        """One field from its column."""
-        places = self._found.columns[work.field.target]
-        column = places[0]
-        work = work.on(self._found.preferences.get((work.field.target, column), 0))
-        if work.field.target == "price" and len(places) > 1 and not work.says_unit:
-            column = places[parsing.price_place(places, lambda place: self._below.cells(place).take(self._rows))]
-        rows = self._rows
-        if work.field.target == "borrower_name" and self._borrower is not None:
-            rows = self._borrower
-        cells = self._below.cells(column)
-        if not isinstance(rows, slice) or rows != slice(0, len(cells.kinds)):
-            cells = cells.take(rows)
-        preference = self._found.preferences.get((work.field.target, column), 0)
-        return run(work.on(preference), cells, self._in_unit(column))
-
-    def _in_unit(self, column: int) -> InUnit:
-        def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
-            par = self.par
-            unit, magnitude = self._found.unit(column), self._found.magnitude(column)
-            scale = parsing.scale(target, numbers, unit, magnitude, has_par=par is not None)
-            return parsing.scaled(numbers, scale, par)
-
-        return in_unit
-
-    def unmapped(self) -> list[str]:
-        """Headers of columns that feed no field, in order."""
-        used = set(chain.from_iterable(self._found.columns.values()))
-        texts = {column: " ".join(text.split()) for column, text in sorted(self._found.texts.items())}
-        return [text for column, text in texts.items() if column not in used and text]
-
-
-def _with_blank_par(
-    picked: table.Loans,
-) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
-    """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
-    more = picked.left_out.get("ignored_blank_par")
-    if more is None or not len(more):
-        return picked.rows, picked.borrower
-    loans = picked.rows if not isinstance(picked.rows, slice) else np.arange(picked.rows.start, picked.rows.stop)
-    rows = np.union1d(loans, more)
-    if picked.borrower is None:
-        return rows, None
-    source = rows.copy()
-    source[np.searchsorted(rows, loans)] = picked.borrower
-    return rows, source

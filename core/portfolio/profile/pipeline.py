@@ -1,4 +1,4 @@
-"""One field of a mapping from its cells to typed values: read, transformed, filled up, checked against its rules."""
+"""One field of a mapping: its cells typed once, transformed, filled up with the default, and checked by its rules."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.column import Text
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.date_format import ISO
-from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells
+from core.portfolio.cells.parsing import BOOLEAN, DATE, ERROR, NUMBER, TEXT, Cells, TextColumn
 from core.portfolio.cells.typed import NormalColumn, Read
 from core.portfolio.fields import Field, FieldType, Mapping, Rule, Transform
 from core.portfolio.profile import rules, transforms
+from core.portfolio.ratings import AGENCY_OF
 from core.values import ERRORS, from_serial
 
 Rows = NDArray[np.bool_]
@@ -65,6 +65,14 @@ class Finding:
     """What stands in some of the rows."""
     is_warning: bool = False
 
+    def among(self, places: NDArray[np.int64]) -> Finding:
+        """What is left of it in a column of these rows, which ascend."""
+        at = np.searchsorted(places, self.rows)
+        rows = (
+            at[(at < len(places)) & (places[np.minimum(at, len(places) - 1)] == self.rows)] if len(places) else at[:0]
+        )
+        return replace(self, rows=rows, values=lambda at: self.values(places[at]))
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -74,6 +82,12 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     lost: Rows | None = None
     """Rows that are in error before any rule is asked."""
+
+    def take(self, rows: NDArray[np.int64] | slice) -> Outcome:
+        """Some of its rows, which ascend."""
+        places = np.arange(len(self.column), dtype=np.int64)[rows]
+        findings = [one.among(places) for one in self.findings]
+        return Outcome(self.column.take(rows), findings, None if self.lost is None else self.lost[rows])
 
 
 def works(mapping: Mapping) -> dict[str, Work]:
@@ -88,30 +102,16 @@ def works(mapping: Mapping) -> dict[str, Work]:
     }
 
 
-def run(work: Work, cells: Cells, in_unit: InUnit, lost: Rows | None = None) -> Outcome:
-    """The cells of a field read, transformed, with the default in its blanks, and checked.
-
-    Rows that are `lost` already get no default, and no rule is asked about them.
-    """
-    return settled(work, changed(work, cells, in_unit), lost)
-
-
-def settled(work: Work, outcome: Outcome, lost: Rows | None = None) -> Outcome:
-    """A column that was read and transformed with the default in its blanks, and checked."""
-    if lost is not None:
-        outcome.lost = lost if outcome.lost is None else outcome.lost | lost
-    if work.field.default is not None:
-        outcome.column = filled(outcome.column, work.field.default, outcome.lost)
-    check(work, outcome)
+def run(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
+    """The cells of a field read, transformed, and with the default in its blanks."""
+    outcome = changed(work, cells, in_unit)
+    outcome.column = filled(work, outcome.column, outcome.lost)
     return outcome
 
 
 def constant(work: Work, height: int) -> Outcome:
     """A field that no column feeds: its default in every row, or blanks."""
-    blank = typed.blank_column(work.field.type, height)
-    outcome = Outcome(blank if work.field.default is None else filled(blank, work.field.default, None))
-    check(work, outcome)
-    return outcome
+    return Outcome(filled(work, typed.blank_column(work.field.type, height)))
 
 
 # ---- reading and transforming --------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
         (one.parameters["input_format"] for one in work.transforms if one.operation == "date_format"), None
     )
     if kind == "string":
-        return typed.read_text(typed.with_dates_written(cells, input_format or ISO))
+        return typed.read_text(cells, input_format or ISO, masks=target in AGENCY_OF)
     if kind == "date":
         return typed.read_dates(cells, input_format)
     if kind == "boolean":
@@ -192,11 +192,14 @@ def cell_value(cells: Cells, row: int) -> Any:
 # ---- defaults ------------------------------------------------------------------------------------------------------
 
 
-def filled(column: NormalColumn, default: Any, lost: Rows | None) -> NormalColumn:
+def filled(work: Work, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
     """The column with its field's default in its blanks, but for rows that are in error.
 
     The default is a value of the field, so transforms do not touch it.
     """
+    default: Any = work.field.default
+    if default is None:
+        return column
     rows = column.blank()
     if lost is not None:
         rows &= ~lost
@@ -205,18 +208,16 @@ def filled(column: NormalColumn, default: Any, lost: Rows | None) -> NormalColum
     if column.type != "string":
         value = typed.day_number(default) if column.type == "date" else float(default)
         return column.with_values(np.where(rows, value, column.values))
-    text = column.text.text
-    _, extra = parsing.pool_of([default])
-    offsets = np.concatenate((text.offsets, extra.offsets[1:] + text.offsets[-1]))
-    merged = Text(offsets, np.concatenate((text.data[: text.offsets[-1]], extra.data)))
-    return column.with_text(np.where(rows, np.int32(len(text)), column.text.codes), merged)
+    _, text = parsing.pool_of([default])
+    codes = np.where(rows, np.int32(0), np.int32(-1))
+    return typed.either(~rows, column, typed.text_column(TextColumn(codes, text)))
 
 
 # ---- rules ---------------------------------------------------------------------------------------------------------
 
 
 def check(work: Work, outcome: Outcome) -> None:
-    """Add what breaks the field's rules; a required field has that rule first."""
+    """Add what breaks the field's rules, of rows that are not lost; a required field has that rule first."""
     asked = list(work.rules)
     if work.field.required and all(rule.rule != "required" for rule in asked):
         asked.insert(0, Rule(work.field.target, "required"))
@@ -228,32 +229,3 @@ def check(work: Work, outcome: Outcome) -> None:
             message = rule.message or rules.message(rule.rule, rule.field, rule.parameters)
             rows = np.flatnonzero(broken)
             outcome.findings.append(Finding(rule.field, rule.rule, message, rows, outcome.column.python))
-
-
-# ---- for the reader of holdings ------------------------------------------------------------------------------------
-
-
-def prepared(work: Work, cells: Cells) -> tuple[Cells, int]:
-    """The cells of a field as if its transforms had been made in the source, and how many of them are lost.
-
-    Blanks have the default, but for numbers: theirs is in the field's unit, which the column may not be in.
-    """
-    if work.field.type == "number" and not work.says_unit:
-        for one in work.transforms:
-            cells = transforms.looked_up(cells, "number", one.parameters)
-        return cells, 0
-    outcome = changed(work, cells, lambda _target, numbers: numbers.values)
-    column, lost = outcome.column, 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
-    if work.field.default is not None and work.field.type != "number":
-        column = filled(column, work.field.default, outcome.lost)
-    return typed.cells_of(column, date_1904=cells.pool.date_1904), lost
-
-
-def failures(work: Work, column: NormalColumn) -> dict[str, int]:
-    """How many rows of a field break each of the mapping's rules; rules that hold are not in it."""
-    counts: dict[str, int] = {}
-    for rule in work.rules:
-        count = int(np.count_nonzero(rules.broken(rule.rule, column, rule.parameters)))
-        if count:
-            counts[rule.rule] = counts.get(rule.rule, 0) + count
-    return counts

@@ -10,7 +10,7 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.layout import header
 from core.portfolio.notes import DataWarning
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.tables import magnitude_of, side_by_side, title_above
+from core.portfolio.report.tables import side_by_side, title_above
 
 ACCOUNTS_MAX: Final = 200
 """Accounts of one table."""
@@ -139,7 +139,7 @@ def _accounts(page: Page) -> Iterator[_Account]:
         parts = _parts({column: text for column, text in headers.items() if column > first})
         if not parts or any(not _MOVEMENTS.isdisjoint(key(text).split()) for text in headers.values()):
             continue
-        found, titled = False, magnitude_of(title_above(page, row))
+        found, titled = False, header.magnitude_of_title(title_above(page, row))
         for lower_row in below:
             name = page.cell(lower_row, first).text
             if not name or key(name).split()[:1] in (["total"], ["totals"], ["grand"]):

@@ -13,7 +13,7 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
-from core.portfolio.locate import is_of_another_day
+from core.portfolio.locate import of_another_day
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Deal, Published, Tranches
 from core.portfolio.report import days as dates
@@ -46,15 +46,17 @@ class Report:
     warnings: list[DataWarning] = field(default_factory=list)
 
 
-def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
+def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | None = None) -> Report:
     """Read the pages of a workbook.
 
     Args:
-        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and the
-            last rows, are looked at.
+        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and what
+            stands below the loans, are looked at.
+        ends: index of some of them -> the first row below the loans; of the others the last rows count.
     """
+    ends = ends or {}
     pages = [
-        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index)))
+        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
@@ -67,7 +69,8 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
     tests: list[Test] = []
     steps: list[list[Test]] = []
     tranches, note_cells = None, dict[str, str]()
-    for why, some in _by_rank(pages).items():
+    old = of_another_day(book)
+    for why, some in _by_rank(pages, old).items():
         new, places, told = _labelled(some, days, said.get("currency"))
         if why == _PRIOR:
             new.pop("as_of", None)
@@ -77,7 +80,7 @@ def read_report(book: Workbook, loans: Dict[int, int]) -> Report:
         cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
         warnings += told if added or not why else []
         if tranches is None:
-            tranches, note_cells, told = _notes(book, why, some)
+            tranches, note_cells, told = _notes(book, some)
             warnings += told
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
         before, tests = tests, find_tests(some, tests)
@@ -122,16 +125,13 @@ _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
 
-def _by_rank(pages: list[Page]) -> dict[str, list[Page]]:
+def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[Page]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
     ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
-        ranked[_why(page.sheet)].append(page)
+        is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
     return ranked
-
-
-def _why(sheet: Sheet) -> str:
-    return _PRIOR if is_of_another_day(sheet) else "" if sheet.state == "visible" else _HIDDEN
 
 
 def _labelled(
@@ -177,17 +177,17 @@ def _shown(target: str, value: float | str) -> str:
     )
 
 
-def _notes(book: Workbook, why: str, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+def _notes(book: Workbook, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
     """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (sheet for sheet in book.sheets if _why(sheet) == why))
+    tranches, cells = read_tranches(book, (page.sheet for page in pages))
     return find_notes(pages) if tranches is None else (tranches, cells, [])
 
 
-def _spans(row_count: int, header_row: int | None) -> list[tuple[int, int]]:
+def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
     """Which rows of a page are looked at."""
     if header_row is None:
         return [(0, row_count)]
-    return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS), row_count)]
+    return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS) if end is None else end, row_count)]
 
 
 def _add_as_of(

@@ -28,7 +28,7 @@ class Table:
 
     page: Page
     title: str
-    """What stands above the header, and the sheet's name, as `key` gives them."""
+    """What stands above the header, and the sheet's name, as `header.spelt` gives them."""
     columns: dict[str, list[int]]
     """What the header names -> the columns that could be it, the best first."""
     headers: dict[int, str]
@@ -47,15 +47,7 @@ class Table:
         """What a column's header, else the title, says its amounts are to be multiplied by."""
         places = self.columns.get(name)
         said = header.magnitude(self.headers[places[0]]) if places else 1.0
-        return said if said != 1.0 else magnitude_of(self.title)
-
-
-_MAGNITUDES: Final = {"in thousands": 1_000.0, "in 000": 1_000.0, "in millions": 1_000_000.0}
-
-
-def magnitude_of(title: str) -> float:
-    """What a title, as `title_above` gives it, says that amounts are to be multiplied by."""
-    return next((scale for words, scale in _MAGNITUDES.items() if words in title), 1.0)
+        return said if said != 1.0 else header.magnitude_of_title(self.title)
 
 
 _Head = tuple[int, int, dict[str, list[int]], dict[int, str]]
@@ -172,7 +164,7 @@ class Kind:
 
 
 def title_above(page: Page, top: int) -> str:
-    """What stands above a header's top row, and the sheet's name, as `key` gives them."""
+    """What stands above a header's top row, and the sheet's name, as `header.spelt` gives them."""
     above = [
         cell.text
         for row in range(max(0, top - TITLE_ROWS), top)
@@ -180,4 +172,4 @@ def title_above(page: Page, top: int) -> str:
         for cell in cells.values()
         if cell.text and not cell.has_number
     ]
-    return key(" . ".join((page.sheet.name, *above)))
+    return header.spelt(" . ".join((page.sheet.name, *above)))

@@ -164,6 +164,7 @@ def test_rounding_before_the_comparison() -> None:
         ("pass", close(0.0)),
     ]
     assert [rounded_half_away(one, 2) for one in (2.675, -2.675, 1.005, 7.494999)] == [2.68, -2.68, 1.01, 7.49]
+    assert [rounded_half_away(one, 12) for one in (1e300, -1e300, 12345.5)] == [1e300, -1e300, 12345.5]
 
 
 def test_who_sets_the_limit() -> None:
@@ -379,7 +380,7 @@ def test_the_monitor_without_a_borrower_is_skipped_with_its_reason(measure: str)
 # The plain twin, under random rules.
 
 RATED = ["BBB-", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "D", "NR", "***", "B *-", "B- *+"]
-RATED_A = ["Baa3", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Ca", "NR", "*", "B2 *-", "Caa1 *+", None]
+RATED_A = ["Baa3", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Ca", "NR", "*", "B2 *-", "Caa1 *+", ""]
 POLICIES = ["Caa3", "B3", 5000.0, "left_out"]
 TAKES_OF = [name for name, one in MEASURES.items() if "of" in one.takes]
 
@@ -573,3 +574,31 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
             assert told[name] == (fails[0], *ends), name
         else:
             assert told[name][0] == fails[0], name
+
+
+@settings(max_examples=30, deadline=None)
+@given(books(), rules(), st.randoms(use_true_random=False))
+def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
+    loans: Portfolio, document: dict[str, Any], chance: Any
+) -> None:
+    """The largest and the smallest numbers, infinities and blanks in every column; columns that are not there."""
+    extremes = [1e308, -1e308, 1e200, 5e-324, 0.0, np.inf, -np.inf, np.nan, -1.0]
+
+    def wild(values: Any) -> Any:
+        return np.where([chance.random() < 0.25 for _ in values], chance.choice(extremes), values)
+
+    def some(columns: dict[str, Any]) -> dict[str, Any]:
+        return {name: one for name, one in columns.items() if name == "par_value" or chance.random() > 0.1}
+
+    deal = replace(
+        loans.deal, as_of=chance.choice([1000.0, None, np.nan, 1e300]),
+        principal_cash=chance.choice([None, 1e6, -1e300, np.inf]),
+    )  # fmt: skip
+    broken = replace(
+        loans, numbers=some({name: wild(one) for name, one in loans.numbers.items()}), names=some(loans.names),
+        flags=some(loans.flags), ranks=some(loans.ranks), deal=deal,
+    )  # fmt: skip
+    for suite in ("deal", "enhanced"):
+        ran = run_suite(broken, suite, definition=parse(document))
+        assert all(np.isfinite(one.current_value) for one in ran)
+        assert len(ran) + len(ran.skipped) == (len(MEASURES) if suite == "deal" else 25)

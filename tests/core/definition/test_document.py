@@ -172,6 +172,31 @@ def matrix(**changed: Any) -> dict[str, Any]:
         (a_test(id="Two words"), "tests[0].id", "such as"),
         (a_test(name="line\x00"), "tests[0].name", "a text"),
         (a_test(name="   "), "tests[0].name", "a text"),
+        (a_test(name="\u202egnissaP"), "tests[0].name", "a text"),
+        (a_test(name="half \ud800"), "tests[0].name", "a text"),
+        (a_test(id="true"), "tests[0].id", "a truth"),
+        ({"tests": [{"id": "oc_ratio", "name": "X", "measure": "cov_lite"}]}, "tests[0].id", "suites' test of oc"),
+        (a_test(max=float("nan")), "tests[0].max", "a number"),
+        (a_test(max=float("inf")), "tests[0].max", "a number"),
+        ({"ratings": {"a": {"unrated": 10**400}}}, "ratings.a.unrated", "a rating symbol"),
+        (a_test(share="=" + "(" * 900 + "is_dip" + ")" * 900), "tests[0].share", "nested deeper"),
+        (a_test(share="=" + "NOT(" * 390 + "is_dip" + ")" * 390), "tests[0].share", "nested deeper"),
+        (a_test(share="=" + "-" * 1_900 + "price"), "tests[0].share", "signs in a row"),
+        (a_test(share="=price" + "%" * 1_900), "tests[0].share", "more than 600 operations"),
+        ({"tests": [LEAST] * 10_000}, "tests", "it takes 0 to 500"),
+        (
+            {"classifications": {"families": [{"name": f"F{at}", "obligors": ["Ash"]} for at in range(1_000)]}},
+            "classifications.families[1].obligors", "in another family",
+        ),
+        (
+            {"tests": [{"id": f"t_{at}x", "name": "X", "value": f"=t_{(at + 1) % 500}x"} for at in range(500)]},
+            "tests", "-> ...",
+        ),
+        (
+            matrix(row="=x_x")
+            | {"tests": [{"id": "x_x", "name": "X", "measure": "warf", "matrix": "m_m", "matrix_limit": "max"}]},
+            "tests[0].matrix", "the test itself",
+        ),
         ({"tests": [LEAST, LEAST]}, "tests[1].id", "already"),
         ({"tests": [LEAST] * (TESTS_MAX + 1)}, "tests", "it takes 0 to 500"),
         ({"tests": [{"id": "x_x", "name": "X", "measure": "oc"}]}, "tests[0].class", "missing"),
@@ -225,7 +250,19 @@ def test_all_faults_are_told_at_once() -> None:
     assert len(refused.value.faults) == 100
 
 
-@every("text", ["a = ", "a = " + "[" * 50_000, "#" * (TEXT_MAX + 1), "a = 2024-13-45", "a = " + "9" * 5_000])
+@every(
+    "text",
+    [
+        "a.b" * 60_000 + " = 1",
+        "'a b' . " * 40_000 + "c = 1",
+        "[" + "a." * 60_000 + "b]",
+        "a = ",
+        "a = " + "[" * 50_000,
+        "#" * (TEXT_MAX + 1),
+        "a = 2024-13-45",
+        "a = " + "9" * 5_000,
+    ],
+)
 def test_a_text_that_is_no_toml_is_refused(text: str) -> None:
     with pytest.raises(DefinitionError):
         parse_toml(text)

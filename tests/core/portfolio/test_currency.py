@@ -96,6 +96,33 @@ def test_all_loans_in_another_currency_than_the_deal(
     assert told == ([] if code is None else [(code, 4)])
 
 
+@every(
+    "first, second, column, par",
+    [
+        ("Par (EUR)", "Par (GBP)", True, [900.0, 62.5]),
+        ("Par (EUR)", "Par (GBP)", False, [900.0, 62.5]),
+        ("Par (EUR)", "Par (EUR)", True, [900.0, 50.0]),  # converted by whoever wrote it
+        ("Par (EUR)", "Par", True, [900.0, 62.5]),
+        ("Par Amount (Deal Currency)", "Par (GBP)", False, [900.0, 62.5]),
+        ("Par (EUR)", "Par (CHF)", False, [900.0, np.nan]),
+    ],
+)
+def test_a_second_sheet_whose_header_names_another_currency(
+    make_book: MakeBook, first: str, second: str, column: bool, par: list[float]
+) -> None:
+    """Its par is converted, or not counted and told; never added up as it is."""
+    sheets = {}
+    for name, header, row in (("Loans", first, LOANS[0]), ("More", second, LOANS[2])):
+        names = [header if name == "Par" else name for name in HEADER]
+        keep = [at for at, title in enumerate(names) if column or title != "Currency"]
+        sheets[name] = [[cells[at] for at in keep] for cells in (names, row)]
+    deal = [["Deal Currency", "EUR"]]
+    portfolio = Portfolio.from_workbook(make_book(sheets | {"FX Rates": [["GBP", 1.25]], "Deal": deal}))
+    assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
+    assert "par_currency" not in portfolio.names
+    assert any(one.code == "other_currency" for one in portfolio.notes.warnings) == np.isnan(par[1])
+
+
 def test_a_currency_that_only_an_account_names_converts_nothing(make_book: MakeBook) -> None:
     rows = [HEADER, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
     accounts = [["Account", "Balance"], ["EUR Principal Account", 5.0], ["EUR Interest Account", 1.0]]

@@ -794,12 +794,78 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
         "spread": {"range": 1},
         "loanx_id": {"unique": 1},
         "desk": {"required": 1, "enum": 1},
+        "cov_lite": {"required": 3},
     }
     assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
     assert named(portfolio, "desk")[-1] is None
     broken = [one for one in portfolio.notes.warnings if one.code == "rule_broken"]
-    assert [one.rows for one in broken] == [1, 2, 1, 1, 1]
+    assert [one.rows for one in broken] == [1, 2, 1, 3, 1, 1]
     assert broken[1].message == "2 rows break the rule 'range' of the mapping for par_value."
+
+
+def test_a_masked_rating_stays_one_whatever_a_mapping_does_with_its_column(make_book: MakeBook) -> None:
+    """Rated, and not shown: neither unrated after a transform nor what the default says."""
+    rows = [
+        [*HEADER, "S&P Rating"],
+        *([f"LX10000{at}", "A", 1.0, 99.0, rating] for at, rating in enumerate(["***", "b", None])),
+    ]
+    book = make_book({"Holdings": rows})
+    for own in (
+        own_mapping(transforms=[change("rating_agency_b", "uppercase")]),
+        own_mapping(mappings={"S&P Rating": {"target": "rating_agency_b", "default": "B"}}),
+    ):
+        portfolio = Portfolio.from_workbook(book, own)
+        assert named(portfolio, "rating_agency_b")[0] == "***"
+        assert portfolio.ranks["rating_agency_b"].tolist()[:2] == [0, 15]
+
+
+def test_rules_are_asked_of_the_loans_as_joined(make_book: MakeBook) -> None:
+    """What a page fills is no blank, what it says beside the first sheet counts for nothing, a loan that it does not
+    speak of has a blank. A cell that is no value takes no default.
+    """
+    own = own_mapping(
+        mappings={
+            "Nation": {"target": "country", "default": "France"},
+            "Size": {"target": "facility_size", "required": True, "default": 7},
+            "Ends": {"target": "maturity_date", "default": "2031-09-05"},
+        },
+        validation_rules=[
+            {"field": "price", "rule": "range", "parameters": {"min": 90}},
+            {"field": "price", "rule": "required"},
+            {"field": "industry", "rule": "required"},
+        ],
+    )
+    first = [
+        [*HEADER, "Ends"],
+        *([f"LX10000{at}", f"B{at}", 1.0, [99.0, None, 98.0][at], [None, "soon", None][at]] for at in range(3)),
+    ]
+    page = [["LoanX ID", "Price", "Industry"], ["LX100000", 10.0, "Retail"], ["LX100001", 50.0, None]]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": first, "Prices": page}), own)
+    assert portfolio.numbers["price"].tolist() == [99.0, 50.0, 98.0]
+    assert portfolio.notes.rule_failures == {"price": {"range": 1}, "industry": {"required": 2}}
+    assert [one.rows for one in portfolio.notes.warnings if one.code == "rule_broken"] == [1, 2]
+    assert named(portfolio, "country") == ["FR"] * 3
+    assert portfolio.numbers["facility_size"].tolist() == [7.0] * 3
+    assert "facility_size" not in portfolio.notes.missing_required
+    assert np.array_equal(
+        portfolio.numbers["maturity_date"], [days(2031, 9, 5), np.nan, days(2031, 9, 5)], equal_nan=True
+    )
+    assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "liens"),
+    [
+        (["Y", "N", None], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.BLANK]),
+        ([True, False, -1.0], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.SECOND_LIEN]),
+        (["Second Lien", "1st Lien", "Unsecured"], [Lien.SECOND_LIEN, Lien.FIRST_LIEN, Lien.UNSECURED]),
+    ],
+)
+def test_a_column_that_asks_for_second_liens(map_rows: MapRows, said: list[Any], liens: list[Lien]) -> None:
+    rows = [[f"LX10000{at}", "A", 1.0, 99.0, value] for at, value in enumerate(said)]
+    portfolio = map_rows([[*HEADER, "Second_Lien_Loan"], *rows])
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == liens
 
 
 def test_a_price_with_a_transform_of_its_own_is_not_passed_over(make_book: MakeBook) -> None:

@@ -57,14 +57,24 @@ def test_doubts(
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
         missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
+        lien_unrecognised_rows=3,
     )  # fmt: skip
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
     assert [(one.code, one.rows) for one in doubts(portfolio)] == [
         ("required_missing", None),
+        ("lien_unrecognised", 3),
         ("rows_after_end", 2),
         ("error_cells", 1),
         ("unreadable_cells", 4),
     ]
+
+
+@every("header, told", [("Commitment", True), ("Commitment Amount", True), ("Par", False)])
+def test_par_that_is_a_commitment(header: str, told: bool) -> None:
+    columns = COLUMNS | {"unfunded": [0.0, 1e6, None]}
+    notes = Notes(matched_columns={"par_value": header})
+    portfolio = replace(Portfolio.from_columns(columns, deal=LIFE), notes=notes)
+    assert [(one.code, one.rows) for one in doubts(portfolio)] == [("par_is_commitment", 1)] * told
 
 
 def test_an_empty_portfolio_is_no_doubt() -> None:

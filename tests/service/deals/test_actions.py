@@ -48,12 +48,13 @@ def test_a_deal_has_its_fields_and_defaults(owner: Member) -> None:
 def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
     deal = made(owner, closing_date="2024-01-15", stream_key="deal:internal:one", home_countries=["IE"])
     path = f"{URL}/{deal['id']}"
-    changed = owner.patch(path, json={"name": "Other", "closing_date": None}).json()
-    assert changed | {"updated_at": 0} == deal | {"name": "Other", "closing_date": None, "updated_at": 0}
+    changed = owner.patch(path, json={"name": "Other", "home_countries": []}).json()
+    assert changed | {"updated_at": 0} == deal | {"name": "Other", "home_countries": [], "updated_at": 0}
     assert owner.patch(path, json={}).json() == changed, "nothing given, nothing changed"
     for wrong in (
         {"name": None}, {"currency": None}, {"currency": "eur"}, {"home_countries": None}, {"home_countries": ["Irl"]},
         {"closing_date": "15/01/2024"}, {"stream_key": "deal:other:x"}, {"stream_key": "deal:lei:ABC"},
+        {"stated_maturity": "2024-01-15"}, {"closing_date": "2030-01-01", "reinvestment_end": "2029-01-01"},
     ):  # fmt: skip
         assert owner.patch(path, json=wrong).status_code == 422, wrong
     assert owner.patch(path, json={"mapping_id": "nobodys"}).status_code == 404
@@ -410,7 +411,7 @@ def test_the_suite_deal_runs_the_tests_of_the_version_that_stands(
 def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
     owner: Member, write_book: Callable[..., Path]
 ) -> None:
-    record = {"closing_date": "2026-06-30", "reinvestment_end": "2026-01-31", "stated_maturity": "2027-12-31"}
+    record = {"closing_date": "2026-01-20", "reinvestment_end": "2026-01-31", "stated_maturity": "2026-02-28"}
     deal = made(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
     loans = [(*row.split(","), "Country") if not at else (*row.split(","), "Ireland") for at, row in
              enumerate(LOANS.decode().splitlines())]  # fmt: skip
@@ -441,11 +442,16 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
     assert owner.put(f"{path}/definition", json={"definition": stepped}).status_code == 200
     assert limit_of(ran(owner, silent)) == (1.0, "definition"), "the period of the record is over"
     assert owner.patch(path, json={"reinvestment_end": None}).json()["detail"] == "Invalid definition"
-    assert owner.patch(path, json={"reinvestment_end": "2028-01-31"}).status_code == 200
+    later = {"reinvestment_end": "2028-01-31", "stated_maturity": None}
+    assert owner.patch(path, json=later).status_code == 200
     assert limit_of(ran(owner, silent)) == (50.0, "definition")
+    assert owner.patch(path, json={"closing_date": "2026-06-30"}).status_code == 200
+    assert "as_of_outside_life" in codes(ran(owner, silent))
     closed = stepped | {"conventions": {"closing_date": "2024-01-31"}}
     assert owner.put(f"{path}/definition", json={"definition": closed}).status_code == 200
-    assert "as_of_outside_life" not in codes(ran(owner, silent)), "the definition goes before the record"
+    assert not codes(ran(owner, silent)) & {"as_of_outside_life", "deal_days_differ"}, (
+        "the definition goes before the record"
+    )
     assert owner.patch(path, json={"next_payment_date": "2026-02-28"}).status_code == 200
     [ratio] = ran(owner, silent, test_suite="enhanced", test_ids=["ic_ratio"])["results"]
     assert "rest of a whole period" in ratio["details"]["breakdown"]["income"]["interest_basis"], "it was made"
@@ -509,6 +515,7 @@ def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_pa
         assert owner.put(f"{URL}/{deal['id']}/definition", json=document).status_code == 200
         answer = owner.get(f"{URL}/{deal['id']}/tie-out").json()
         assert answer["as_of"] == report.as_of
+        assert "masked_ratings" in {one["code"] for one in answer["warnings"]}
         items: list[dict[str, Any]] = answer["items"]
         assert [one["trustee_name"] for one in items] == [one.name for one in report.published]
         return items
@@ -543,6 +550,12 @@ def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Memb
     answer = owner.get(path, params=dict(zip(("from", "to"), books, strict=True)))
     assert answer.status_code == 200, answer.text
     assert answer.json()["test_suite"] == "deal"
+    told = [(one["code"], one["message"].split(":")[0]) for one in answer.json()["warnings"]]
+    assert {("no_price", side) for side in ("from", "to")} <= set(told)
+    listed = owner.get("/api/v1/workbooks", params={"deal_id": deal["id"]}).json()
+    assert {one["id"] for one in listed["items"]} == {book["id"] for book in books.values()}
+    nothing = added(owner, deal, ("notes.csv", NOTES))
+    assert ran(owner, nothing)["warnings"][0]["code"] == "no_loans"
     [moved] = [one for one in answer.json()["items"] if one["change"] is not None]
     first = ran(owner, books["2026-02-28"], test_suite="deal")["results"][0]
     assert (moved["test_id"], moved["before"], moved["after"]) == ("ccc_bucket_pct", first["current_value"], 0.0)

@@ -148,11 +148,11 @@ def test_a_tape_of_another_day_than_the_workbook(owner: Member, files: Files) ->
         job = compared(owner, tape["id"], book["id"])
         return [one["message"] for one in job["warnings"] if one["code"] == "days_differ"]
 
-    assert days() == ["the tape is of 2026-03-31, the workbook as of 2026-02-28"]
+    assert days() == ["the workbook is as of 2026-02-28, the tape of 2026-03-31"]
     assert owner.patch(f"{BASE}/tapes/{tape['id']}", json={"as_of": "2026-02-28"}).status_code == 200
     assert days() == []
     assert owner.patch(f"/api/v1/workbooks/{book['id']}", json={"as_of": "2026-01-31"}).status_code == 200
-    assert days() == ["the tape is of 2026-02-28, the workbook as of 2026-01-31"], "a user's word on both sides"
+    assert days() == ["the workbook is as of 2026-01-31, the tape of 2026-02-28"], "a user's word on both sides"
 
 
 # Tolerances -----------------------------------------------------------------------------------------------------------

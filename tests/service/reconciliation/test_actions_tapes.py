@@ -168,6 +168,12 @@ def test_a_file_of_another_day_is_told(shared_owner: Member, files: Files) -> No
     assert [one["code"] for one in tape["warnings"]] == ["days_differ"]
     own = taken(shared_owner, files.write(rows), as_of="2026-02-28")
     assert (own["as_of"], own["warnings"]) == ("2026-02-28", []), "the statement is of another day than its figures"
+    path = f"{BASE}/tapes/{own['id']}"
+    assert shared_owner.patch(path, json={"as_of": "2026-02-27"}).json()["warnings"][0]["code"] == "days_differ"
+    assert shared_owner.patch(path, json={"as_of": "2026-02-28"}).json() == own
+    assert [one["warnings"] for one in shared_owner.get(f"{BASE}/tapes").json()["items"] if one["id"] == own["id"]] == [
+        []
+    ]
 
 
 def test_rows_without_par_are_told(shared_owner: Member, files: Files) -> None:

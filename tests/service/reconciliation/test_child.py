@@ -69,7 +69,7 @@ def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path
     assert compared.summary["matched"] == expected.summary.matched
     assert compared.stages == expected.stages
     assert compared.warnings == list(expected.warnings)
-    assert compared.as_of == "2026-03-31"
+    assert str(compared.as_of) == "2026-03-31"
     rows = parsed((folder / ISSUES_FILE).read_text(encoding="utf-8"))
     assert rows == [{name: getattr(issue, name) for name in rows[0]} for issue in expected.issues]
 

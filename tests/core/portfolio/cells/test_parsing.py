@@ -299,22 +299,7 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
     assert same(parsing.read_dates(cells), [days(day.year, day.month, day.day)] * 2)
 
 
-# ---- flags and words
-
-
-@pytest.mark.parametrize("value", ["Y", "yes", "TRUE", "X", " x ", "1", 1, True, "T"])
-def test_yes(make_cells: Callable[..., parsing.Cells], value: Any) -> None:
-    assert parsing.read_flags(make_cells([value]), "cov_lite").tolist() == [1]
-
-
-@pytest.mark.parametrize("value", ["N", "no", "FALSE", "-", "", None, 0, "0", False, "#N/A", "perhaps"])
-def test_no(make_cells: Callable[..., parsing.Cells], value: Any) -> None:
-    assert parsing.read_flags(make_cells([value]), "cov_lite").tolist() == [0]
-
-
-def test_a_flag_column_may_say_its_own_word(make_cells: Callable[..., parsing.Cells]) -> None:
-    assert parsing.read_flags(make_cells(["Defaulted", "Current", "In Default"]), "is_defaulted").tolist() == [1, 0, 1]
-    assert parsing.read_flags(make_cells(["Cov-Lite", "Maintenance"]), "cov_lite").tolist() == [1, 0]
+# ---- words
 
 
 @pytest.mark.parametrize(
@@ -404,9 +389,9 @@ def test_reference_rates(text: str, index: str) -> None:
 
 def test_names_of_reference_rates_are_no_levels(make_cells: Callable[..., parsing.Cells]) -> None:
     names = ["US0003M", "EUR003M", "EUR 3M", "3M", "EUR003M Index"]
-    assert same(parsing.read_rate_levels(make_cells(names)).values, [np.nan] * len(names))
-    levels = make_cells([4.3, 0.043, "4.30%", "430 bps", -0.5, None])
-    assert same(parsing.read_rate_levels(levels).values, parsing.read_numbers(levels).values.tolist())
+    assert same(parsing.rate_levels(parsing.read_numbers(make_cells(names))).values, [np.nan] * len(names))
+    levels = parsing.read_numbers(make_cells([4.3, 0.043, "4.30%", "430 bps", -0.5, None]))
+    assert parsing.rate_levels(levels) is levels
 
 
 def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., parsing.Cells]) -> None:

@@ -1,4 +1,4 @@
-"""Typed columns: read from cells, told in Python, and back to cells without a loss."""
+"""Typed columns: read from cells, told in Python and as text, put together row by row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import Cells
-from core.portfolio.cells.typed import NormalColumn, blank_column, cells_of, day_number
+from core.portfolio.cells.typed import NormalColumn, blank_column, day_number, either, text_column
 from core.portfolio.fields import FieldType
 
 MakeCells = Callable[..., Cells]
@@ -30,17 +30,16 @@ def read(cells: Cells, kind: FieldType) -> NormalColumn:
     return NormalColumn("number", typed.read_numbers(cells)[0].values)
 
 
-@pytest.mark.parametrize("date_1904", [False, True])
 @pytest.mark.parametrize(
-    ("kind", "values"),
+    ("kind", "values", "texts"),
     [
-        ("string", ["a", None, "b", "a"]),
-        ("number", [1.5, None, 0.0, -2.0]),
-        ("date", ["2031-09-05", None, "1999-12-31"]),
-        ("boolean", [True, None, False]),
+        ("string", ["a", None, "b", "a"], ["a", None, "b", "a"]),
+        ("number", [1.5, None, 0.0, -2.0], ["1.5", None, "0", "-2"]),
+        ("date", ["2031-09-05", None, "1999-12-31"], ["2031-09-05", None, "1999-12-31"]),
+        ("boolean", [True, None, False], ["TRUE", None, "FALSE"]),
     ],
 )
-def test_a_column_survives_the_way_to_cells_and_back(kind: FieldType, values: list[Any], *, date_1904: bool) -> None:
+def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any], texts: list[Any]) -> None:
     if kind == "string":
         codes, text = parsing.pool_of(values)
         column = blank_column(kind, len(values)).with_text(codes, text)
@@ -49,7 +48,13 @@ def test_a_column_survives_the_way_to_cells_and_back(kind: FieldType, values: li
         column = blank_column(kind, len(values)).with_values(np.array(figures))
     assert column.python(slice(None)) == values
     assert column.blank().tolist() == [one is None for one in values]
-    assert read(cells_of(column, date_1904=date_1904), kind).python(slice(None)) == values
+    assert text_column(column.as_text()).python(slice(None)) == texts
+    assert column.take(np.array([2, -1, 0])).python(slice(None)) == [values[2], None, values[0]]
+    assert column.take(slice(1, 3)).python(slice(None)) == values[1:3]
+    reversed_rows = column.take(np.arange(len(values))[::-1].copy())
+    joined = either(~column.blank(), column, reversed_rows)
+    expected = [own if own is not None else other for own, other in zip(values, reversed(values), strict=True)]
+    assert joined.python(slice(None)) == expected
 
 
 @given(st.dates(date(1902, 1, 1), date(2199, 12, 31)))
@@ -64,13 +69,29 @@ def test_a_date_in_a_column_of_text_is_written(make_cells: MakeCells, *, date_19
     assert read(cells, "string").python(slice(None)) == ["x", "2031-09-05", None, "5", "TRUE"]
 
 
+FLAGS = {
+    "cov_lite": (
+        ["Y", "yes", "TRUE", "X", " x ", "1", 1, True, "T", "Cov-Lite"],
+        ["N", "no", "FALSE", "-", "", None, 0, "0", False, "#N/A", "perhaps", "Maintenance"],
+    ),
+    "is_defaulted": (["Defaulted", "In Default"], ["Current"]),
+}
+
+
+@pytest.mark.parametrize("target", FLAGS)
+def test_a_flag_says_yes_in_words_of_its_own_too(make_cells: MakeCells, target: str) -> None:
+    yes, no = FLAGS[target]
+    column = typed.read_booleans(make_cells([*yes, *no]), target).column
+    assert (column.values == 1).tolist() == [True] * len(yes) + [False] * len(no)
+
+
 def test_flags(make_cells: MakeCells) -> None:
     cells = make_cells(["Y", "no", "X", "maybe", 1.0, 0.0, 2.0, True, None, "n/a", "#N/A"])
     own = typed.read_booleans(cells, "own")
     assert own.column.python(slice(None)) == [True, False, True, None, True, False, None, True, None, None, None]
     assert own.unreadable is not None
     assert np.flatnonzero(own.unreadable).tolist() == [3, 6]
-    standard = typed.read_booleans(make_cells(["Defaulted", "maybe", "N"]), "is_defaulted")
-    assert standard.column.python(slice(None)) == [True, False, False]
+    standard = typed.read_booleans(make_cells(["Defaulted", "maybe", "N", 2.0, -1.0, "-1"]), "is_defaulted")
+    assert standard.column.python(slice(None)) == [True, False, False, True, True, True]
     assert standard.doubtful is not None
-    assert standard.doubtful.tolist() == [False, True, False]
+    assert np.flatnonzero(standard.doubtful).tolist() == [1]

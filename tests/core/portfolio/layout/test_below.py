@@ -13,10 +13,10 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells.parsing import Pool
 from core.portfolio.detection import detect_columns
 from core.portfolio.fields import PROFILES
-from core.portfolio.layout import below, header
+from core.portfolio.layout import below
 from core.portfolio.layout.below import HEIGHT_LEAST, Below
 from core.portfolio.portfolio import Portfolio
-from core.portfolio.profile.normalise import normalise_sheet
+from core.portfolio.validation import validate
 
 HEADER = ["LoanX ID", "Issuer Name", "Maturity Date", "Par Amount", "Rating", "Industry"]
 FAR = 3 * HEIGHT_LEAST
@@ -62,9 +62,8 @@ def test_leaving_out_blank_rows_changes_nothing(
 
     def told() -> Any:
         made = Portfolio.from_workbook(book)
-        found = header.find(book.sheets[0], PROFILES["standard_clo"])
-        assert found is not None
-        rows = normalise_sheet(PROFILES["standard_clo"], book, book.sheets[0], found)
+        rows = validate(book, PROFILES["standard_clo"])
+        assert rows is not None
         return (
             [values.tolist() for values in made.numbers.values()],
             {field: [names.values[code] if code >= 0 else None for code in names.codes] for field, names in

@@ -409,6 +409,30 @@ def test_a_total_with_a_count_among_the_identifiers(map_rows: MapRows) -> None:
     assert pars(map_rows([HEADER, A, B, C, ["LX100009", "Total", "TL", 50.0]])) == [1_000, 2_000, 3_000, 50]
 
 
+def test_group_sums_with_the_number_of_loans_for_an_identifier(map_rows: MapRows) -> None:
+    """ "Total B2" over a count: a subtotal where all of them are sums, and a loan where one is not."""
+    d = ["LX100004", "Delta Inc", "TL", 4_000.0, 96.0, "2032-01-31"]
+    groups = [HEADER, A, B, [2.0, "Total B2", None, 3_000.0], C, d, [2.0, "Total B3", None, 7_000.0]]
+    assert pars(map_rows([*groups, [4.0, "Total", None, 10_000.0]])) == [1_000, 2_000, 3_000, 4_000]
+    groups[3] = [2.0, "Total Safety", None, 500.0]
+    assert 500.0 in pars(map_rows(groups))
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        ["U.S. Bank Trust Company", None, None, None, None, "Page 3 of 41"],
+        ["\u00a9 Copyright 2024, Some Trustee", None, "Asset Information", None, "Page 15 of 41"],
+        ["Some Trustee", "Confidential", "Page 7"],
+    ],
+)
+def test_a_footer_of_several_cells_is_no_loan(map_rows: MapRows, footer: list[Any]) -> None:
+    """Between two pages and at the end, on a page of ratings as well."""
+    portfolio = map_rows([HEADER, A, B, footer, HEADER, C, footer])
+    assert pars(portfolio) == [1_000, 2_000, 3_000]
+    assert portfolio.notes.rows_after_end == 0
+
+
 def test_the_rows_left_out_are_told_by_their_places(make_book: Callable[..., Workbook]) -> None:
     rows = [
         HEADER,

@@ -1,10 +1,9 @@
-"""Samples and sheets under a mapping: a row-by-row oracle says the same, and nothing a caller sends is a crash."""
+"""Samples under a mapping: a row-by-row oracle says the same, and nothing a caller sends is a crash."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any
 
@@ -12,14 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.grid.sheet import Workbook
 from core.portfolio.fields import PROFILES, Mapping
-from core.portfolio.layout import header
 from core.portfolio.profile import normalise
 from core.portfolio.profile.configure import configured
-from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows, normalise_sheet
-
-MakeBook = Callable[..., Workbook]
+from core.portfolio.profile.normalise import CellFault, SampleError, normalise_rows
 
 
 def mapping(**document: Any) -> Mapping:
@@ -362,119 +357,3 @@ def test_a_sample_of_odd_names() -> None:
     found = normalise_rows(OWN, rows)
     assert len(found.unmapped_columns) == 3
     assert all(len(str(fault.message)) < 500 for fault in found.warnings)
-
-
-# ---- sheets --------------------------------------------------------------------------------------------------------
-
-HEADER = ["LoanX ID", "Issuer", "Par", "Price", "Spread", "Maturity", "Moody's Rating", "Desk"]
-
-
-def of_sheet(make_book: MakeBook, rows: list[list[Any]], own: Mapping = PROFILES["standard_clo"]) -> Normalised:
-    book = make_book({"Holdings": rows})
-    found = header.find(book.sheets[0], own)
-    assert found is not None
-    return normalise_sheet(own, book, book.sheets[0], found)
-
-
-def test_a_sheet_s_rows_have_their_own_numbers_and_the_reader_s_units(make_book: MakeBook) -> None:
-    found = of_sheet(
-        make_book,
-        [
-            ["Some deal"],
-            [],
-            HEADER,
-            ["LX100001", "Alpha", 1_000.0, 0.985, 0.035, date(2031, 9, 5), "B2", "east"],
-            ["LX100002", "Beta", "n.a.", 0.99, 0.04, "2031-01-31", "B3", "west"],
-            ["LX100003", None, "oops", "#N/A", 0.0425, "someday", "NR", None],
-            ["Total", None, 1_000.0],
-        ],
-    )
-    assert found.row_numbers.tolist() == [4, 5, 6]
-    assert [row["par_value"] for row in found.rows()] == [1_000.0, None, None]
-    assert [row["price"] for row in found.rows()] == [98.5, 99.0, None]
-    assert [row["spread"] for row in found.rows()] == [350.0, 400.0, 425.0]
-    assert [row["maturity_date"] for row in found.rows()] == ["2031-09-05", "2031-01-31", None]
-    assert told(found.errors) == [
-        (5, "par_value", "required"),
-        (6, "borrower_name", "required"),
-        (6, "maturity_date", "type"),
-        (6, "par_value", "type"),
-    ]
-    assert told(found.warnings) == [(6, "price", "error_cell")]
-    assert found.unmapped_columns == ["Desk"]
-    assert "loan_id" not in found.missing_columns
-    assert "price" not in found.missing_columns
-    assert "industry" in found.missing_columns
-
-
-def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: MakeBook) -> None:
-    own = configured(
-        {
-            "source_type": "custom",
-            "profile_id": "standard_clo",
-            "mappings": {"Desk": {"target": "desk"}},
-            "transforms": [
-                {"field": "price", "operation": "multiply", "parameters": {"factor": 100}},
-                {"field": "par_value", "operation": "multiply", "parameters": {"factor": 1000}},
-                {"field": "spread", "operation": "round", "parameters": {"decimals": 1}},
-            ],
-        },
-        id="map_1",
-        name="Own",
-    )
-    rows = [HEADER, *([f"LX10000{at}", "Alpha", 1.5, 1.25, 3.04, None, "B2", "east"] for at in range(3))]
-    found = of_sheet(make_book, rows, own)
-    assert found.rows()[0] == {
-        "loanx_id": "LX100000", "borrower_name": "Alpha", "par_value": 1500.0, "price": 125.0, "spread": 3.0,
-        "rating_agency_a": "B2", "maturity_date": None, "desk": "east",
-    }  # fmt: skip
-
-
-def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:
-    rows = [
-        ["Loan No", "Amount", "Ends", "Place"],
-        ["no 1", 1.0, date(2031, 9, 5), "de"],
-        ["no 2", "nil", "05.09.2031", None],
-        [None, None, None, None],
-        ["x", 2.0, "5.9.31", "it"],
-    ]
-    found = of_sheet(make_book, rows, OWN)
-    assert found.row_numbers.tolist() == [2, 3, 5]
-    assert [row["amount"] for row in found.rows()] == [125.0, 0.0, 250.0]
-    assert [row["ends"] for row in found.rows()] == ["2031-09-05", "2031-09-05", None]
-    assert told(found.errors) == [
-        (5, "amount", "range"),
-        (5, "ends", "type"),
-        (5, "loan", "regex"),
-        (5, "place", "enum"),
-    ]
-
-
-@pytest.mark.parametrize("kind", ["string", "date", "boolean"])
-def test_a_sheet_whose_par_is_no_number_to_its_mapping(make_book: MakeBook, kind: str) -> None:
-    """A mapping of one's own may give any target any type; which rows are loans is told all the same."""
-    own = mapping(
-        mappings={
-            "Size": {"target": "par_value", "type": kind},
-            "Name": {"target": "borrower_name"},
-            "LoanX ID": {"target": "loanx_id"},
-            "Mark": {"target": "price", "type": "number"},
-        }
-    )
-    rows = [["Size", "Name", "LoanX ID", "Mark"], [1, "Alpha", "LX100001", 990.0], [1, "Beta", "LX100002", 985.0]]
-    found = of_sheet(make_book, rows, own)
-    assert [row["borrower_name"] for row in found.rows()] == ["Alpha", "Beta"]
-    assert [row["price"] for row in found.rows()] == [990.0, 985.0]
-    assert found.columns["par_value"].type == kind
-
-
-def test_a_merged_borrower_is_filled_down(make_book: MakeBook) -> None:
-    rows = [HEADER, ["LX100001", "Alpha", 1.0, 99.0], ["LX100002", None, 2.0, 98.0], ["LX100003", None, None, 98.0]]
-    found = of_sheet(make_book, rows)
-    assert [row["borrower_name"] for row in found.rows()][:2] == ["Alpha", "Alpha"]
-    assert told(found.errors) == [(4, "borrower_name", "required"), (4, "par_value", "required")]
-
-
-def test_prices_in_currency_become_percent_of_par(make_book: MakeBook) -> None:
-    rows = [HEADER, *([f"LX10000{at}", "Alpha", 1_000.0, 985.0, 350.0] for at in range(4))]
-    assert {row["price"] for row in of_sheet(make_book, rows).rows()} == {98.5}

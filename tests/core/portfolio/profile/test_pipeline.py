@@ -1,14 +1,15 @@
-"""What a mapping does with one field: its part of the mapping, and the cells that the reader of holdings is given."""
+"""What a mapping does with one field: its part of the mapping, and what is typed, filled up and found."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.portfolio.fields import Field, Mapping, Rule, Transform
-from core.portfolio.profile import pipeline
 from core.portfolio.profile.normalise import cells_from_values
-from core.portfolio.profile.pipeline import Work, constant, prepared, works
+from core.portfolio.profile.pipeline import Outcome, Work, check, constant, run, works
 
 
 def test_each_field_has_its_own_transforms_and_rules() -> None:
@@ -30,35 +31,43 @@ def test_each_field_has_its_own_transforms_and_rules() -> None:
 
 def test_a_field_without_a_column_has_its_default_or_blanks() -> None:
     assert constant(Work(Field("a", "string", default="x")), 2).column.python(slice(None)) == ["x", "x"]
-    missing = constant(Work(Field("a", "date", required=True)), 2)
+    work = Work(Field("a", "date", required=True))
+    missing = constant(work, 2)
+    check(work, missing)
     assert missing.column.python(slice(None)) == [None, None]
-    assert [(one.rule, one.rows.tolist()) for one in missing.findings] == [("required", [0, 1])]
+    assert told(missing) == [("required", [0, 1])]
 
 
 def test_what_is_lost_gets_no_default_and_breaks_no_rule() -> None:
     work = Work(Field("a", "number", required=True, default=7.0), rules=(Rule("a", "positive"),))
-    outcome = pipeline.run(work, cells_from_values(["x", None, -1]), lambda _target, numbers: numbers.values)
+    outcome = typed(work, ["x", None, -1])
+    check(work, outcome)
     assert outcome.column.python(slice(None)) == [None, 7.0, -1.0]
-    assert [(one.rule, one.rows.tolist()) for one in outcome.findings] == [("type", [0]), ("positive", [2])]
+    assert told(outcome) == [("type", [0]), ("positive", [2])]
 
 
-def test_numbers_keep_their_marks_when_only_a_lookup_is_made() -> None:
-    work = Work(Field("a", "number", default=1.0), (Transform("a", "lookup", {"mapping": {"call": None}}),))
-    cells, lost = prepared(work, cells_from_values(["3.5%", "Call", "?"]))
-    assert lost == 0
-    assert [pipeline.cell_value(cells, row) for row in range(3)] == ["3.5%", None, "?"]
+def test_only_what_states_a_unit_keeps_it_from_being_told() -> None:
+    lookup = Work(Field("a", "number"), (Transform("a", "lookup", {"mapping": {"call": None}}),))
+    assert typed(lookup, ["3.5", "Call"], 100.0).column.python(slice(None)) == [350.0, None]
+    doubled = Work(Field("a", "number"), (Transform("a", "multiply", {"factor": 2}),))
+    assert typed(doubled, ["3.5", "Call"], 100.0).column.python(slice(None)) == [7.0, None]
 
 
-def test_lost_cells_are_counted_and_blank() -> None:
-    work = Work(Field("a", "number"), (Transform("a", "multiply", {"factor": 2}),))
-    cells, lost = prepared(work, cells_from_values(["3", "?", None]))
-    assert lost == 1
-    assert [pipeline.cell_value(cells, row) for row in range(3)] == [6.0, None, None]
-    assert np.array_equal(cells.codes, [-1, -1, -1])
+@pytest.mark.parametrize("rows", [slice(1, 4), np.array([1, 3]), slice(0, 0)])
+def test_some_rows_of_an_outcome_keep_what_was_found_in_them(rows: Any) -> None:
+    outcome = typed(Work(Field("a", "number")), ["x", "y", 2, "z", None])
+    part = outcome.take(rows)
+    places = list(range(5))[rows] if isinstance(rows, slice) else rows.tolist()
+    assert part.column.python(slice(None)) == [outcome.column.python(slice(None))[at] for at in places]
+    (finding,) = part.findings
+    assert finding.values(finding.rows) == [{1: "y", 3: "z"}[at] for at in places if at in (1, 3)]
+    assert part.lost is not None
+    assert np.flatnonzero(part.lost).tolist() == finding.rows.tolist()
 
 
-@pytest.mark.parametrize("rule", ["required", "unique"])
-def test_failures_are_counted_by_rule(rule: str) -> None:
-    column = constant(Work(Field("a", "string")), 3).column
-    counts = pipeline.failures(Work(Field("a", "string"), rules=(Rule("a", rule),)), column)
-    assert counts == ({"required": 3} if rule == "required" else {})
+def told(outcome: Outcome) -> list[tuple[str, list[int]]]:
+    return [(one.rule, one.rows.tolist()) for one in outcome.findings]
+
+
+def typed(work: Work, values: list[Any], factor: float = 1.0) -> Outcome:
+    return run(work, cells_from_values(values), lambda _target, numbers: numbers.values * factor)
