@@ -310,9 +310,11 @@ class Reader:
 
     @property
     def end(self) -> int:
-        """The row of the sheet below its loans."""
-        below = self.below
-        return below.row(self.rows.stop) if self.rows.stop < below.height else below.sheet.row_count
+        """The row of the sheet below its last loan."""
+        rows = self.rows.rows
+        if isinstance(rows, slice):
+            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
+        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
 
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
