@@ -28,7 +28,7 @@ from core.compliance.published import Match, SheetLimit, limits_of, matches, oth
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import TOTALS
+from core.definition.terms import AGENCIES, TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
 from core.portfolio.plausibility import with_days
@@ -107,6 +107,7 @@ def run_suite(
     fail_fast: bool = False,
     parallel: bool = True,
     details: bool = True,
+    pools: tuple[Pool, ...] | None = None,
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
@@ -123,15 +124,16 @@ def run_suite(
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
 
+    `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
+
     Raises:
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
     definition = definition or standard_of(portfolio)
-    if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+    if pools is None:
+        pools = pools_of(portfolio, definition)
+    portfolio = pools[0].portfolio if pools else portfolio
     warnings = list(portfolio.notes.warnings)
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
@@ -139,7 +141,7 @@ def run_suite(
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
-    pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
+    pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and definition is not None and definition.standard:
         definition, triggers = _deal_suite().with_coverage(definition, pool)
@@ -162,7 +164,7 @@ def run_suite(
         day_of(deal.reinvestment_end),
         _sheet(tests, own, pool, triggers),
     )
-    ends = _ends(portfolio, definition, pool)
+    ends = pools[1:]
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
@@ -269,11 +271,19 @@ def _ran(results: list[TestResult], limits: Limits) -> set[str]:
     return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
 
-def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:
-    """The portfolio with masked ratings at the best and the worst that they may be; empty where that is no question."""
-    if definition is None or pool is None or not pool.view.has_bounds:
+def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
+    """The sums of a portfolio, then, where masked ratings are taken for a range, with the best and with the worst that
+    they may be; empty without loans."""
+    if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
-    return Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
+    if definition is not None:
+        said = definition.conventions
+        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        portfolio = with_days(portfolio, days, "the definition", first=True)
+    pool = Pool(portfolio, definition)
+    if definition is None or not pool.view.has_bounds:
+        return (pool,)
+    return pool, Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
 
 
 def _span(
@@ -475,6 +485,9 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
     return warning if _warns_first(direction, limit, warning) else None
 
 
+_RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
+
+
 def _present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
@@ -482,6 +495,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("lien_type")
     if "is_fixed" in present:
         present.add("coupon_type")
+    if not present.isdisjoint(_RECOVERIES):
+        present.add("recovery_rate")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:
