@@ -70,6 +70,8 @@ SENT: dict[str, Any] = {
     "definition": {},
     "trade_type": "buy",
     "par_value": 1.0,
+    "objective": "wal",
+    "universe": [],
     "graph": GRAPH,
     "version_id": "v1",
     "workbook_id": str(uuid4()),
@@ -129,6 +131,7 @@ def forbidden(answer: httpx.Response) -> bool:
 BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
 TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
 TEST_ID = "ccc_bucket_pct"
+OBLIGOR = "single_obligor_concentration"
 DEAL: dict[str, Any] = {
     "name": "Deal",
     "currency": "EUR",
@@ -263,7 +266,10 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "mapping_id": made["mapping_id"],
         },
         "POST /api/v1/deals/{deal_id}/files": {"name": "March", "description": "of March", "as_of": "2026-03-31"},
-        "PUT /api/v1/deals/{deal_id}/definition": {"definition": {"name": "Deal"}, "change_notes": "the first"},
+        "PUT /api/v1/deals/{deal_id}/definition": {
+            "definition": {"name": "Deal", "tests": [{"id": OBLIGOR, "name": "x", "measure": "obligor", "max": 2.5}]},
+            "change_notes": "the first",
+        },
         "POST /api/v1/scenarios": {
             "name": "Scenario",
             "description": "of trades",
@@ -276,6 +282,11 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "base_workbook_id": made["workbook_id"],
         },
         "POST /api/v1/scenarios/{scenario_id}/trades": TRADE,
+        "POST /api/v1/scenarios/{scenario_id}/optimize": {
+            "objective": OBLIGOR,
+            "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
+            "constraints": {"tests": "free", "max_trades": 1},
+        },
         "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
         "POST /api/v1/formulas/preview": {
             "graph": GRAPH,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -65,12 +66,6 @@ class Match(NamedTuple):
     side: Direction
 
 
-def named(published: Published, tests: Iterable[DealTest]) -> DealTest | None:
-    """The test of a definition that has the published name: as its name, its id or an alias."""
-    words = key(published.name)
-    return next((one for one in tests if words in map(key, (one.name, one.id, *one.aliases))), None)
-
-
 def said_of(test: DealTest) -> dict[str, Any]:
     """What a definition's test measures, in the words of its document."""
     every = {name: getattr(test, "class_" if name == "class" else name) for name in ("measure", "share", *PARAMETERS)}
@@ -80,17 +75,31 @@ def said_of(test: DealTest) -> dict[str, Any]:
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> Iterator[Match]:
     """The published tests that are tests of ours: by a name of the definition, else by what the name says."""
     by_id = {test.test_id: test for test in tests}
-    said = {test_id: _said(test_id, own, pool) for test_id in by_id}
+    listed = [one for one in own.values() if one.id in by_id]
+    by_name = {word: one.id for one in reversed(listed) for word in _names(one)}
+    said: dict[tuple[Any, ...], list[tuple[Test, dict[str, Any]]]] = {}
+    for test in tests:
+        if (words := _said(test.test_id, own, pool)) is not None:
+            said.setdefault(_plain(words), []).append((test, words))
     for published in pool.portfolio.published:
         found = recognised(published.name, published.trigger)
-        meant = named(published, own.values())
-        if meant is not None and meant.id in by_id:
-            test = by_id[meant.id]
-            yield Match(test, published, test.threshold_type if found is None else found[1])
+        meant = by_name.get(key(published.name))
+        if meant is not None:
+            yield Match(by_id[meant], published, by_id[meant].threshold_type if found is None else found[1])
         elif found is not None:
-            for test_id, words in said.items():
-                if words is not None and _is_same(words, found[0], published, pool):
-                    yield Match(by_id[test_id], published, found[1])
+            for test, words in said.get(_plain(found[0]), ()):
+                if _is_same(words, found[0], published, pool):
+                    yield Match(test, published, found[1])
+
+
+def _names(test: DealTest) -> Iterator[str]:
+    """What a file may call a test of a definition: its name, its id, an alias."""
+    return map(key, (test.name, test.id, *test.aliases))
+
+
+def _plain(said: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What is measured, without class, agency and classification."""
+    return tuple(said.get(name) for name in ("measure", "share", "nth", "line", "of"))
 
 
 def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, Any] | None:
@@ -108,10 +117,7 @@ def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, An
 
 
 def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published, pool: Pool) -> bool:
-    """Whether the two are one measure: class, place, agency and classification, too."""
-    plain = {name: ours.get(name) for name in ("measure", "share", "nth", "line", "of")}
-    if plain != {name: theirs.get(name) for name in plain}:
-        return False
+    """Whether two of one measure have the same class, agency and classification."""
     if "class" in ours or "class" in theirs:
         return _last_letter(ours.get("class")) == _last_letter(theirs.get("class"))
     measure, agency = ours.get("measure"), theirs.get("agency")
@@ -123,7 +129,21 @@ def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published,
         return bool(agency == ours.get("agency", pool.view.recovery_agency))
     if measure == "industry" and (listed := theirs.get("classification")) is not None:
         return bool(listed == ours.get("classification", pool.view.industry_agency))
+    if measure == "foreign_country":
+        return _is_home(key(published.name), pool)
     return bool(measure == "ccc" and "agency" not in ours) or agency == ours.get("agency")
+
+
+def _is_home(words: str, pool: Pool) -> bool:
+    """Whether the home that a name speaks of is the one of the conventions, as far as it names one."""
+    home = pool.definition.conventions.home_countries
+    if _EUROPE.search(words):
+        return not _AMERICA.search(words) and "DE" in home and "US" not in home
+    return not _AMERICA.search(words) or ("US" in home and "DE" not in home)
+
+
+_EUROPE: Final = re.compile(r"\b(?:europe|european|eu)\b")
+_AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
 
 
 def _last_letter(name: str | None) -> str:

@@ -83,6 +83,7 @@ class Results(list[TestResult]):
         warnings: Sequence[DataWarning] = (),
         figures: Mapping[str, float] | None = None,
         cushions: Mapping[str, float] | None = None,
+        exact: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
@@ -92,6 +93,8 @@ class Results(list[TestResult]):
         self._figures = figures or {}
         self.cushions: Mapping[str, float] = cushions or {}
         """By test id, in full precision."""
+        self.exact: Mapping[str, tuple[float, float]] = exact or {}
+        """By test id the figure, not yet rounded, and what it is divided by."""
 
     @property
     def figures(self) -> dict[str, float]:

@@ -109,7 +109,10 @@ def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
         if {name: test[name] for name in ("measure", "share", "value", *PARAMETERS) if name in test} == told:
             return _Asked(published, _with_trigger(test, published) if base.get("standard") else test)
     limit = 0.0 if published.trigger is None else published.trigger
-    return _Asked(published, {"id": f"published_{at + 1}", "name": published.name, **told, side: limit})
+    test_id = f"published_{at + 1}"
+    if base.get("standard") and told.get("measure") in ("oc", "ic"):  # as a run by the market's standard calls it
+        test_id = f"{told['measure']}_class_{told['class'].replace('/', '').lower()}"
+    return _Asked(published, {"id": test_id, "name": published.name, **told, side: limit})
 
 
 def _with_trigger(test: dict[str, Any], published: Published) -> dict[str, Any]:

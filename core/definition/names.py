@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from core.portfolio.cells.parsing import key
+from core.remembered import remembered
 
 NAME_MAX: Final = 200
 """Characters of a name that are read."""
@@ -32,6 +33,10 @@ class _Row:
 
 def _row(words: str, limit: Literal["max", "min"], takes: str = "", **test: Any) -> _Row:
     return _Row(re.compile(rf"\b(?:{words})"), test, limit, frozenset(takes.split()))
+
+
+def _largest(count: str) -> str:
+    return rf"(?:top|largest) (?:{count}) obligors?|(?:{count}) (?:largest )?obligors?"
 
 
 _ROWS: Final = (
@@ -57,9 +62,8 @@ _ROWS: Final = (
     _row(r"(?:weighted average|wa) (?:\w+ )?coupon|wac\b|fixed coupon", "min", measure="wac"),
     _row(r"(?:weighted average|wa) price", "min", measure="average_price"),
     _row(r"caa|ccc", "max", "agency", measure="ccc"),
-    _row(r"non us|not us|outside|foreign|non domestic|domicile", "max", measure="foreign_country"),
-    _row(r"(?:top|ten|10) (?:ten|10|largest)? ?obligors?", "max", measure="top_obligors", nth=10),
-    _row(r"(?:top|five|5) (?:five|5|largest) obligors?", "max", measure="top_obligors", nth=5),
+    _row(_largest("ten|10"), "max", measure="top_obligors", nth=10),
+    _row(_largest("five|5"), "max", measure="top_obligors", nth=5),
     _row(r"obligor|issuer concentration|single (?:name|issuer)|largest issuer", "max", "nth", measure="obligor"),
     _row(r"industry|sector", "max", "nth agency", measure="industry"),
     _row(r"cov(?:enant)? lite", "max", measure="cov_lite"),
@@ -70,15 +74,36 @@ _ROWS: Final = (
     _row(r"small facilit|facility size|small loans", "max", measure="small_facilities"),
     _row(r"current pay", "max", share="=is_current_pay"),
     _row(r"dip\b|debtor in possession", "max", share="=is_dip"),
-    _row(r"deferr|pik\b|payment in kind", "max", share="=OR(is_pik,is_deferring)"),
+    _row(r"deferr|deferab|pik\b|payment in kind", "max", share="=OR(is_pik,is_deferring)"),
     _row(r"participation", "max", share="=participation"),
     _row(r"bridge", "max", share="=is_bridge"),
     _row(r"revolv|delayed draw|unfunded|future advance", "max", share="=OR(is_revolving,is_delayed_draw)"),
-    _row(r"discount", "max", share="=is_discount"),
+    _row(r"(?<!non )discount", "max", share="=is_discount"),
     _row(r"long dated", "max", share="=is_long_dated"),
     _row(r"defaulted", "max", measure="delinquency"),
 )  # fmt: skip
 """In the order in which they are tried: the narrower words first."""
+
+_HOME: Final = r"(?:of )?(?:the )?(?:united states(?: of america)?|usa?|u s a?|europe|eu|european union)"
+_ABROAD: Final = re.compile(
+    r"\bnon (?:us|u s|domestic|european?)\b|\bforeign (?:obligor|countr|loan|asset|issuer)"
+    rf"|\b(?:outside|other th[ae]n|not (?:domiciled |organi[sz]ed |located |incorporated )?in) {_HOME}\b"
+    r"(?! (?:and|or|nor|canada|uk|united)\b)"
+)
+"""Everything that is not at home, and not a part of it."""
+
+_PART: Final = re.compile(
+    r"\b(?:other|except|exclud\w+|each|every|individual|swapped|acquired|purchased?|adjust\w*|excess|first period|after"
+    r"|eligible investments?|counterpart\w+|indebtedness|ebitda|emerging|group (?:i+|[1-3]|countr\w+)|jurisdictions?"
+    r"|domicile\w*|countries|bivariate)\b"
+)
+"""Words by which a test is about a part of what its other words say, or about something beside it."""
+
+_SUBJECT: Final = re.compile(
+    r"\b(?:dip|debtor in possession|senior|secured|unsecured|second lien|rescue|cov(?:enant)? lite|discount|deferr\w+"
+    r"|current pay|participations?|fixed|bridge|ccc|caa|defaulted|loans)\b"
+)
+"""Words by which a test of obligors is about some of their loans."""
 
 _AGENCIES: Final = ((re.compile(r"moody"), "a"), (re.compile(r"s and p|standard and poor"), "b"),
                     (re.compile(r"fitch"), "c"))  # fmt: skip
@@ -96,17 +121,22 @@ _ORDINALS: Final = {
 }  # fmt: skip
 
 
+@remembered(2_048)
 def recognised(name: str, trigger: float | None) -> tuple[dict[str, Any], Literal["max", "min"]] | None:
     """The test that a published name means, as fields of a definition's test, and the side of its limit.
 
-    None where no row knows it, or where it lacks what its measure needs.
+    None where no row knows it, where it is about a part of what a row means, or where it lacks what its measure needs.
     """
     name = name[:NAME_MAX]
     words = key(name)
+    if _ABROAD.search(words):
+        return {"measure": "foreign_country"}, "max"
     row = next((row for row in _ROWS if row.words.search(words)), None)
-    if row is None:
+    if row is None or _PART.search(words):
         return None
     test = dict(row.test)
+    if test.get("measure") in ("obligor", "top_obligors") and _SUBJECT.search(words):
+        return None
     if "class" in row.takes:
         found = class_of(name)
         if found is None:

@@ -206,6 +206,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         float,
         Meta(gt=0, description="time that a run may take; movements and tie-outs have three times as long"),
     ] = 10.0
+    optimization_seconds: Annotated[
+        float, Meta(gt=0, description="time after which the best trades that were found are proposed")
+    ] = 10.0
+    max_universe_loans: Annotated[int, told("loans that a scenario's optimization may buy of", 1, 4_000)] = 2_000
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")
     ] = 5.0

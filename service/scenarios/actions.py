@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 import core
+from core.compliance.conventions import currency_of
+from core.compliance.run import UnknownTest
 from core.compliance.suites import DEAL_SUITE
-from core.scenario.simulate import Projected
+from core.portfolio.notes import bounded
+from core.portfolio.portfolio import Portfolio
+from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError
+from core.scenario.optimize import optimize as propose
+from core.scenario.simulate import Projected, Simulation
 from core.scenario.trades import TradeError, loan_of
+from core.scenario.universe import offers
 from service.compliance import shared as compliance
+from service.compliance.schema import UnknownTest as UnknownObjective
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.problem import ValidationFailed
+from service.platform.http.problem import Fault, ValidationFailed
 from service.scenarios import store
 from service.scenarios.schema import (
+    CannotOptimize,
     InvalidTrade,
     NoBaseWorkbook,
+    NoTradesKeepTests,
+    OptimizeRequest,
+    Proposed,
     ResultsQuery,
     ScenarioCreate,
     ScenarioDetail,
@@ -28,6 +42,7 @@ from service.scenarios.schema import (
     ScenarioLimitExceeded,
     ScenarioPatch,
     Simulated,
+    Terms,
     Trade,
     TradeCreate,
     TradeLimitExceeded,
@@ -129,14 +144,22 @@ def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], 
         raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
     for at, trade in enumerate(given):
         if trade.cusip or trade.borrower_name or trade.loan_data:
-            try:
-                loan_of(_traded(trade), at)
-            except TradeError as error:
-                raise ValidationFailed.at(where if where == ["body"] else [*where, str(at)], error.reason) from None
+            _check_fields(trade, where if where == ["body"] else [*where, str(at)])
+
+
+def _check_fields(trade: TradeCreate, where: list[str]) -> None:
+    try:
+        loan_of(_traded(trade), 0)
+    except TradeError as error:
+        raise ValidationFailed.at(where, error.reason) from None
+
+
+def _fields(terms: Terms) -> dict[str, Any]:
+    return {name: getattr(terms, name) for name in Terms.__struct_fields__}
 
 
 def _traded(trade: TradeCreate) -> core.Trade:
-    return core.Trade(**{name: getattr(trade, name) for name in TradeCreate.__struct_fields__})
+    return core.Trade(trade_type=trade.trade_type, **_fields(trade))
 
 
 # Simulations ----------------------------------------------------------------------------------------------------------
@@ -151,30 +174,21 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
     held = await store.hold_alone(ctx, scenario_id)
     if not held.is_free:
         raise ScenarioInUse
-    ready, suite = await _prepared(ctx, held)
+    ready, suite = await _prepared(ctx, held.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
-    try:
+    with _naming(trades):
         found = await ready.perform(
-            ctx, suite, core.simulate, ready.portfolio, [_traded(one) for one in trades], suite, **ready.rules
+            ctx,
+            suite,
+            core.simulate,
+            ready.portfolio,
+            [_traded(one) for one in trades],
+            suite,
+            details=False,
+            **ready.rules,
         )
-    except TradeError as error:
-        wrong = trades[error.trade]
-        raise InvalidTrade.at(["trades", str(error.trade)], f"trade {wrong.id}: {error.reason}") from None
     done = Simulated(
-        scenario_id=scenario_id,
-        status="completed",
-        results=found.results,
-        impact_summary=found.impact_summary,
-        new_failures=found.new_failures,
-        total_tests=found.total_tests,
-        message=found.message,
-        skipped=found.skipped,
-        warnings=found.warnings,
-        test_suite=suite,
-        definition_version=ready.definition_version,
-        as_of=found.before.as_of or ready.as_of.day,
-        as_of_source=found.before.as_of_source or ready.as_of.source,
-        simulated_at=ctx.now(),
+        scenario_id=scenario_id, status="completed", results=found.results, **_summary(ctx, ready, suite, found)
     )
     await store.complete(ctx, scenario_id, held.version, done)
     ctx.concerns(
@@ -197,12 +211,38 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 """What the audit log has of a simulation."""
 
 
-async def _prepared(ctx: Context, held: store.Held) -> tuple[compliance.Prepared, str]:
+@contextmanager
+def _naming(trades: Sequence[Trade]) -> Iterator[None]:
+    """Say which trade cannot be made.
+
+    Raises:
+        InvalidTrade: one of a scenario's.
+    """
+    try:
+        yield
+    except TradeError as error:
+        wrong = trades[error.trade]
+        raise InvalidTrade.at(["trades", str(error.trade)], f"trade {wrong.id}: {error.reason}") from None
+
+
+async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.Prepared, str]:
     """The base workbook, ready to be run, and the suite: that of its deal's definition where there is one."""
-    if held.base_workbook_id is None:
+    if workbook_id is None:
         raise NoBaseWorkbook
-    ready = await compliance.prepare(ctx, held.base_workbook_id, suite="enhanced")
+    ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     return ready, DEAL_SUITE if ready.definition_version else "enhanced"
+
+
+def _summary(ctx: Context, ready: compliance.Prepared, suite: str, found: Simulation) -> dict[str, Any]:
+    """The fields of a `SimulationSummary`."""
+    same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
+    return {name: getattr(found, name) for name in same} | {
+        "test_suite": suite,
+        "definition_version": ready.definition_version,
+        "as_of": found.before.as_of or ready.as_of.day,
+        "as_of_source": found.before.as_of_source or ready.as_of.source,
+        "simulated_at": ctx.now(),
+    }
 
 
 def _digest(what: object) -> str:
@@ -213,3 +253,89 @@ async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[
     """What came of each test, or of those of a category."""
     found = await store.results(ctx, scenario_id)
     return [one for one in found.results if query.category in (None, one.test_category)]
+
+
+# Proposals ------------------------------------------------------------------------------------------------------------
+
+
+async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
+    """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
+    row = await store.get(ctx, scenario_id)
+    ready, suite = await _prepared(ctx, row.base_workbook_id)
+    made = await store.trades(ctx, scenario_id)
+    offered = await _offered(ctx, body.universe, ready.portfolio)
+    await ctx.commit()  # no connection is held while it works
+    seconds = ctx.settings.optimization_seconds
+    work = compliance.timed(_optimized, seconds + ctx.settings.compliance_seconds)
+    try:
+        with _naming(made):
+            found = await ctx.compute(work, ready, suite, body, offered, [_traded(one) for one in made], seconds)
+    except InfeasibleError as error:
+        raise NoTradesKeepTests(
+            *(
+                Fault(["tests", one.test_id], f"{one.current_value:g} at best, the limit is {one.threshold_value:g}")
+                for one in error.binding
+            )
+        ) from None
+    except UnknownTest as error:
+        raise UnknownObjective.at(["body", "objective"], str(error)) from None
+    except (ObjectiveError, UniverseError) as error:
+        raise CannotOptimize.at(["body"], str(error)) from None
+    ctx.concerns(
+        "scenario",
+        scenario_id,
+        row.name,
+        base_workbook_id=ready.subject.id,
+        objective=body.objective,
+        trades=len(found.trades),
+        cushion_before=found.cushion_before,
+        cushion_after=found.cushion_after,
+    )
+    same = ("cushion_before", "cushion_after", "turnover", "candidates", "is_complete")
+    summary = _summary(ctx, ready, suite, found.simulation)
+    return Proposed(
+        scenario_id=scenario_id,
+        objective=body.objective,
+        trades=[_told(trade) for trade in found.trades],
+        results=found.simulation.results,
+        **{name: getattr(found, name) for name in same},
+        **summary | {"warnings": bounded([*found.warnings, *summary["warnings"]])},
+    )
+
+
+def _optimized(
+    ready: compliance.Prepared,
+    suite: str,
+    body: OptimizeRequest,
+    offered: list[core.Trade],
+    made: list[core.Trade],
+    seconds: float,
+) -> Proposal:
+    simulator = core.Simulator(ready.portfolio, suite, details=False, **ready.rules)
+    return propose(simulator, body.objective, offered, body.constraints, made=made, seconds=seconds)
+
+
+async def _offered(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> list[core.Trade]:
+    """What may be bought, as buys of all that there is."""
+    if isinstance(universe, list):
+        given = [TradeCreate(trade_type="buy", **_fields(one)) for one in universe]
+        for at, one in enumerate(given):
+            _check_fields(one, ["body", "universe", str(at)])
+        return [_traded(one) for one in given]
+    other = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
+    currencies = [currency_of(one) for one in (portfolio, other)]
+    if None not in currencies and len(set(currencies)) > 1:
+        message = "its loans are in {1}, those of the scenario in {0}".format(*currencies)
+        raise ValidationFailed.at(["body", "universe"], message)
+    offered = await ctx.compute(offers, other)
+    if len(offered) > ctx.settings.max_universe_loans:
+        message = f"{len(offered):,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
+        raise CannotOptimize.at(["body", "universe"], message)
+    return offered
+
+
+def _told(trade: core.Trade) -> TradeCreate:
+    """A proposed trade as a scenario takes it."""
+    fields: dict[str, Any] = {name: getattr(trade, name) for name in TradeCreate.__struct_fields__}
+    more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
+    return TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from core.scenario.simulate import Projected
-from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.compliance.schema import InvalidDefinition, RunTooSlow, UnknownTest
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
@@ -13,8 +13,12 @@ from service.platform.http.api import Area
 from service.platform.http.problem import ConcurrentModification
 from service.scenarios import actions, store
 from service.scenarios.schema import (
+    CannotOptimize,
     InvalidTrade,
     NoBaseWorkbook,
+    NoTradesKeepTests,
+    OptimizeRequest,
+    Proposed,
     ResultsQuery,
     ScenarioCreate,
     ScenarioDetail,
@@ -131,3 +135,17 @@ async def simulate_scenario(ctx: Context, scenario_id: UUID) -> Simulated:
 async def get_scenario_results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
     """What came of each test, or of those of a category; of a draft nothing."""
     return await actions.results(ctx, scenario_id, query)
+
+
+@area.post(
+    "/{scenario_id}/optimize",
+    errors=(*UNREADABLE, UnknownTest, CannotOptimize, NoTradesKeepTests),
+    event="scenario.optimized",
+)
+async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
+    """Propose trades, to be made after those of the scenario, that raise the cushion of a test as far as is found.
+
+    What is proposed was simulated, and keeps to the constraints. Where no trades are found after which every test
+    passes, the refusal names those that fail by the least that was found.
+    """
+    return await actions.optimize(ctx, scenario_id, body)

@@ -11,11 +11,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.compliance.suites import Category
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import AsOfSource
+from core.scenario.optimize import Constraints
 from core.scenario.simulate import Impacts, NotCompared, Projected
 from core.scenario.trades import TRADES_MAX
+from service.compliance.schema import TestId
 from service.platform.http.api import PageQuery
 from service.platform.http.problem import Problem
 
+UNIVERSE_MAX = 2_000
+"""Loans of a request's universe; a body has a limit of bytes, too."""
 LOAN_DATA_MAX = 64
 """Fields that a trade may say of its loan beside its own."""
 
@@ -33,10 +37,9 @@ LoanData = Annotated[dict[str, Text | float | bool | None], Meta(max_length=LOAN
 # Trades ---------------------------------------------------------------------------------------------------------------
 
 
-class TradeCreate(Struct, frozen=True, kw_only=True):
-    """A trade. What a loan is sold by, in this order: its CUSIP, its LoanX identifier in `loan_data`, its borrower."""
+class Terms(Struct, frozen=True, kw_only=True):
+    """A loan at a price. What names it, in this order: its CUSIP, its LoanX identifier in `loan_data`, its borrower."""
 
-    trade_type: Literal["buy", "sell"]
     par_value: Annotated[float, Meta(gt=0, le=1e15, description="In the portfolio's currency")]
     cusip: Identifier | None = None
     borrower_name: Text | None = None
@@ -49,6 +52,12 @@ class TradeCreate(Struct, frozen=True, kw_only=True):
     maturity_date: date | None = None
     loan_data: LoanData | None = None
     """Any other field of the built-in mapping `standard_clo`, by its name."""
+
+
+class TradeCreate(Terms, frozen=True, kw_only=True):
+    """A trade."""
+
+    trade_type: Literal["buy", "sell"]
 
 
 class Trade(TradeCreate, frozen=True, kw_only=True):
@@ -161,6 +170,37 @@ class ResultsQuery(Struct, frozen=True, kw_only=True):
     category: Category | None = None
 
 
+# Proposals ------------------------------------------------------------------------------------------------------------
+
+
+class OptimizeRequest(Struct, frozen=True, kw_only=True):
+    """Which test is to be improved, and by what."""
+
+    objective: TestId
+    universe: UUID | Annotated[list[Terms], Meta(max_length=UNIVERSE_MAX)]
+    """What may be bought: the loans of a workbook, or these; each up to its par."""
+    constraints: Constraints = Constraints()
+
+
+class Proposed(SimulationSummary, frozen=True, kw_only=True):
+    """Trades that would improve a test, and what they do to all of them; nothing is kept."""
+
+    scenario_id: UUID
+    objective: str
+    cushion_before: float
+    """Of the objective after the scenario's own trades, in its unit; the next after the proposed ones, too."""
+    cushion_after: float
+    trades: list[TradeCreate]
+    """To be made after those of the scenario; none where none was found that helps."""
+    turnover: float
+    candidates: int
+    """Loans that were considered."""
+    is_complete: bool
+    """Not ended by its time."""
+    results: list[Projected]
+    """Before the trades of the scenario and after the proposed ones."""
+
+
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
@@ -182,6 +222,14 @@ class NoBaseWorkbook(Problem, status=400):
 
 class InvalidTrade(Problem, status=400):
     """Invalid trade"""
+
+
+class CannotOptimize(Problem, status=422):
+    """Objective cannot be optimized"""
+
+
+class NoTradesKeepTests(Problem, status=422):
+    """No trades keep every test"""
 
 
 class ScenarioLimitExceeded(Problem, status=403):

@@ -87,7 +87,12 @@ STRICTER = {
     ],
     "a mapping is checked as a whole": ["POST /api/v1/mappings", "PATCH /api/v1/mappings/{mapping_id}"],
     "a definition is checked as a whole": ["PUT /api/v1/deals/{deal_id}/definition"],
-    "a trade is of a loan's fields": ["POST /api/v1/scenarios", "POST /api/v1/scenarios/{scenario_id}/trades"],
+    "a trade is of a loan's fields, and of a loan that is held": [
+        "POST /api/v1/scenarios",
+        "POST /api/v1/scenarios/{scenario_id}/trades",
+        "POST /api/v1/scenarios/{scenario_id}/simulate",
+        "POST /api/v1/scenarios/{scenario_id}/optimize",
+    ],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",

@@ -132,7 +132,8 @@ class Book(naive.Deal):
             known = [rate for agency in listed if (rate := own[agency]) is not None]
             loan.extra["carrying"] = min(known) if known else general
             loan.values["recovery_rate"] = general if own[listed[0]] is None else own[listed[0]]
-        loan.extra["averaged"] = listed[0] if listed else None
+        alone = list(own) if "recovery_rate" not in portfolio.numbers else []
+        loan.extra["averaged"] = next(iter(listed or alone), None)
 
     def bucketed(self, loan: Loan, agency: str) -> bool:
         ladder, own = loan.extra["ladder"], loan.ranks.get("rating", 0)

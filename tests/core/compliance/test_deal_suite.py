@@ -272,7 +272,8 @@ def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
     told = {one.test_id: one.reason for one in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
     assert {told[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
     limit = Threshold(test_id="oc_class_c", threshold_value=118.0)
-    check_threshold("oc_class_c", 118.0, definition=READY["us_bsl"])
+    for name in ("oc_class_c", "oc_class_d_5", "reinvestment_oc"):
+        assert check_threshold(name, 118.0, definition=READY["us_bsl"]).threshold_type == "min"
     chosen = run_suite(silent, "deal", definition=READY["us_bsl"], deal_thresholds={"oc_class_c": limit})
     assert {one.test_id: one.threshold_source for one in chosen}["oc_class_c"] == "deal"
     none = run_suite(replace(loans, tranches=None), "deal", definition=READY["us_bsl"])

@@ -26,9 +26,17 @@ def printed(
 
 
 def book(*published: Published, **columns: Any) -> Portfolio:
-    flags = {"cov_lite": [0] * 13, "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13}
+    flags: dict[str, Any] = {
+        "cov_lite": [0] * 13,
+        "lien_type": [1] * 13,
+        "country": ["US"] * 13,
+        "maturity_date": [22_000.0] * 13,
+    }
+    if any(name.startswith("recovery_rate") for name in columns) and "recovery_rate" not in columns:
+        flags["recovery_rate"] = None
+    given = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
     return portfolio_of(
-        g1_columns() | flags | columns,
+        given,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
         published=published,
@@ -36,7 +44,7 @@ def book(*published: Published, **columns: Any) -> Portfolio:
 
 
 def limit(portfolio: Portfolio, test_id: str, **options: Any) -> tuple[float, str | None]:
-    found = run_suite(portfolio, test_ids=[test_id], **options)[0]
+    found = run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[0]
     return found.threshold_value, found.threshold_source
 
 
@@ -52,6 +60,7 @@ SURE = [
     ("Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
     ("Minimum Weighted Average Moody's Recovery Rate Test", 44.5, "percent", "weighted_average_recovery_rate"),
     ("Moody's Diversity Test", 9.0, "factor", "diversity_score"),
+    ("Obligors Domiciled outside the United States", 15.0, "percent", "foreign_country_concentration"),
     ("CCC Obligations", 12.0, "percent", "ccc_bucket_pct"),
 ]
 
@@ -61,9 +70,10 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
     """After the definition's own, before a market's and the tenant's; and only that test's."""
     loans = book(printed(name, trigger, unit), recovery_rate_a=[45.0] * 13)
     plain = {
-        one.test_id: (one.threshold_value, one.threshold_source) for one in run_suite(replace(loans, published=()))
+        one.test_id: (one.threshold_value, one.threshold_source)
+        for one in run_suite(replace(loans, published=()), "enhanced")
     }
-    ran = run_suite(loans)
+    ran = run_suite(loans, "enhanced")
     told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
     assert told == plain | {test_id: (trigger, "sheet")}
     (breakdown,) = [one.details.breakdown for one in ran if one.test_id == test_id and one.details is not None]
@@ -72,7 +82,9 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
     assert limit(loans, test_id, tenant_thresholds=tenant) == (trigger, "sheet")
     assert limit(loans, test_id, request_thresholds=tenant) == (trigger + 1, "request")
     off = {test_id: Threshold(test_id=test_id, threshold_value=1.0, enabled=False)}
-    assert run_suite(loans, test_ids=[test_id], tenant_thresholds=off).skipped[0].reason.startswith("disabled")
+    assert (
+        run_suite(loans, "enhanced", test_ids=[test_id], tenant_thresholds=off).skipped[0].reason.startswith("disabled")
+    )
 
 
 @every(
@@ -92,6 +104,9 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
         ("Largest Fitch Industry", 17.5, "percent", None, None),
         ("S&P CCC Obligations", 7.0, "percent", None, None),  # another agency's bucket counts, too
         ("Defaulted Obligations", 2.5, "percent", None, None),
+        ("Obligors Domiciled outside Europe", 15.0, "percent", None, None),  # another home
+        ("Obligors Domiciled in Canada", 12.5, "percent", None, None),
+        ("Obligors other than the five largest", 2.0, "percent", None, None),
     ],
 )
 def test_a_limit_that_may_be_anothers_is_left(
@@ -151,6 +166,8 @@ WARR = "weighted_average_recovery_rate"
         ({"recovery_rate": [50.0] * 13, "recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
         (RATES | {"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
         (RATES, (), {}, "S&P's and the limit of 43 is for those of Moody's"),
+        ({"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
+        ({"recovery_rate_c": [60.0] * 13}, (), {}, "Fitch's and the limit of 43"),
         (RATES, (), {"ratings": {"recovery": ["c"]}}, "Fitch's and the limit of 43"),
         (RATES, (printed("Fitch Minimum WA Recovery Rate Test", 60.5),), {}, (60.0, 60.5, "sheet")),
         (RATES, (printed("S&P Recovery Rate", 39.0),), {}, (40.0, 39.0, "sheet")),

@@ -42,6 +42,14 @@ NAMES = [
     ("Unsecured, Second Lien and Mezzanine", 10.0, {"measure": "non_senior_secured"}, "max"),
     ("Fixed Rate Collateral Obligations", 10.0, {"measure": "fixed_rate"}, "max"),
     ("Obligors Domiciled outside the US", 20.0, {"measure": "foreign_country"}, "max"),
+    ("Non-U.S. Obligors", 20.0, {"measure": "foreign_country"}, "max"),
+    ("Limitation on countries other then the United States", 20.0, {"measure": "foreign_country"}, "max"),
+    ("Obligors not domiciled in the US", 20.0, {"measure": "foreign_country"}, "max"),
+    ("Limitaton on the 1st largest obligor", 2.5, {"measure": "obligor", "nth": 1}, "max"),
+    ("Top Obligor", 2.5, {"measure": "obligor", "nth": 1}, "max"),
+    ("Ten Largest Obligors", 20.0, {"measure": "top_obligors", "nth": 10}, "max"),
+    ("S&P Industry Group - Largest", 17.5, {"measure": "industry", "nth": 1, "classification": "b"}, "max"),
+    ("Limitation on Deferabble Securities", 5.0, {"share": "=OR(is_pik,is_deferring)"}, "max"),
     ("Current Pay Obligations", 5.0, {"share": "=is_current_pay"}, "max"),
     ("DIP Collateral Obligations", 5.0, {"share": "=is_dip"}, "max"),
     ("Deferring Securities", 5.0, {"share": "=OR(is_pik,is_deferring)"}, "max"),
@@ -54,7 +62,24 @@ def test_a_name_means(name: str, trigger: float | None, test: dict[str, object],
     assert recognised(name, trigger) == (test, side)
 
 
-@every("name", ["Restricted Trading Condition", "", "Total", "Class Par Value Test", "Number of assets", "Class"])
+@every(
+    "name",
+    [
+        "Restricted Trading Condition", "", "Total", "Class Par Value Test", "Number of assets", "Class",
+        # A part of what the words say otherwise, or something beside it; some of them as a deal of 2016 printed them.
+        "Limitaton on the 1st largest obligor for DIP", "Limitaton on individual Group I Countries",
+        "Limitaton on the 1st largest obligor of non Senior Secured Loans",
+        "Limitation on countries other that are not USA, Canada, or UK",
+        "Limitation on countries that are Tax Jurisdictions or Canada", "Domiciled outside the United States or Canada",
+        "Obligors Domiciled in Canada", "Domiciled in Group I Countries", "Non-Emerging Market Obligors",
+        "Cov-Lite Loans of obligors with EBITDA below 50m", "Obligors other than the five largest",
+        "Five Largest Obligors (each)", "Obligor Concentration - Non-Senior Secured", "Each other Industry",
+        "Participation Interests - Moody's Counterparty Criteria", "Fitch CCC Obligations acquired below 80",
+        "Swapped Non-Discount Obligations", "Corporate Rescue Loans single obligor", "First Period Senior Secured",
+        "Senior Secured Loans and Eligible Investments", "Obligors with total indebtedness less than EUR 200m",
+        "Excess Weighted Average Coupon", "Weighted Average Coupon Adjustment", "Three largest Fitch industries",
+    ],
+)  # fmt: skip
 def test_a_name_means_nothing_that_is_measured(name: str) -> None:
     assert recognised(name, None) is None
 

@@ -302,3 +302,85 @@ def test_a_simulation_leaves_evidence(stack: Stack, owner: Member, scenario: dic
     assert details["trades_sha256"] == hashlib.sha256(trades.content).hexdigest(), "of the trades as they are told"
     results = owner.get(f"{path}/results").content
     assert details["results_sha256"] == hashlib.sha256(results).hexdigest()
+
+
+# Proposals ----------------------------------------------------------------------------------------------------------
+
+BUY_OTHERS = [
+    {"borrower_name": "Oscar", "par_value": 6e6, "price": 97.0, "rating_agency_a": "B1", "spread": 450.0},
+    {"borrower_name": "Papa", "par_value": 6e6, "price": 99.5, "rating_agency_a": "Ba3", "spread": 300.0},
+    {"borrower_name": "Quebec", "par_value": 6e6, "price": 80.0, "rating_agency_a": "Caa1", "spread": 700.0},
+]
+
+
+def test_proposed_trades_do_what_they_say(owner: Member, own_g1: dict[str, Any]) -> None:
+    scenario = made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA])
+    path = f"{URL}/{scenario['id']}"
+    asked = {
+        "objective": "average_rating_factor",
+        "universe": BUY_OTHERS,
+        "constraints": {"tests": "maintain", "max_trades": 3, "max_turnover": 12e6, "min_trade": 1e6},
+    }
+    answer = owner.post(f"{path}/optimize", json=asked)
+    assert answer.status_code == 200, answer.text
+    proposed = answer.json()
+    assert proposed["cushion_after"] > proposed["cushion_before"]
+    assert 1 <= len(proposed["trades"]) <= 3
+    assert proposed["turnover"] == sum(trade["par_value"] for trade in proposed["trades"]) <= 12e6
+    assert owner.get(path).json() == scenario, "nothing is kept"
+    for trade in proposed["trades"]:
+        assert owner.post(f"{path}/trades", json=trade).status_code == 201, "a scenario takes them as they are told"
+    simulated = owner.post(f"{path}/simulate").json()
+    for name in ("results", "impact_summary", "new_failures", "total_tests", "message", "test_suite", "as_of"):
+        assert simulated[name] == proposed[name]
+    (event,) = owner.get("/api/v1/activity", params={"action": "scenario.optimized"}).json()["items"]
+    assert event["entity_id"] == scenario["id"]
+
+
+def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file: Path, write_book: Any) -> None:
+    book = owner.uploaded(g1_file)["id"]
+    path = f"{URL}/{made(owner, base_workbook_id=book)['id']}/optimize"
+    header = ("LoanX ID", "Issuer Name", "Par Amount", "Market Price", "Moody's Rating", "Spread")
+    rows = [header, ("LX900001", "Romeo", 9e6, 98.0, "Ba2", 300), ("LX900002", "Sierra", 9e6, 99.0, "Ca", 900)]
+    other = owner.uploaded(write_book("other", Holdings=rows))["id"]
+    asked = {"objective": "average_rating_factor", "universe": other, "constraints": {"tests": "maintain"}}
+    proposed = owner.post(path, json=asked).json()
+    bought = [trade for trade in proposed["trades"] if trade["trade_type"] == "buy"]
+    assert [trade["loan_data"]["loanx_id"] for trade in bought] == ["LX900001"]
+    theirs = stranger.uploaded(g1_file)["id"]
+    for universe in (theirs, str(uuid4())):
+        answer = owner.post(path, json=asked | {"universe": universe})
+        assert (answer.status_code, answer.json()["detail"]) == (404, "Workbook not found")
+    euros = [(*header, "Currency"), ("LX900003", "Tango", 9e6, 98.0, "Ba2", 300, "EUR")]
+    foreign = owner.uploaded(write_book("euros", Holdings=euros, Deal=[("Deal Currency", "EUR")]))["id"]
+    home = owner.uploaded(write_book("dollars", Holdings=rows, Deal=[("Deal Currency", "USD")]))["id"]
+    own = f"{URL}/{made(owner, base_workbook_id=home)['id']}/optimize"
+    answer = owner.post(own, json=asked | {"universe": foreign})
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (
+        422,
+        "its loans are in EUR, those of the scenario in USD",
+    )
+
+
+def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any]) -> None:
+    scenario = made(owner, base_workbook_id=own_g1["id"])
+    path = f"{URL}/{scenario['id']}/optimize"
+    asked: dict[str, Any] = {"objective": "average_rating_factor", "universe": BUY_OTHERS}
+    answer = owner.post(path, json=asked | {"constraints": {"allow_sells": False, "max_trades": 1}})
+    assert (answer.status_code, answer.json()["detail"]) == (422, "No trades keep every test")
+    failing = {fault["loc"][1]: fault["message"] for fault in answer.json()["errors"]}
+    assert "ccc_bucket_pct" in failing, "11.25 % of Caa1 and below, which no purchase cures"
+    assert "at best, the limit is 7.5" in failing["ccc_bucket_pct"]
+    for change, status, detail in (
+        ({"objective": "colour"}, 400, "Unknown test"),
+        ({"objective": "wal"}, 422, "Objective cannot be optimized"),
+        ({"universe": [BUY_OTHERS[0] | {"rating_agency_a": "green"}]}, 422, "Validation error"),
+        ({"universe": "nobodys"}, 422, "Validation error"),
+        ({"constraints": {"max_trades": 101}}, 422, "Validation error"),
+        ({"constraints": {"min_price": -1}}, 422, "Validation error"),
+    ):
+        answer = owner.post(path, json=asked | change)
+        assert (answer.status_code, answer.json()["detail"]) == (status, detail), change
+    none = made(owner)
+    answer = owner.post(f"{URL}/{none['id']}/optimize", json=asked)
+    assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")

@@ -1,0 +1,558 @@
+"""Trades that improve a test: a mixed-integer program of what each trade does to the tests, judged by simulations.
+
+A test compares a figure with a limit. Where the figure is a quotient of sums over the loans (shares, averages, OC
+with fixed haircuts), (cushion - floor) x divisor is linear in the par of the trades, so the simulated effect of one
+trade of each loan is exact for any amounts. Where it is not (largest obligors, CCC excess, diversity), it is the
+tangent: whenever a proposal breaks a test that the program thought kept, the tangents there join it, which is exact
+again for figures that bend one way. A quotient is improved by Dinkelbach's method: the figure to beat rises with each
+solution. For the rest a search tries single trades and pairs of a sale and a purchase. Only what a simulation has
+confirmed is proposed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor, inf, isfinite
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from core.compliance.result import Results, TestResult
+from core.compliance.run import UnknownTest
+from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.notes import DataWarning
+from core.scenario.changed import changed
+from core.scenario.simulate import NEUTRAL, Simulation, Simulator
+from core.scenario.trades import AMOUNT_MAX, PRICE_MAX, TRADES_MAX, Trade, TradeError
+from core.scenario.universe import sales
+
+CANDIDATES_MAX: Final = 5_000
+"""Loans that may be bought or sold, together."""
+
+PROPOSED_MAX: Final = 100
+"""Trades of one proposal."""
+
+ROUNDS_MAX: Final = 12
+"""Programs that are solved: each but the first has the tangents where the last proposal broke a test."""
+
+STEP: Final = 0.01
+"""The part of the most that may be traded of a loan by which its effect is measured."""
+
+PAIRED: Final = 10
+"""Of the sales and of the purchases that help most alone, so many each are tried in pairs."""
+
+MARGIN: Final = 1e-7
+"""Of the limit: by how much the program keeps away from it, since amounts are rounded to whole units."""
+
+LEAST_GAIN: Final = 1e-6
+"""Of the limit: what a trade must bring to be worth proposing."""
+
+PENALTY: Final = 1e4
+"""What breaking a test by its whole limit costs the program, beside a gain of the objective by its whole limit."""
+
+MILLION: Final = 1e6
+"""The program's unit of par, near to its other figures."""
+
+Keep = Literal["pass", "maintain", "free"]
+
+
+Amount = Annotated[float, Meta(ge=0, le=AMOUNT_MAX)]
+Price = Annotated[float, Meta(ge=0, le=PRICE_MAX)]
+
+
+class Constraints(msgspec.Struct, frozen=True, kw_only=True):
+    """What proposed trades keep to. Par and cash in the deal's currency, prices in percent of par."""
+
+    tests: Keep = "pass"
+    """pass: every test passes after them; maintain: none fails anew, and one that fails gets no worse; free: any."""
+    max_trades: Annotated[int, Meta(ge=0, le=PROPOSED_MAX)] = 10
+    max_turnover: Amount | None = None
+    """Par that is bought and sold, together."""
+    min_trade: Amount = 0.0
+    """Par of a trade; of a loan of which there is less, all."""
+    max_trade: Amount | None = None
+    min_price: Price | None = None
+    """Of what is bought, as the next."""
+    max_price: Price | None = None
+    min_sell_price: Price | None = None
+    min_cash: Annotated[float, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)] = 0.0
+    """Principal cash after them; where there is less before them, it does not fall."""
+    allow_sells: bool = True
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """Trades that keep to the constraints, as a simulation confirms; none where none improves the objective."""
+
+    trades: list[Trade]
+    simulation: Simulation
+    """Of the trades that were made already and these, on the portfolio without both."""
+    cushion_before: float
+    """Of the objective with the trades that were made already, in its unit; the next with these, too."""
+    cushion_after: float
+    turnover: float
+    candidates: int
+    """Trades that were considered."""
+    is_complete: bool
+    """Not ended by its time."""
+    warnings: list[DataWarning]
+
+
+class ObjectiveError(ValueError):
+    """The test that is to be improved has no figure; the text is the reason."""
+
+
+class UniverseError(ValueError):
+    """There are more loans to choose from than `CANDIDATES_MAX`."""
+
+
+class InfeasibleError(ValueError):
+    """No trades that were found keep every test."""
+
+    def __init__(self, binding: list[TestResult]) -> None:
+        """Args:
+        binding: the tests that fail by the least that was found.
+        """
+        super().__init__("no trades keep " + ", ".join(one.test_name for one in binding))
+        self.binding = binding
+
+
+def optimize(
+    simulator: Simulator,
+    objective: str,
+    universe: Sequence[Trade],
+    constraints: Constraints = Constraints(),  # noqa: B008 - frozen
+    *,
+    made: Sequence[Trade] = (),
+    seconds: float = 10.0,
+) -> Proposal:
+    """Trades that raise the cushion of a test as far as was found.
+
+    Args:
+        objective: a test of the simulator's suite.
+        universe: buys, each of the most that may be bought of a loan, with a price.
+        made: trades that come before the proposed ones.
+        seconds: after which the best that was found is proposed.
+
+    Raises:
+        UnknownTest: the suite has no test of the objective's name, or one without a limit.
+        ObjectiveError: there is no figure of it.
+        InfeasibleError: the constraints ask that tests pass, and no trades were found after which they do.
+        TradeError: as `simulate` has it, of the trades that were made.
+        UniverseError: there are too many loans to choose from.
+    """
+    most = min(constraints.max_trades, TRADES_MAX - len(made))
+    constraints = msgspec.structs.replace(constraints, max_trades=most)
+    search = _Search(_after(simulator, made), objective, universe, constraints, time.monotonic() + seconds)
+    best = search.best()
+    trades = search.trades(best)
+    return Proposal(
+        trades=trades,
+        simulation=simulator.simulate([*made, *trades]),
+        cushion_before=float(search.start.cushion[search.objective]),
+        cushion_after=float(best.cushion[search.objective]),
+        turnover=sum(best.amounts.values()),
+        candidates=len(search.candidates),
+        is_complete=not search.is_late(),
+        warnings=search.warnings,
+    )
+
+
+def _after(simulator: Simulator, made: Sequence[Trade]) -> Simulator:
+    """The portfolio with trades made, under the same suite."""
+    if not made:
+        return simulator
+    holdings = simulator.holdings
+    return Simulator(changed(holdings, holdings.traded(made)), simulator.suite, **simulator.options)
+
+
+class _Candidate(NamedTuple):
+    """A loan that may be bought or sold."""
+
+    trade: Trade
+    least: float
+    most: float
+    cash: float
+    """What a unit of par brings; negative for a buy."""
+
+
+class _Point(NamedTuple):
+    """Amounts of candidates, and the tests after them."""
+
+    amounts: Mapping[int, float]
+    results: Results
+    cushion: NDArray[np.float64]
+    """Of each test, not yet rounded; NaN where it has no figure."""
+    divisor: NDArray[np.float64]
+    broken: float
+    """By how much tests are broken, in parts of their limits."""
+
+
+class _Tangents(NamedTuple):
+    """What trades do to tests around a point: `at + slope @ (x - x0)`, of (cushion - floor) x divisor."""
+
+    tests: NDArray[np.intp]
+    constant: NDArray[np.float64]
+    slope: NDArray[np.float64]
+
+
+class _Search:
+    """The state of one optimization."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        objective: str,
+        universe: Sequence[Trade],
+        constraints: Constraints,
+        end: float,
+    ) -> None:
+        self.simulator, self.constraints, self.end = simulator, constraints, end
+        self.warnings: list[DataWarning] = []
+        before = simulator.before
+        self.tests = [result.test_id for result in before]
+        if objective not in self.tests:
+            reason = next((one.reason for one in before.skipped if one.test_id == objective), None)
+            if reason is None:
+                raise UnknownTest(f"no test with a limit is called {objective[:100]!r}")
+            raise ObjectiveError(f"{objective}: {reason}")
+        self.objective = self.tests.index(objective)
+        self.scale = np.array([max(abs(result.threshold_value), 1e-3) for result in before])
+        self.floor = np.zeros(len(self.tests))
+        self.unit = np.ones(len(self.tests))
+        self.start = self.point({}, before)
+        failing = np.array([result.status == "fail" for result in before])
+        self.floor = np.where(failing & (constraints.tests == "pass"), 0.0, np.minimum(self.start.cushion, 0.0))
+        self.unit = np.where(self.start.divisor > 0, self.start.divisor, 1.0)
+        self.start = self.point({}, before)
+        deal = simulator.holdings.portfolio.deal
+        known = deal.principal_cash
+        self.cash = known if known is not None and isfinite(known) else 0.0
+        self.candidates = self._chosen(universe)
+        self.pairs = self._pairs()
+        self.nearest = self.start
+
+    def is_late(self) -> bool:
+        checkpoint()
+        return time.monotonic() >= self.end
+
+    # ---- what may be traded
+
+    def _chosen(self, universe: Sequence[Trade]) -> list[_Candidate]:
+        rules = self.constraints
+        low, high = rules.min_price or 0.0, inf if rules.max_price is None else rules.max_price
+        priced = [trade for trade in universe if trade.price is not None]
+        if len(priced) < len(universe):
+            text = f"{len(universe) - len(priced)} loans of the universe have no price: they are not bought"
+            self.warnings.append(DataWarning("universe_price", text))
+        bought = [trade for trade in priced if trade.price is not None and low <= trade.price <= high]
+        sold = sales(self.simulator.holdings.portfolio) if rules.allow_sells else []
+        if rules.min_sell_price is not None:
+            sold = [trade for trade in sold if (trade.price or 0.0) >= rules.min_sell_price]
+        if len(bought) + len(sold) > CANDIDATES_MAX:
+            raise UniverseError(f"{len(bought) + len(sold):,} loans to choose from are more than {CANDIDATES_MAX:,}")
+        found = []
+        for trade in (*sold, *bought):
+            try:
+                self.simulator.holdings.traded([trade])
+            except TradeError as error:
+                self.warnings.append(DataWarning("universe_trade", f"a loan is not considered: {error.reason}"))
+                continue
+            there, price = trade.par_value or 0.0, trade.price or 0.0
+            most = min(there, rules.max_trade or inf, rules.max_turnover or inf)
+            least = min(rules.min_trade, there)
+            if 0 < most >= least:
+                found.append(_Candidate(trade, least, most, (1 if trade.trade_type == "sell" else -1) * price / 100))
+        return found
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Candidates that are a sale and a purchase of one loan."""
+        sold = {_named(one.trade): at for at, one in enumerate(self.candidates) if one.trade.trade_type == "sell"}
+        return [
+            (sold[_named(one.trade)], at)
+            for at, one in enumerate(self.candidates)
+            if one.trade.trade_type == "buy" and _named(one.trade) in sold
+        ]
+
+    def trades(self, point: _Point) -> list[Trade]:
+        """The trades of a point, sales first."""
+        return self._as_trades(point.amounts)
+
+    def _as_trades(self, amounts: Mapping[int, float]) -> list[Trade]:
+        return [
+            msgspec.structs.replace(self.candidates[at].trade, par_value=amount)
+            for at, amount in sorted(amounts.items())
+        ]
+
+    # ---- what trades come to
+
+    def run(self, amounts: Mapping[int, float]) -> _Point:
+        """The tests after amounts of candidates."""
+        return self.point(amounts, self.simulator.simulate(self._as_trades(amounts)).after)
+
+    def point(self, amounts: Mapping[int, float], results: Results) -> _Point:
+        by_id = {result.test_id: result for result in results}
+        count = len(self.tests)
+        cushion, divisor = np.full(count, np.nan), np.full(count, np.nan)
+        broken = 0.0
+        for at, test_id in enumerate(self.tests):
+            result = by_id.get(test_id)
+            if result is not None:
+                value, divisor[at] = results.exact[test_id]
+                cushion[at] = _cushion(result, value)
+            if self.constraints.tests == "free":
+                continue
+            if result is None:
+                broken += 1.0
+            elif result.status == "fail" and cushion[at] < self.floor[at] - NEUTRAL:
+                broken += (self.floor[at] - cushion[at]) / self.scale[at] + MARGIN
+        return _Point(amounts, results, cushion, divisor, broken)
+
+    def slack(self, point: _Point, tests: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(cushion - floor) x divisor, the divisor in units of what it is at the start."""
+        return (point.cushion[tests] - self.floor[tests]) * point.divisor[tests] / self.unit[tests]
+
+    def tangents(self, around: _Point, tests: NDArray[np.intp]) -> tuple[_Tangents, _Tangents] | None:
+        """Of the slack of tests, and of the objective's (cushion x divisor, divisor); None where time has run out."""
+        count, own = len(self.candidates), np.array([self.objective])
+        slope = np.zeros((len(tests) + 2, count))
+
+        def seen(point: _Point) -> NDArray[np.float64]:
+            size = point.divisor[own] / self.unit[own]
+            return np.concatenate((self.slack(point, tests), point.cushion[own] * size, size))
+
+        here = seen(around)
+        for at, one in enumerate(self.candidates):
+            if self.is_late():
+                return None
+            now = around.amounts.get(at, 0.0)
+            step = STEP * one.most
+            if now + step > one.most:
+                step = -step
+            slope[:, at] = (seen(self.run({**around.amounts, at: now + step})) - here) / step * MILLION
+        slope[~np.isfinite(slope)] = 0.0
+        amounts = np.zeros(count)
+        for at, amount in around.amounts.items():
+            amounts[at] = amount / MILLION
+        constant = here - slope @ amounts
+        cut = len(tests)
+        objective = _Tangents(own, constant[cut:], slope[cut:])
+        return _Tangents(tests, constant[:cut], slope[:cut]), objective
+
+    # ---- the best
+
+    def best(self) -> _Point:
+        """The best point that was found.
+
+        Raises:
+            InfeasibleError: none keeps the tests.
+        """
+        best = self._programmed(self.start if self.start.broken == 0 else None)
+        best = self._searched(best or self.nearest) if self.is_bent or best is None else best
+        if best.broken:
+            raise InfeasibleError(self._broken_by(best))
+        return best
+
+    def _programmed(self, best: _Point | None) -> _Point | None:
+        """What programs lead to; None where no solution keeps the tests."""
+        self.is_bent = False
+        kept = np.arange(len(self.tests)) if self.constraints.tests != "free" else np.arange(0)
+        found = self.tangents(self.start, kept)
+        if found is None or not self.candidates:
+            return best
+        cuts, (objective, seen) = [found[0]], (found[1], [self.start])
+        for _ in range(ROUNDS_MAX):
+            target = (best or self.start).cushion[self.objective]
+            amounts = self._solved(cuts, objective, float(target))
+            if amounts is None or self.is_late():
+                break
+            point = self.run(amounts)
+            self._note(point)
+            if not point.broken and (best is None or self._gain(point, best) > 0):
+                gained = inf if best is None else self._gain(point, best)
+                best = point
+                if gained < LEAST_GAIN:
+                    break
+            elif not point.broken or any(point.amounts == one.amounts for one in seen):
+                break
+            seen.append(point)
+            wrong = self._bent(point, cuts, objective)
+            if len(wrong) or point.broken:
+                self.is_bent = True
+                found = self.tangents(point, wrong)
+                if found is None:
+                    break
+                cuts.append(found[0])
+                objective = found[1]
+        return best
+
+    def _bent(self, point: _Point, cuts: Sequence[_Tangents], objective: _Tangents) -> NDArray[np.intp]:
+        """The tests that are other than the program thought, and nearer to being broken; the objective with them."""
+        x = np.zeros(len(self.candidates))
+        for at, amount in point.amounts.items():
+            x[at] = amount / MILLION
+        least = np.full(len(self.tests), inf)
+        for cut in cuts:
+            least[cut.tests] = np.minimum(least[cut.tests], cut.constant + cut.slope @ x)
+        actual = self.slack(point, np.arange(len(self.tests)))
+        wrong = (actual < least - LEAST_GAIN * self.scale) & np.isfinite(least)
+        told = objective.constant + objective.slope @ x
+        own = point.divisor[self.objective] / self.unit[self.objective]
+        off = abs(told[0] - point.cushion[self.objective] * own) > LEAST_GAIN * self.scale[self.objective]
+        self.is_bent |= bool(off)
+        return np.flatnonzero(wrong)
+
+    def _gain(self, point: _Point, other: _Point) -> float:
+        """By how much the objective is better, in parts of its limit."""
+        gain = point.cushion[self.objective] - other.cushion[self.objective]
+        return float(gain / self.scale[self.objective]) if isfinite(gain) else -inf
+
+    def _note(self, point: _Point) -> None:
+        if point.broken < self.nearest.broken:
+            self.nearest = point
+
+    def _broken_by(self, point: _Point) -> list[TestResult]:
+        return [
+            result
+            for at, result in zip((self.tests.index(one.test_id) for one in point.results), point.results, strict=True)
+            if result.status == "fail" and point.cushion[at] < self.floor[at] - NEUTRAL
+        ]
+
+    # ---- the program
+
+    def _solved(self, cuts: Sequence[_Tangents], objective: _Tangents, target: float) -> dict[int, float] | None:
+        """Amounts that raise the objective most over its target, as the tangents tell, and break the tests least."""
+        from scipy import sparse  # type: ignore[import-untyped]
+        from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
+
+        rules, count, tests = self.constraints, len(self.candidates), len(self.tests)
+        most, least = (
+            np.array([getattr(one, name) for one in self.candidates]) / MILLION for name in ("most", "least")
+        )
+        one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
+        own = self.scale[self.objective]
+        gain = (objective.slope[0] - target * objective.slope[1]) / own
+        cost = np.concatenate((-gain, np.full(count, LEAST_GAIN), np.full(tests, PENALTY)))
+        blank, apart = np.zeros(count), np.zeros(tests)
+
+        def line(x: Any, y: Any) -> Any:
+            return sparse.csr_matrix(np.concatenate((x, y, apart)))
+
+        turnover = inf if rules.max_turnover is None else rules.max_turnover / MILLION
+        cash = np.array([one.cash for one in self.candidates])
+        held_back = [
+            LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
+            LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
+            LinearConstraint(line(blank, blank + 1), -inf, rules.max_trades),
+            LinearConstraint(line(blank + 1, blank), -inf, turnover),
+            LinearConstraint(line(cash, blank), (min(rules.min_cash, self.cash) - self.cash) / MILLION, inf),
+        ]
+        for pair in self.pairs:
+            either = blank.copy()
+            either[list(pair)] = 1
+            held_back.append(LinearConstraint(line(blank, either), -inf, 1.0))
+        for cut in cuts:
+            scale = self.scale[cut.tests]
+            loose = sparse.csr_matrix((np.ones(len(scale)), (range(len(scale)), cut.tests)), (len(scale), tests))
+            slope = sparse.csr_matrix(cut.slope / scale[:, None])
+            rows = sparse.hstack((slope, sparse.csr_matrix(slope.shape), loose))
+            held_back.append(LinearConstraint(rows, MARGIN - cut.constant / scale, inf))
+        found = milp(
+            cost,
+            constraints=held_back,
+            integrality=np.concatenate((blank, blank + 1, apart)),
+            bounds=Bounds(0.0, np.concatenate((most, blank + 1, apart + inf))),
+            options={"time_limit": max(0.05, self.end - time.monotonic()), "mip_rel_gap": 1e-6},
+        )
+        if found.x is None:
+            return None
+        x, y = found.x[:count] * MILLION, found.x[count : 2 * count]
+        return {at: self._whole(at, float(x[at])) for at in range(count) if y[at] > 0.5 and x[at] >= 1.0}
+
+    def _whole(self, at: int, amount: float) -> float:
+        """An amount in whole units, or all that there is."""
+        one = self.candidates[at]
+        return one.most if amount > one.most - 1.0 else max(one.least, float(floor(amount)))
+
+    # ---- the search
+
+    def _searched(self, best: _Point) -> _Point:
+        """What single trades and pairs improve, one after the other, until none does or time runs out."""
+        while not self.is_late():
+            found = best
+            alone: list[tuple[tuple[float, float], int]] = []
+            for amounts in self._neighbours(best):
+                if self.is_late():
+                    return self._better(found, best)
+                point = self.run(amounts)
+                new = amounts.keys() - best.amounts.keys()
+                if len(new) == 1:
+                    alone.append(((point.broken, -self._gain(point, best)), new.pop()))
+                if self._may(amounts):
+                    found = self._better(point, found)
+            for amounts in self._paired(best, [at for _, at in sorted(alone)]):
+                if self.is_late():
+                    break
+                found = self._better(self.run(amounts), found)
+            if found is best:
+                return best
+            best = found
+        return best
+
+    def _better(self, point: _Point, other: _Point) -> _Point:
+        """The one that breaks less, of equals the one whose objective is higher."""
+        if point.broken != other.broken:
+            return point if point.broken < other.broken else other
+        return point if self._gain(point, other) > LEAST_GAIN else other
+
+    def _may(self, amounts: Mapping[int, float]) -> bool:
+        """Whether amounts keep to what no simulation is needed for."""
+        rules = self.constraints
+        cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
+        return (
+            len(amounts) <= rules.max_trades
+            and sum(amounts.values()) <= (rules.max_turnover or inf)
+            and cash >= min(rules.min_cash, self.cash) - 0.01
+            and not any(one in amounts and other in amounts for one, other in self.pairs)
+        )
+
+    def _neighbours(self, point: _Point) -> Iterable[dict[int, float]]:
+        amounts = dict(point.amounts)
+        for at, amount in amounts.items():
+            rest = {other: its for other, its in amounts.items() if other != at}
+            yield rest
+            if self.candidates[at].least <= floor(amount / 2) > 0:
+                yield rest | {at: float(floor(amount / 2))}
+        for at, one in enumerate(self.candidates):
+            if at not in amounts:
+                yield amounts | {at: one.most}
+
+    def _paired(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
+        """With a sale and a purchase that help most alone, the purchase of as much as there is cash for."""
+        sold = [at for at in ranked if self.candidates[at].cash > 0][:PAIRED]
+        bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
+        for sale in sold:
+            for purchase in bought:
+                one = self.candidates[purchase]
+                amounts = {**point.amounts, sale: self.candidates[sale].most}
+                cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
+                amount = float(floor(min(one.most, (cash - min(self.constraints.min_cash, self.cash)) / -one.cash)))
+                amounts[purchase] = amount
+                if amount >= max(one.least, 1.0) and self._may(amounts):
+                    yield amounts
+
+
+def _cushion(result: TestResult, value: float) -> float:
+    limit = result.threshold_value
+    if result.threshold_type == "max":
+        return limit - value
+    return value - limit if result.threshold_type == "min" else -abs(value - limit)
+
+
+def _named(trade: Trade) -> tuple[str | None, ...]:
+    data = trade.loan_data or {}
+    named = (trade.cusip, trade.loanx_id or data.get("loanx_id"), data.get("isin"), trade.borrower_name)
+    return next(((str(place), text) for place, text in enumerate(named) if text), ())

@@ -1,0 +1,109 @@
+"""The loans of a portfolio as trades: what another fund holds, as offers; what is held here, as sales."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import isfinite
+from typing import Any, Final, Literal
+
+from core.portfolio.assemble import SUMMED
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Portfolio
+from core.portfolio.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
+from core.scenario.trades import DATA_FIELDS, IDENTITY, TEXT_MAX, Trade
+from core.values import EPOCH
+
+_LIENS: Final = {
+    Lien.FIRST_LIEN: "First Lien", Lien.SECOND_LIEN: "Second Lien", Lien.UNSECURED: "Unsecured", Lien.BOND: "Bond",
+    Lien.OTHER: "Other",
+}  # fmt: skip
+_OF_A_LOT: Final = frozenset((*SUMMED, "par_value", "purchase_price"))
+"""What is another's with another owner."""
+_DAYS: Final = ("maturity_date", "default_date")
+_TEXTS: Final = ("cusip", "borrower_name", "industry", *AGENCY_OF)
+
+
+def offers(portfolio: Portfolio) -> list[Trade]:
+    """A buy of each loan that performs and has par, a price and a name, of as much as is held; in the file's order."""
+    par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
+    if par is None or price is None:
+        return []
+    gone = portfolio.defaulted()
+    rows = (at for at in range(portfolio.row_count) if par[at] > 0 and price[at] > 0 and not gone[at])
+    found = (trade_of(portfolio, row, "buy", float(par[row])) for row in rows)
+    return [trade for trade in found if trade is not None]
+
+
+def sales(portfolio: Portfolio) -> list[Trade]:
+    """A sell of each loan that has par, a price and an identifier of its own, of all of it at the average price of its
+    lots."""
+    par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
+    if par is None or price is None:
+        return []
+    lots: dict[tuple[str, str], list[int]] = {}
+    for row in range(portfolio.row_count):
+        if par[row] > 0 and price[row] > 0 and (named := name_of(portfolio, row)) is not None:
+            lots.setdefault(named, []).append(row)
+    found = []
+    for (field, text), rows in lots.items():
+        held = float(par[rows].sum())
+        average = float(par[rows] @ price[rows]) / held
+        own = {"isin": text} if field == "isin" else None
+        named_by = {} if own else {field: text}
+        found.append(Trade(trade_type="sell", par_value=held, price=average, loan_data=own, **named_by))  # type: ignore[arg-type]
+    return found
+
+
+def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
+    """What names a loan in a trade: the first of its identifiers; None without one."""
+    return next(((field, text) for field in IDENTITY if (text := _text(portfolio, field, row)) is not None), None)
+
+
+def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"], par: float) -> Trade | None:
+    """A trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing names
+    it."""
+    given: dict[str, Any] = {}
+    for name in (*_TEXTS, *DATA_FIELDS):
+        if name in _DAYS:
+            continue
+        if name in portfolio.ranks:
+            given[name] = _symbol(portfolio, name, row)
+        elif (text := _text(portfolio, name, row)) is not None:
+            given[name] = text
+        elif name in portfolio.flags and portfolio.flags[name][row]:
+            given[name] = True
+    for name, column in portfolio.numbers.items():
+        if name not in _OF_A_LOT and isfinite(column[row]):
+            value = float(column[row])
+            given[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    if "base_rate_level" in given:
+        level = given.pop("base_rate_level")
+        given.setdefault("base_rate", level)
+    if "is_fixed" in portfolio.flags:
+        given["coupon_type"] = "fixed" if portfolio.flags["is_fixed"][row] else "floating"
+    if portfolio.lien is not None and (lien := _LIENS.get(Lien(portfolio.lien[row]))):
+        given["lien_type"] = lien
+    own = {name: given.pop(name) for name in Trade.__struct_fields__ if given.get(name) is not None}
+    data = {name: value for name, value in given.items() if name in DATA_FIELDS and value is not None}
+    if "borrower_name" not in own and not any(name in own or name in data for name in IDENTITY):
+        return None
+    if "default_date" in data:
+        data["default_date"] = data["default_date"].isoformat()
+    return Trade(trade_type=trade_type, par_value=par, loan_data=data or None, **own)
+
+
+def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
+    names = portfolio.names.get(field)
+    if names is None or names.codes[row] < 0:
+        return None
+    text = names.values[names.codes[row]]
+    return text if 0 < len(text) <= TEXT_MAX else None
+
+
+def _symbol(portfolio: Portfolio, field: str, row: int) -> str | None:
+    """A rating as it is written, else the symbol of its rank; None where it is masked or there is none."""
+    rank = int(portfolio.ranks[field][row])
+    if not 0 < rank <= DEFAULTED:
+        return None
+    scale = SCALE_A if AGENCY_OF[field] == "a" else SCALE_B
+    return _text(portfolio, field, row) or (scale[rank - 1] if rank <= len(scale) else None)

@@ -1,0 +1,174 @@
+"""Proposed trades beside every choice that there was, and what they may not break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+
+import core
+from core.compliance.result import Threshold
+from core.compliance.run import UnknownTest
+from core.generate import generate
+from core.portfolio.portfolio import Portfolio
+from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, Proposal, optimize
+from core.scenario.simulate import Simulation, Simulator
+from core.scenario.trades import Trade
+from core.scenario.universe import offers, sales
+from tests.rows import every
+
+LIMITS = {"average_rating_factor": 3000.0, "oc_ratio": 104.2, "was": 3.25, "single_obligor_concentration": 2.5}
+WHOLE = Constraints(min_trade=1e12, max_trades=4, max_turnover=12e6)
+"""A loan is traded as a whole or not at all, so there are few choices."""
+
+
+def pool(seed: int) -> Portfolio:
+    made = generate(loans=200, seed=seed)
+    return Portfolio.from_columns(made.portfolio_columns(), tranches=made.tranches, deal=made.deal)
+
+
+def priced(portfolio: Portfolio, rows: Sequence[int]) -> Portfolio:
+    """With the prices of these rows alone: a loan without a price is not sold."""
+    price = np.full(portfolio.row_count, np.nan)
+    price[rows] = portfolio.numbers["price"][rows]
+    return replace(portfolio, numbers=portfolio.numbers | {"price": price})
+
+
+@pytest.fixture(scope="module")
+def base() -> Simulator:
+    return core.Simulator(pool(7), "enhanced", details=False)
+
+
+@pytest.fixture(scope="module")
+def universe() -> list[Trade]:
+    return offers(pool(11))
+
+
+def cushion_of(found: Simulation, objective: str) -> float:
+    return found.after.cushions[objective]
+
+
+def broken(found: Simulation, rules: Constraints) -> list[str]:
+    """The tests that a list of trades may not leave so."""
+    return [
+        row.test_id
+        for row in found.results
+        if row.status_projected == "fail"
+        and (
+            rules.tests == "pass"
+            or (rules.tests == "maintain" and row.cushion_projected < min(0.0, row.cushion_current) - 1e-6)
+        )
+    ]
+
+
+def assert_kept(proposal: Proposal, rules: Constraints, cash: float) -> None:
+    """Every constraint, by the trades alone and a simulation of its own."""
+    trades = proposal.trades
+    par = [trade.par_value or 0.0 for trade in trades]
+    assert len(trades) <= rules.max_trades
+    assert sum(par) == pytest.approx(proposal.turnover)
+    assert sum(par) <= (rules.max_turnover or sum(par))
+    assert broken(proposal.simulation, rules) == []
+    moved = sum(
+        (trade.par_value or 0.0) * (trade.price or 0.0) / 100 * (1 if trade.trade_type == "sell" else -1)
+        for trade in trades
+    )
+    assert cash + moved >= min(rules.min_cash, cash) - 0.01
+    named = [trade.cusip for trade in trades]
+    assert len(named) == len(set(named))
+    for trade in trades:
+        if trade.trade_type == "buy":
+            assert (rules.min_price or 0.0) <= (trade.price or 0.0) <= (rules.max_price or 1e9)
+        assert rules.allow_sells or trade.trade_type == "buy"
+
+
+@every("objective", list(LIMITS))
+def test_nothing_that_could_be_chosen_is_better(base: Simulator, universe: list[Trade], objective: str) -> None:
+    """Of few loans every choice is tried: the oracle knows nothing of programs and tangents."""
+    few = priced(base.holdings.portfolio, range(20, 25))
+    sold, bought = sales(few), universe[5:10]
+    simulator = core.Simulator(few, "enhanced", details=False)
+    cash = few.deal.principal_cash or 0.0
+    best = cushion_of(simulator.simulate([]), objective)
+    counts = range(1, WHOLE.max_trades + 1)
+    for chosen in chain.from_iterable(combinations([*sold, *bought], count) for count in counts):
+        moved = sum(
+            (one.par_value or 0) * (one.price or 0) / 100 * (1 if one.trade_type == "sell" else -1) for one in chosen
+        )
+        turnover = sum(one.par_value or 0 for one in chosen)
+        if cash + moved >= min(0.0, cash) and turnover <= (WHOLE.max_turnover or 0):
+            found = simulator.simulate(chosen)
+            if not broken(found, WHOLE):
+                best = max(best, cushion_of(found, objective))
+    proposal = optimize(simulator, objective, bought, WHOLE)
+    assert_kept(proposal, WHOLE, cash)
+    assert proposal.cushion_after >= best - 1e-5 * abs(LIMITS[objective])
+    assert proposal.cushion_after > proposal.cushion_before
+    assert proposal.is_complete
+
+
+def test_every_constraint_holds(base: Simulator, universe: list[Trade]) -> None:
+    cash = base.holdings.portfolio.deal.principal_cash or 0.0
+    for rules in (
+        Constraints(max_trades=3, max_turnover=5e6),
+        Constraints(max_trades=4, min_trade=500e3, max_trade=1e6, min_price=97.0, max_price=99.0, min_cash=2e6),
+        Constraints(tests="maintain", max_trades=3, allow_sells=False),
+        Constraints(max_trades=3, min_sell_price=99.5, max_turnover=6e6),
+        Constraints(max_trades=0),
+    ):
+        proposal = optimize(base, "average_rating_factor", universe[:40], rules)
+        assert_kept(proposal, rules, cash)
+        for trade in proposal.trades:
+            if trade.trade_type == "sell":
+                assert (trade.price or 0.0) >= (rules.min_sell_price or 0.0)
+            assert (trade.par_value or 0.0) <= (rules.max_trade or 1e12)
+        assert proposal.cushion_after >= proposal.cushion_before
+        assert (proposal.trades == []) == (rules.max_trades == 0)
+
+
+def test_what_bends_is_found_by_the_search(base: Simulator, universe: list[Trade]) -> None:
+    """Diversity is a step function of each industry: no program has it."""
+    rules = Constraints(max_trades=2, max_turnover=4e6)
+    proposal = optimize(base, "diversity_score", universe[:30], rules)
+    single = max(
+        cushion_of(base.simulate([trade]), "diversity_score") for trade in universe[:30] if (trade.par_value or 0) < 4e6
+    )
+    assert proposal.cushion_after >= min(single, proposal.cushion_before + 0.1) > proposal.cushion_before
+
+
+def test_a_test_that_fails_is_cured_or_named(base: Simulator, universe: list[Trade]) -> None:
+    portfolio = base.holdings.portfolio
+    value = next(row.current_value for row in base.before if row.test_id == "average_rating_factor")
+
+    def under(limit: float) -> Simulator:
+        own = {"average_rating_factor": Threshold(test_id="average_rating_factor", threshold_value=limit)}
+        return core.Simulator(portfolio, "enhanced", details=False, workbook_thresholds=own)
+
+    rules = Constraints(max_trades=5, max_turnover=20e6)
+    cured = optimize(under(value - 20), "oc_ratio", universe[:60], rules)
+    assert broken(cured.simulation, rules) == []
+    assert cured.simulation.new_failures == 0
+    with pytest.raises(InfeasibleError) as refused:
+        optimize(under(value - 1000), "oc_ratio", universe[:60], rules)
+    (binding,) = refused.value.binding
+    assert binding.test_id == "average_rating_factor"
+    assert value - 1000 < binding.current_value < value, "the nearest that was found"
+    kept = optimize(under(value - 1000), "oc_ratio", universe[:60], Constraints(tests="maintain", max_trades=3))
+    row = next(row for row in kept.simulation.results if row.test_id == "average_rating_factor")
+    assert row.cushion_projected >= row.cushion_current
+    with pytest.raises(UnknownTest, match="no test with a limit"):
+        optimize(base, "colour", universe, rules)
+    lifeless = {name: column for name, column in portfolio.numbers.items() if name != "maturity_date"}
+    with pytest.raises(ObjectiveError, match="wal: Skipped"):
+        optimize(core.Simulator(replace(portfolio, numbers=lifeless)), "wal", universe, rules)
+
+
+def test_trades_that_were_made_come_first(base: Simulator, universe: list[Trade]) -> None:
+    sale = sales(base.holdings.portfolio)[0]
+    proposal = optimize(base, "was", universe[:10], Constraints(max_trades=2), made=[sale])
+    assert proposal.cushion_before == pytest.approx(cushion_of(base.simulate([sale]), "was"), abs=1e-9)
+    assert sale.cusip not in {trade.cusip for trade in proposal.trades if trade.trade_type == "sell"}
+    assert proposal.cushion_after == pytest.approx(cushion_of(proposal.simulation, "was"), abs=1e-9)
