@@ -132,6 +132,19 @@ def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
     assert [row.output for row in preview(book, headed, "=DATE(2026,1,[@Par])", 1)] == ["2026-01-02"]
 
 
+def test_totals_below_the_data_stay_and_are_not_summed_again() -> None:
+    """Neither is the old column's total written over, nor does a share of the column count it."""
+    cells: dict[str, list[Any]] = {"A": ["Id", "x", "y", "Total"], "B": ["Par", 10.0, 30.0, "=SUM(B2:B3)"]}
+    book = Book.from_columns({"Loans": cells})
+    book.recalculate()
+    headed = Headed(book.sheets[0], 0, ["Id", "Par"])
+    share = apply_column(Workbook(book.sheets), headed, "=[@Par]/SUM([Par])", "Share")
+    assert (share.rows_affected, column(share.workbook, 0, 2, 4)) == (2, ["Share", 0.25, 0.75, None])
+    over = apply_column(Workbook(book.sheets), headed, "=LEN([@Id])", "Par", "overwrite")
+    assert (over.rows_affected, column(over.workbook, 0, 1, 4)) == (2, ["Par", 1.0, 1.0, 2.0])
+    assert over.workbook.sheets[0].formula(3, 1) == "SUM(B2:B3)"
+
+
 CELLS = (None, True, False, "", "x", "X", "3", "n/a", 0.0, 3.0, -2.5, 46053.0, 0.1, 1e6, 7.0, 12.25)
 ROWS = 40
 
