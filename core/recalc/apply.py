@@ -33,6 +33,9 @@ Mode = Literal["new", "overwrite"]
 
 PREVIEW_ROWS_MAX: Final = 200
 
+TEXT_CHARACTERS_MAX: Final = 200_000_000
+"""Of the distinct texts of one column: with REPT a small workbook would else become gigabytes."""
+
 
 class CannotApply(BookError):
     """The column cannot be written into this sheet; the message says why."""
@@ -167,7 +170,7 @@ def apply_column(
 
     Raises:
         CannotApply: no such column to write over, or one of the name already; no rows; no single value; a formula that
-            needs its own result.
+            needs its own result; too much text.
         UnknownColumn: the formula reads a column that the sheet does not have.
         PartOfArray: the old column has part of an array formula.
         FormulaError: the formula cannot be read; `LimitExceeded`: it took longer.
@@ -196,7 +199,10 @@ def apply_column(
             raise CannotApply(f"the formula needs its own result: {path}")
     column = engine.cells[index].columns[at]
     assert column is not None
-    kinds = column.span(first, count).kinds
+    cells = column.span(first, count)
+    texts = [engine.pool.strings[code] for code in np.unique(cells.codes).tolist() if code >= 0]
+    if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
+        raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
     changed = {index, *(other.cells.index for other, _, _ in touched)}
     return Applied(
         workbook=replace(workbook, sheets=sheets_of(engine, changed)),
@@ -204,7 +210,7 @@ def apply_column(
         column=at,
         formula=text,
         rows_affected=count,
-        rows_failed=int(np.count_nonzero(kinds == Kind.ERROR)),
+        rows_failed=int(np.count_nonzero(cells.kinds == Kind.ERROR)),
         cells_recalculated=count_cells(touched) - count,
     )
 

@@ -14,6 +14,7 @@ from core.formula.blocks import Graph, check
 from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
+from core.recalc import apply
 from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
 from core.recalc.book import Book
 from tests.core.formula.blocks.graphs import COLUMNS, graphs
@@ -111,6 +112,13 @@ def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -
 def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode, words: str) -> None:
     with pytest.raises(CannotApply, match=words):
         made(formula, target, mode)
+
+
+def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply, "TEXT_CHARACTERS_MAX", 99)
+    assert made('=REPT("x",99)').rows_failed == 0
+    with pytest.raises(CannotApply, match="longer than 99"):
+        made('=REPT("x",25)&ROW()')
 
 
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
