@@ -451,7 +451,9 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     numbers = portfolio.numbers
     held = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
     of_general = _agency_of(portfolio, "recovery_rate")
-    if not held and ("recovery_rate_a" not in numbers or of_general == "a"):
+    if "recovery_rate" not in numbers:
+        of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
+    if not held and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):
         view.recovery_agency = of_general if of_general == "a" else _published_agency(portfolio) or of_general
         return
     held = held or ["a"]

@@ -69,12 +69,21 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
 def test_named(definition: Definition, test_id: str) -> Test | None:
     """The test of a definition with this id, those among them that a ready-made one has by the classes of a file."""
     found = next((one for one in tests_of(definition) if one.test_id == test_id), None)
-    if found is None and definition.standard and (by_class := _CLASS_TEST.fullmatch(test_id)):
-        return _row(_class_test(by_class[1], tuple(by_class[2].upper()), ""), frozenset())
-    return found
+    if found is not None or not definition.standard:
+        return found
+    if (by_class := _CLASS_TEST.fullmatch(test_id)) is not None:
+        return _row(replace(_class_test(by_class[1], tuple(by_class[2].upper()), ""), id=test_id), frozenset())
+    return _row(_reinvestment(""), frozenset()) if test_id == REINVESTMENT else None
 
 
-_CLASS_TEST: Final = re.compile(r"(oc|ic)_class_([a-z]{1,10})")
+REINVESTMENT: Final = "reinvestment_oc"
+
+
+def _reinvestment(name: str) -> DealTest:
+    return DealTest(id=REINVESTMENT, name="Reinvestment overcollateralisation", measure="oc", class_=name)
+
+
+_CLASS_TEST: Final = re.compile(r"(oc|ic)_class_([a-z]{1,10})(?:_[0-9]{1,3})?")
 _WORDS: Final = {"oc": "overcollateralisation", "ic": "interest coverage"}
 
 
@@ -108,10 +117,8 @@ def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition
     trigger = None if pool is None else pool.portfolio.deal.reinvestment_oc_trigger
     if trigger is not None and structure is not None and structure.oc:
         junior = structure.groups[structure.oc[-1].at].name
-        tests.append(
-            DealTest(id="reinvestment_oc", name="Reinvestment overcollateralisation", measure="oc", class_=junior)
-        )
-        triggers["reinvestment_oc"] = SheetLimit(trigger, "min", "Reinvestment overcollateralisation", "")
+        tests.append(_reinvestment(junior))
+        triggers[REINVESTMENT] = SheetLimit(trigger, "min", tests[-1].name, "")
     return replace(definition, tests=(*definition.tests, *tests)), triggers
 
 

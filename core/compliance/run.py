@@ -28,7 +28,7 @@ from core.compliance.published import Match, SheetLimit, limits_of, matches, oth
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import TOTALS
+from core.definition.terms import AGENCIES, TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
 from core.portfolio.plausibility import with_days
@@ -485,6 +485,9 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
     return warning if _warns_first(direction, limit, warning) else None
 
 
+_RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
+
+
 def _present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
@@ -492,6 +495,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("lien_type")
     if "is_fixed" in present:
         present.add("coupon_type")
+    if not present.isdisjoint(_RECOVERIES):
+        present.add("recovery_rate")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:

@@ -272,7 +272,7 @@ class _Mix:
         return self._names[target]
 
     def portfolio(self, state: _State) -> Portfolio:
-        """The loans of a state with the earlier file's notes and accounts.
+        """The loans of a state with the earlier file's notes, accounts and published tests.
 
         A column that the file which a class of fields comes from does not have is not there.
         """
@@ -301,6 +301,8 @@ class _Mix:
             replace(self._before.deal, as_of=as_of),
             self._amortization(kept, self.is_new | applied),
             self._before.sheet_name,
+            source_cells=self._before.source_cells,
+            published=self._before.published,
         )
 
     def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:

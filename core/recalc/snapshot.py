@@ -44,10 +44,12 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
 
 def _text(strings: Sequence[str], before: Text | None = None) -> Text:
     """The strings, behind those of another text."""
-    encoded = [string.encode(errors="replace") for string in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(part) for part in encoded], out=offsets[1:])
-    data = np.frombuffer(b"".join(encoded), np.uint8)
+    joined = "".join(strings)
+    encoded = joined.encode(errors="replace")
+    parts = strings if joined.isascii() else [string.encode(errors="replace") for string in strings]
+    offsets = np.zeros(len(strings) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(strings)), out=offsets[1:])
+    data = np.frombuffer(encoded, np.uint8)
     if before is not None:
         offsets = np.concatenate((before.offsets, offsets[1:] + before.offsets[-1]))
         data = np.concatenate((before.data, data)) if len(data) else before.data

@@ -146,7 +146,7 @@ def optimize(
     """
     most = min(constraints.max_trades, TRADES_MAX - len(made))
     constraints = msgspec.structs.replace(constraints, max_trades=most)
-    search = _Search(_after(simulator, made), objective, universe, constraints, time.monotonic() + seconds)
+    search = _Search(after(simulator, made), objective, universe, constraints, time.monotonic() + seconds)
     best = search.best()
     trades = search.trades(best)
     return Proposal(
@@ -161,8 +161,12 @@ def optimize(
     )
 
 
-def _after(simulator: Simulator, made: Sequence[Trade]) -> Simulator:
-    """The portfolio with trades made, under the same suite."""
+def after(simulator: Simulator, made: Sequence[Trade]) -> Simulator:
+    """The portfolio with trades made, under the same suite.
+
+    Raises:
+        TradeError: one of them cannot be made.
+    """
     if not made:
         return simulator
     holdings = simulator.holdings

@@ -17,7 +17,9 @@ from core.compliance.run import UnknownTest
 from core.compliance.suites import DEAL_SUITE
 from core.portfolio.notes import bounded
 from core.portfolio.portfolio import Portfolio
-from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError
+from core.scenario.headroom import Room
+from core.scenario.headroom import headroom as borne
+from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError, after
 from core.scenario.optimize import optimize as propose
 from core.scenario.simulate import Projected, Simulation
 from core.scenario.trades import TradeError, loan_of
@@ -30,6 +32,7 @@ from service.platform.http.problem import Fault, ValidationFailed
 from service.scenarios import store
 from service.scenarios.schema import (
     CannotOptimize,
+    HeadroomQuery,
     InvalidTrade,
     NoBaseWorkbook,
     NoTradesKeepTests,
@@ -45,7 +48,9 @@ from service.scenarios.schema import (
     Terms,
     Trade,
     TradeCreate,
+    TradeHeadroom,
     TradeLimitExceeded,
+    TradeNotFound,
 )
 
 # Scenarios ------------------------------------------------------------------------------------------------------------
@@ -339,3 +344,47 @@ def _told(trade: core.Trade) -> TradeCreate:
     fields: dict[str, Any] = {name: getattr(trade, name) for name in TradeCreate.__struct_fields__}
     more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
     return TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})
+
+
+# Headroom -------------------------------------------------------------------------------------------------------------
+
+
+async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> TradeHeadroom:
+    """How much more of a trade each test bears, after the scenario's trades."""
+    row = await store.get(ctx, scenario_id)
+    made = await store.trades(ctx, scenario_id)
+    asked = _asked(query, made)
+    ready, suite = await _prepared(ctx, row.base_workbook_id)
+    await ctx.commit()
+    work = compliance.timed(_borne, ctx.settings.optimization_seconds)
+    with _naming(made):
+        room = await ctx.compute(work, ready, suite, [_traded(one) for one in made], _traded(asked))
+    trade = TradeCreate(trade_type=asked.trade_type, **_fields(asked))
+    return TradeHeadroom(scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests)
+
+
+def _asked(query: HeadroomQuery, made: Sequence[Trade]) -> TradeCreate:
+    """The trade that a query means."""
+    if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
+        return TradeCreate(
+            trade_type=query.trade_type,
+            par_value=1.0,
+            cusip=query.cusip,
+            borrower_name=query.borrower_name,
+            price=query.price,
+            loan_data={"loanx_id": query.loanx_id} if query.loanx_id else None,
+        )
+    if query.trade_id is None and not made:
+        raise ValidationFailed.at(["query", "trade_id"], "the scenario has no trades: name a loan")
+    found = [one for one in made if query.trade_id in (None, one.id)]
+    if not found:
+        raise TradeNotFound
+    return found[-1]
+
+
+def _borne(ready: compliance.Prepared, suite: str, made: list[core.Trade], trade: core.Trade) -> Room:
+    simulator = after(core.Simulator(ready.portfolio, suite, details=False, **ready.rules), made)
+    try:
+        return borne(simulator, trade)
+    except TradeError as error:
+        raise InvalidTrade.at(["query"], error.reason) from None

@@ -14,6 +14,7 @@ from service.platform.http.problem import ConcurrentModification
 from service.scenarios import actions, store
 from service.scenarios.schema import (
     CannotOptimize,
+    HeadroomQuery,
     InvalidTrade,
     NoBaseWorkbook,
     NoTradesKeepTests,
@@ -31,6 +32,7 @@ from service.scenarios.schema import (
     Simulated,
     Trade,
     TradeCreate,
+    TradeHeadroom,
     TradeLimitExceeded,
     TradeNotFound,
 )
@@ -149,3 +151,9 @@ async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeReque
     passes, the refusal names those that fail by the least that was found.
     """
     return await actions.optimize(ctx, scenario_id, body)
+
+
+@area.get("/{scenario_id}/headroom", errors=(*UNREADABLE, TradeNotFound))
+async def get_scenario_headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> TradeHeadroom:
+    """How much more of a trade each test bears until it fails, after the trades of the scenario."""
+    return await actions.headroom(ctx, scenario_id, query)

@@ -11,9 +11,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.compliance.suites import Category
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import AsOfSource
+from core.scenario.headroom import Headroom
 from core.scenario.optimize import Constraints
 from core.scenario.simulate import Impacts, NotCompared, Projected
-from core.scenario.trades import TRADES_MAX
+from core.scenario.trades import TRADES_MAX, TradeType
 from service.compliance.schema import TestId
 from service.platform.http.api import PageQuery
 from service.platform.http.problem import Problem
@@ -57,7 +58,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 class TradeCreate(Terms, frozen=True, kw_only=True):
     """A trade."""
 
-    trade_type: Literal["buy", "sell"]
+    trade_type: TradeType
 
 
 class Trade(TradeCreate, frozen=True, kw_only=True):
@@ -199,6 +200,33 @@ class Proposed(SimulationSummary, frozen=True, kw_only=True):
     """Not ended by its time."""
     results: list[Projected]
     """Before the trades of the scenario and after the proposed ones."""
+
+
+# Headroom -------------------------------------------------------------------------------------------------------------
+
+
+class HeadroomQuery(Struct, frozen=True, kw_only=True):
+    """Of which trade: one of the scenario's, or one of a loan that is held; unset: the scenario's last."""
+
+    trade_id: UUID | None = None
+    trade_type: TradeType = "sell"
+    """Of a loan that is named by one of the next."""
+    cusip: Identifier | None = None
+    loanx_id: Identifier | None = None
+    borrower_name: Text | None = None
+    price: Price | None = None
+
+
+class TradeHeadroom(Struct, frozen=True, kw_only=True):
+    """How much of a trade each test bears, after the scenario's trades."""
+
+    scenario_id: UUID
+    trade: TradeCreate
+    """Its par counts for nothing here."""
+    test_suite: str
+    most: float
+    """Par up to which was looked: of a sale all that is held, of a purchase as much as the pool has."""
+    tests: list[Headroom]
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

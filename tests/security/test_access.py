@@ -67,6 +67,7 @@ scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
+scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom
 compliance:read         GET     /api/v1/deals
 compliance:write        POST    /api/v1/deals
 compliance:read         GET     /api/v1/deals/{deal_id}

@@ -42,7 +42,7 @@ NAMES = {
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
 IN_PLACE_OF = {("POST /api/v1/compliance/thresholds", "deal_id"): "workbook_id"}
 """Identifiers that a body gives in place of another one."""
-NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id"}
+NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id"}
 """Names of what is built in, or counted within a record."""
 
 DOCUMENT = described()

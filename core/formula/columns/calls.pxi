@@ -3,6 +3,7 @@
 cdef enum:
     MEMO_MAX = 65_536  # answers that are kept for one call, then forgotten together
     TEXT_MAX = 32_767
+    SELDOM_MAX = 16_384  # pairs of texts that were joined for the first time, less those that were joined again
 
 cdef object _value_of(_Run run, Register *a, const uint8_t *kinds, Py_ssize_t row):
     return cell_of(kinds[row], a.numbers[row], a.codes[row] if kinds[row] == TEXT else -1, run.pool)
@@ -22,12 +23,16 @@ cdef int _join(_Run run, Register *out, Register *a, Register *b, Py_ssize_t row
         else:
             first = run.text_code(left[row], a, row)
             second = run.text_code(right[row], b, row)
-            key = (<int64_t> first << 32) | second
-            found = run.joined.get(key)
+            found = None
+            if run.joined_seldom < SELDOM_MAX:
+                key = (<int64_t> first << 32) | second
+                found = run.joined.get(key)
+                run.joined_seldom += 1 if found is None else -1
             if found is None:
                 text = <str> run.pool.strings[first] + <str> run.pool.strings[second]
                 found = run.pool.intern(text) if len(text) <= TEXT_MAX else -1
-                run.remember(run.joined, key, found)
+                if run.joined_seldom < SELDOM_MAX:
+                    run.remember(run.joined, key, found)
             if found < 0:
                 _put(out, row, ERROR, CODE_VALUE, -1)
             else:

@@ -47,6 +47,7 @@ cdef class _Run:
     cdef list kept  # owners of all memory that pointers lead to
     cdef list fixed_values
     cdef dict joined, memos, orders, numbers_of
+    cdef int joined_seldom
     cdef int32_t empty_code
     cdef object folds
     cdef int32_t *folded
@@ -203,7 +204,15 @@ cdef class _Run:
         value = self.plan.programs[node].refer(self.environment)
         if isinstance(value, Reference) and not (<Reference> value).more:
             return self.environment.array(<Reference> value)
+        if isinstance(node, ArrayLiteral):
+            return self.in_columns(<Array> value)
         return value
+
+    cdef Array in_columns(self, Array array):
+        """An array as the bodies for whole columns take it."""
+        cells = array.cells()
+        spans = tuple([_span_of_objects(cells[at :: array.columns], None, self.pool) for at in range(array.columns)])
+        return Array(array.rows, array.columns, spans=spans, pool=self.pool)
 
     cdef void fill(self, Register *register, value) except *:
         cdef Py_ssize_t row

@@ -79,10 +79,9 @@ cdef class TextPool:
 
     cpdef int32_t intern(self, str text):
         """The code of a string, a new one if it was never seen."""
-        found = self.codes_of.get(text)
-        if found is None:
-            found = len(self.strings)
-            self.codes_of[text] = found
+        cdef Py_ssize_t count = len(self.strings)
+        cdef Py_ssize_t found = self.codes_of.setdefault(text, count)
+        if found == count:
             self.strings.append(text)
         return found
 

@@ -26,9 +26,17 @@ def printed(
 
 
 def book(*published: Published, **columns: Any) -> Portfolio:
-    flags = {"cov_lite": [0] * 13, "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13}
+    flags: dict[str, Any] = {
+        "cov_lite": [0] * 13,
+        "lien_type": [1] * 13,
+        "country": ["US"] * 13,
+        "maturity_date": [22_000.0] * 13,
+    }
+    if any(name.startswith("recovery_rate") for name in columns) and "recovery_rate" not in columns:
+        flags["recovery_rate"] = None
+    given = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
     return portfolio_of(
-        g1_columns() | flags | columns,
+        given,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
         published=published,
@@ -158,6 +166,8 @@ WARR = "weighted_average_recovery_rate"
         ({"recovery_rate": [50.0] * 13, "recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
         (RATES | {"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
         (RATES, (), {}, "S&P's and the limit of 43 is for those of Moody's"),
+        ({"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
+        ({"recovery_rate_c": [60.0] * 13}, (), {}, "Fitch's and the limit of 43"),
         (RATES, (), {"ratings": {"recovery": ["c"]}}, "Fitch's and the limit of 43"),
         (RATES, (printed("Fitch Minimum WA Recovery Rate Test", 60.5),), {}, (60.0, 60.5, "sheet")),
         (RATES, (printed("S&P Recovery Rate", 39.0),), {}, (40.0, 39.0, "sheet")),

@@ -15,7 +15,7 @@ from core.compliance.run import run_suite
 from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
 from core.definition import parse
 from core.generate import generate
-from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from core.portfolio.portfolio import Deal, Portfolio, Published, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]
@@ -181,3 +181,18 @@ def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
     assert (moved.before_open.low, moved.before, moved.before_open.high) == pytest.approx(tuple(ends))
     assert (moved.after_open is None, moved.after) == (True, pytest.approx((90 * 2720 + 5 * 3490) / 95))
     assert sum(part.change for part in moved.parts) == pytest.approx(moved.after - ends[1], abs=1e-6)
+
+
+def test_the_steps_are_held_to_what_the_file_publishes() -> None:
+    """By Fitch's rates, for which alone there is a limit: at every step, and not S&P's between them."""
+    published = (
+        Published(name="Fitch WA Recovery Rate", value=None, trigger=60.0, unit="percent", status=None, cell=""),
+    )
+    loans = {"cusip": ["111111118", "222222226"], "recovery_rate": [40.0, 35.0], "recovery_rate_b": [40.0, 35.0]}
+    first, second = (
+        portfolio_of(loans | {"par_value": par, "recovery_rate_c": [70.0, 60.0]}, published=published)
+        for par in ([50.0, 50.0], [60.0, 20.0])
+    )
+    moved = {one.test_id: one for one in movements(first, second, RUN)}["weighted_average_recovery_rate"]
+    assert (moved.before, moved.after) == (65.0, 67.5)
+    assert {part.part: part.change for part in moved.parts if part.change} == {"par": 2.5}

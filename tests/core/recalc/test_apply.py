@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import date
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from core.formula.blocks import Graph, check
+from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
+from core.recalc import apply
 from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
 from core.recalc.book import Book
+from tests.core.formula.blocks.graphs import COLUMNS, graphs
 from tests.rows import every
 
 NAMES = ("Id", "Par", "Price", "Sum")
@@ -107,6 +114,13 @@ def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode
         made(formula, target, mode)
 
 
+def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply, "TEXT_CHARACTERS_MAX", 99)
+    assert made('=REPT("x",99)').rows_failed == 0
+    with pytest.raises(CannotApply, match="longer than 99"):
+        made('=REPT("x",25)&ROW()')
+
+
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
     book = Book.from_columns({"S": {"A": ["Par", 2.0, 0.0, "x"], "B": ["On", date(2026, 1, 31), None, True]}})
     headed = Headed(book.sheets[0], 0, ["Par", "On"])
@@ -116,3 +130,37 @@ def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
         (3, {"On": None, "Par": 0.0}, "#DIV/0!", "#DIV/0!"),
     ]
     assert [row.output for row in preview(book, headed, "=DATE(2026,1,[@Par])", 1)] == ["2026-01-02"]
+
+
+def test_totals_below_the_data_stay_and_are_not_summed_again() -> None:
+    """Neither is the old column's total written over, nor does a share of the column count it."""
+    cells: dict[str, list[Any]] = {"A": ["Id", "x", "y", "Total"], "B": ["Par", 10.0, 30.0, "=SUM(B2:B3)"]}
+    book = Book.from_columns({"Loans": cells})
+    book.recalculate()
+    headed = Headed(book.sheets[0], 0, ["Id", "Par"])
+    share = apply_column(Workbook(book.sheets), headed, "=[@Par]/SUM([Par])", "Share")
+    assert (share.rows_affected, column(share.workbook, 0, 2, 4)) == (2, ["Share", 0.25, 0.75, None])
+    over = apply_column(Workbook(book.sheets), headed, "=LEN([@Id])", "Par", "overwrite")
+    assert (over.rows_affected, column(over.workbook, 0, 1, 4)) == (2, ["Par", 1.0, 1.0, 2.0])
+    assert over.workbook.sheets[0].formula(3, 1) == "SUM(B2:B3)"
+
+
+CELLS = (None, True, False, "", "x", "X", "3", "n/a", 0.0, 3.0, -2.5, 46053.0, 0.1, 1e6, 7.0, 12.25)
+ROWS = 40
+
+
+@given(graphs(), st.integers(0, 1_000))
+def test_a_whole_column_is_what_each_row_gives_by_itself(drawn: Graph, seed: int) -> None:
+    formula = check(drawn).formula
+    assume(formula is not None)
+    assert formula is not None
+    names, chance = [*COLUMNS, "Spread"], Random(seed)
+    columns = {column_name(at): [name, *chance.choices(CELLS, k=ROWS)] for at, name in enumerate(names)}
+    book = Book.from_columns({"S": columns, "Rates": {"A": [1.0, 2.0], "B": ["a", 0.5]}})
+    headed = Headed(book.sheets[0], 0, names)
+    rows = preview(book, headed, formula, ROWS, random=lambda: 0.5)
+    found = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
+    at, sheet = len(names), found.workbook.sheets[0]
+    assert [row.output for row in rows] == [sheet.value(row, at) for row in range(1, ROWS + 1)]
+    assert found.rows_failed == sum(row.error is not None for row in rows)
+    assert Book(found.workbook).formula("S", f"{column_name(at)}2") == found.formula

@@ -384,3 +384,32 @@ def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any])
     none = made(owner)
     answer = owner.post(f"{URL}/{none['id']}/optimize", json=asked)
     assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")
+
+
+# Headroom -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]) -> None:
+    path = f"{URL}/{scenario['id']}"
+    trades = owner.get(f"{path}/trades").json()
+    room = owner.get(f"{path}/headroom").json()
+    assert room == owner.get(f"{path}/headroom", params={"trade_id": trades[1]["id"]}).json(), "the last one"
+    assert (room["test_suite"], room["trade"]["borrower_name"]) == ("enhanced", "Nova")
+    row = min((row for row in room["tests"] if row["headroom"]), key=lambda row: row["headroom"])
+    for par, fails in ((row["headroom"], False), (row["headroom"] + 2, True)):
+        more = owner.post(f"{path}/trades", json=BUY_NOVA | {"par_value": par}).json()
+        results = owner.post(f"{path}/simulate").json()["results"]
+        after = next(one for one in results if one["test_id"] == row["test_id"])
+        assert (after["status_projected"] == "fail") == fails
+        owner.delete(f"{path}/trades/{more['id']}")
+    held = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()
+    assert held["most"] == 40e6
+    for query, status, detail in (
+        ({"trade_id": str(uuid4())}, 404, "Trade not found"),
+        ({"borrower_name": "Lima", "price": 55}, 400, "Invalid trade"),  # the scenario sells all of it
+        ({"price": -1}, 422, "Validation error"),
+    ):
+        answer = owner.get(f"{path}/headroom", params=query)
+        assert (answer.status_code, answer.json()["detail"]) == (status, detail), query
+    none = made(owner, base_workbook_id=scenario["base_workbook_id"])
+    assert owner.get(f"{URL}/{none['id']}/headroom").status_code == 422

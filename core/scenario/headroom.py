@@ -1,0 +1,120 @@
+"""How much of a trade each test bears: the par at which it fails first."""
+
+from __future__ import annotations
+
+from math import floor, inf
+from typing import Final, NamedTuple
+
+import msgspec
+
+from core.compliance.result import Results, Status
+from core.portfolio.cells.checkpoint import checkpoint
+from core.scenario.simulate import Simulator
+from core.scenario.trades import AMOUNT_MAX, Trade
+
+STEPS: Final = 32
+"""Amounts up to the most at which every test is looked at: a test that fails and passes again between two is missed."""
+
+CLOSE: Final = 1.0
+"""Currency: how near to the amount at which a test fails its headroom is."""
+
+
+class Headroom(msgspec.Struct, frozen=True, kw_only=True):
+    """One test beside a trade of more and more of a loan."""
+
+    test_id: str
+    test_name: str
+    test_category: str
+    status: Status
+    """Before the trade."""
+    cushion: float
+    headroom: float | None
+    """Par that may be traded until the test fails, to the unit; 0 where it fails already, None where no amount up to
+    the most makes it fail."""
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """What every test bears of a trade."""
+
+    most: float
+    """Par up to which was looked: of a sell all that is held, of a buy as much as the pool has."""
+    tests: list[Headroom]
+    """In the order of the suite."""
+
+
+class _Seen(NamedTuple):
+    """An amount, and the slack of each test that has a figure there: (cushion x divisor), which is linear for most."""
+
+    amount: float
+    slack: dict[str, float]
+    failing: frozenset[str]
+
+
+def headroom(simulator: Simulator, trade: Trade) -> Room:
+    """What every test bears of a trade; its own par counts for nothing.
+
+    Raises:
+        TradeError: it cannot be made at all.
+    """
+    most = _most(simulator, trade)
+    amounts = (most * (step / STEPS) ** 2 for step in range(1, STEPS + 1))  # nearer to each other where they are small
+    at = [_seen(0.0, simulator.before), *(_run(simulator, trade, amount) for amount in amounts)]
+    return Room(
+        most=most,
+        tests=[
+            Headroom(
+                test_id=result.test_id,
+                test_name=result.test_name,
+                test_category=result.category,
+                status=result.status,
+                cushion=simulator.before.cushions[result.test_id],
+                headroom=_first(simulator, trade, result.test_id, at),
+            )
+            for result in simulator.before
+        ],
+    )
+
+
+def _most(simulator: Simulator, trade: Trade) -> float:
+    """The par up to which it is looked."""
+    portfolio = simulator.holdings.portfolio
+    par = portfolio.numbers["par_value"]
+    if trade.trade_type == "buy":
+        simulator.holdings.traded([msgspec.structs.replace(trade, par_value=1.0)])  # it can be made
+        return float(min(AMOUNT_MAX, max(1.0, par[par > 0].sum())))
+    rows = simulator.holdings.traded([msgspec.structs.replace(trade, par_value=0.01)]).par
+    return float(sum(par[row] for row in rows))
+
+
+def _run(simulator: Simulator, trade: Trade, amount: float) -> _Seen:
+    checkpoint()
+    return _seen(amount, simulator.simulate([msgspec.structs.replace(trade, par_value=amount)]).after)
+
+
+def _seen(amount: float, results: Results) -> _Seen:
+    slack = {test_id: cushion * results.exact[test_id][1] for test_id, cushion in results.cushions.items()}
+    return _Seen(amount, slack, frozenset(result.test_id for result in results if result.status == "fail"))
+
+
+def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
+    """The amount up to which the test does not fail; None where it never does."""
+    fails = next((place for place, one in enumerate(at) if test_id in one.failing), None)
+    if not fails:
+        return None if fails is None else 0.0
+    low, high = at[fails - 1], at[fails]
+    while high.amount - low.amount > CLOSE:
+        middle = (low.amount + high.amount) / 2
+        guess = _crossing(low, high, test_id)
+        for amount in (guess - CLOSE / 4, guess + CLOSE / 4, middle):  # where it is linear two are enough
+            if low.amount < amount < high.amount:
+                seen = _run(simulator, trade, amount)
+                low, high = (low, seen) if test_id in seen.failing else (seen, high)
+    return floor(low.amount / CLOSE) * CLOSE
+
+
+def _crossing(low: _Seen, high: _Seen, test_id: str) -> float:
+    """Where the slack between two amounts would be none, were it linear."""
+    above, below = low.slack.get(test_id, inf), high.slack.get(test_id, -inf)
+    if not above - below > 0 or inf in (above, -below):
+        return inf
+    return low.amount + (high.amount - low.amount) * above / (above - below)

@@ -1,0 +1,64 @@
+"""Headroom against simulations at its edge: up to it the test holds, a unit further it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+
+import msgspec
+import pytest
+
+import core
+from core.compliance.result import Threshold
+from core.portfolio.portfolio import Portfolio
+from core.scenario.headroom import CLOSE, Room, headroom
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade, TradeError
+
+Build = Callable[..., Portfolio]
+
+OBLIGOR = "single_obligor_concentration"
+SELL = Trade(trade_type="sell", par_value=1.0, borrower_name="Alpha", price=60.0)
+BUY = Trade(
+    trade_type="buy", par_value=1.0, borrower_name="Nova", price=99.0, rating_agency_a="Caa2", industry="Retail"
+)
+
+
+def failing(simulator: Simulator, trade: Trade, amount: float) -> set[str]:
+    after = simulator.simulate([msgspec.structs.replace(trade, par_value=amount)]).after
+    return {result.test_id for result in after if result.status == "fail"}
+
+
+@pytest.mark.parametrize("trade", [SELL, BUY], ids=["sell", "buy"])
+def test_a_test_holds_up_to_its_headroom_and_no_further(g1: Build, trade: Trade) -> None:
+    simulator = core.Simulator(g1(), "enhanced", details=False)
+    room: Room = headroom(simulator, trade)
+    wrong, bound = [], 0
+    for row in room.tests:
+        if row.status == "fail":
+            wrong += [row] if row.headroom != 0 else []
+        elif row.headroom is None:
+            wrong += [row] if row.test_id in failing(simulator, trade, room.most) else []
+        else:
+            bound += 1
+            below = row.headroom > 0 and row.test_id in failing(simulator, trade, row.headroom)
+            above = row.test_id in failing(simulator, trade, min(room.most, row.headroom + 2 * CLOSE))
+            wrong += [row] if below or not above else []
+    assert (wrong, bound > 0) == ([], True)
+    assert [row.test_id for row in room.tests] == [result.test_id for result in simulator.before]
+
+
+def test_a_share_binds_where_the_arithmetic_says(g1: Build) -> None:
+    """Nova's h of 400m, which its price moves by a hundredth of it: h / (400m + h - 0.99 h) = 15 %."""
+    own = {OBLIGOR: Threshold(test_id=OBLIGOR, threshold_value=15.0)}
+    simulator = core.Simulator(g1(), "standard", details=False, workbook_thresholds=own)
+    row = next(row for row in headroom(simulator, BUY).tests if row.test_id == OBLIGOR)
+    assert row.headroom == pytest.approx(0.15 * 400e6 / (1 - 0.15 * 0.01), abs=2 * CLOSE)
+
+
+def test_a_sell_ends_with_what_is_held(g1: Build) -> None:
+    simulator = core.Simulator(g1(), "standard", details=False)
+    assert headroom(simulator, SELL).most == 40e6
+    for wrong in ({"borrower_name": "Zulu"}, {"price": nan}):
+        with pytest.raises(TradeError):
+            headroom(simulator, msgspec.structs.replace(SELL, **wrong))
