@@ -35,7 +35,9 @@ def test_g10_the_worked_scenario(g1: Build) -> None:
     """Selling a CCC loan above its carrying value builds OC, though par falls."""
     base = g1()
     found = core.simulate(
-        base, [trade("sell", 10e6, "Lima", price=55), trade("buy", 8e6, "Nova", rating_agency_a="B2", price=98.5)]
+        base,
+        [trade("sell", 10e6, "Lima", price=55), trade("buy", 8e6, "Nova", rating_agency_a="B2", price=98.5)],
+        details=True,
     )
     seen = figures(found)
     assert seen["ccc_bucket_pct"] == (11.25, 8.846873, "improve")
