@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.compliance import cdo_monitor, kernels, measures
 from core.compliance.cdo_monitor import Monitor
@@ -206,24 +207,23 @@ def _shared(pool: Pool, test: DealTest, par: float, coverage_pct: float | None, 
     return Measured(held / divisor * 100, held, divisor, coverage_pct, extra)
 
 
-def _largest(pool: Pool, field: str) -> tuple[np.ndarray[Any, Any], tuple[str, ...] | Any, float]:
-    """(par by name, names, par without a name) of the performing loans."""
-    names = pool.view.names.get(field)
-    if names is None:
+def _named(pool: Pool, field: str) -> np.ndarray[Any, Any]:
+    """Par of the performing loans by a name's code, the last for a blank."""
+    if field not in pool.view.names:
         raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
-    sums = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
-    return sums[1:], names.values, float(sums[0])
+    return pool.par_by_name(field)
 
 
 def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
-    par, names, blank = _largest(pool, field)
+    sums = _named(pool, field)
+    par = sums[:-1]
     if not (par > 0).any():
         raise measures.no_values(field)
     nth = (test.nth or 1) - 1
     order = largest_of(par, max(nth + 1, SHOWN))
-    shown = [{"name": names[at], "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
+    shown = [{"name": pool.name(field, at), "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
-    return _shared(pool, test, amount, pool.covered(pool.par - blank), largest=shown)
+    return _shared(pool, test, amount, pool.covered(pool.par - float(sums[-1])), largest=shown)
 
 
 SHOWN: Final = 10
@@ -241,9 +241,10 @@ def _obligor(pool: Pool, test: DealTest) -> Measured:
 
 
 def _top_obligors(pool: Pool, test: DealTest) -> Measured:
-    par, _, blank = _largest(pool, "obligor")
+    sums = _named(pool, "obligor")
+    par = sums[:-1]
     amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
-    return _shared(pool, test, amount, pool.covered(pool.par - blank))
+    return _shared(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
 
 
 def _industry_field(test: DealTest) -> str:
@@ -255,14 +256,20 @@ def _industry(pool: Pool, test: DealTest) -> Measured:
 
 
 def _country(pool: Pool, test: DealTest) -> Measured:
-    names = pool.portfolio.names.get("country")
-    if names is None:
+    if "country" not in pool.portfolio.names:
         raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
-    sums = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
-    home = pool.definition.conventions.home_countries
-    foreign = sorted((float(sums[at + 1]) for at, one in enumerate(names.values) if one not in home), reverse=True)
+    abroad = pool.summed(("country",), _abroad)
+    foreign = sorted(abroad[:-1].tolist(), reverse=True)
     nth = (test.nth or 1) - 1
-    return _shared(pool, test, foreign[nth] if nth < len(foreign) else 0.0, pool.covered(pool.par - float(sums[0])))
+    return _shared(pool, test, foreign[nth] if nth < len(foreign) else 0.0, pool.covered(pool.par - float(abroad[-1])))
+
+
+def _abroad(pool: Pool) -> np.ndarray[Any, Any]:
+    """Performing par by country, 0 at home; the last for a blank."""
+    names, home = pool.portfolio.names["country"], pool.definition.conventions.home_countries
+    sums = np.roll(np.bincount(names.codes + 1, pool.weights, len(names.values) + 1), -1)
+    sums[[at for at, one in enumerate(names.values) if one in home]] = 0.0
+    return sums
 
 
 def _same(measure: Callable[[Pool], Measured]) -> Figure:
@@ -283,8 +290,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
         return _same(measures.ccc_bucket)(pool, test)
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
-    ladder = _ladder(pool, test.agency)
-    masked = float(pool.weights @ (ladder == MASKED))
+    masked = float(_by_ladder(pool, test.agency)[MASKED])
     par = pool.tally.par_by_bucket["abc".index(test.agency)]
     return _shared(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
@@ -298,6 +304,15 @@ def _ladder(pool: Pool, agency: str) -> Any:
     return ranks
 
 
+def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
+    """Performing par by an agency's ranks, 0 (unrated) to MASKED."""
+
+    def added(part: Pool) -> NDArray[np.float64]:
+        return np.bincount(_ladder(part, agency), part.weights, MASKED + 1)[: MASKED + 1].astype(np.float64)
+
+    return pool.summed(("ladder", agency), added)
+
+
 def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
     """Rating factors of an agency by rank, 0 (unrated) to MASKED; NaN is left out."""
     own = AGENCY_FACTORS[agency]
@@ -308,8 +323,7 @@ def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
 def _warf(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return measures.rating_factor(pool)
-    ladder = _ladder(pool, test.agency)
-    by_rank = np.bincount(ladder, pool.weights, MASKED + 1)[: MASKED + 1]
+    by_rank = _by_ladder(pool, test.agency)
     factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency))
     counts = np.isfinite(factors)
     par = float(by_rank[counts].sum())
@@ -378,10 +392,14 @@ def _event_of_default(pool: Pool, test: DealTest) -> Measured:
     balance = measures.structure_of(pool).balance(class_place(pool, pool.definition.event_of_default.class_))
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
-    price = pool.view.numbers.get("price")
-    rows = np.flatnonzero(pool.defaulted)
-    marked = 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
+    marked = pool.summed(("marked",), _marked)
     return Measured((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
+
+
+def _marked(pool: Pool) -> float:
+    """The market value of the defaulted loans."""
+    price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.defaulted)
+    return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
 def _wac(pool: Pool, test: DealTest) -> Measured:
@@ -402,16 +420,17 @@ def _diversity(pool: Pool, test: DealTest) -> Measured:
     if not count:
         raise measures.no_values(OBLIGOR)
     tally = pool.tally_by_industry(industries)
-    score, _ = kernels.diversity(tally, pool.par / count, DIVERSITY_SCORES)
+    score = kernels.diversity(kernels.units(tally, pool.par / count), DIVERSITY_SCORES)
     return Measured(score, score, 1.0)
 
 
 def _price_below(pool: Pool, test: DealTest) -> Measured:
     assert test.line is not None
-    price = pool.view.numbers.get("price")
-    if price is None or not pool.tally.priced_par > 0:
+    if "price" not in pool.view.numbers or not pool.tally.priced_par > 0:
         raise measures.no_values("price")
-    par = max(0.0, float(pool.weights @ (price < test.line)))
+    line = test.line
+    below = pool.summed(("price below", line), lambda part: float(part.weights @ (part.view.numbers["price"] < line)))
+    par = max(0.0, below)
     priced = pool.tally.priced_par
     return Measured(par / priced * 100, par, priced, pool.covered(priced))
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from functools import partial
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.compliance.conventions import DEFAULT, masked_rows
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, Pool
+from core.compliance.measures import AGENCY_NAMES, Pool, recovered
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
@@ -72,7 +72,7 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
                 "recovery_assumed", f"{100 - given:.2f} % of par has no recovery rate: the one of its kind is assumed"
             )
         return
-    given = pool.covered(float(pool.weights @ np.isfinite(pool.portfolio.numbers[f"recovery_rate_{agency}"])))
+    given = pool.covered(recovered(pool, agency)[0])
     if not pool.definition.ratings.recovery or given < WHOLE_PCT:
         yield DataWarning(
             "recovery_agency",
@@ -144,20 +144,27 @@ def _masked(pool: Pool) -> list[DataWarning]:
     found = []
     for agency in AGENCIES:
         field = f"rating_agency_{agency}"
-        rows = masked_rows(pool.portfolio, field) if field in pool.portfolio.ranks else None
-        if rows is None:
+        if field not in pool.portfolio.ranks:
             continue
-        par = float(pool.weights @ rows)
+        par, rows = pool.summed(("masked", field), partial(_masked_par, field=field))
+        if not rows:
+            continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(
             DataWarning(
                 "masked_ratings",
                 f"{AGENCY_NAMES[agency]}'s rating of {pool.covered(par):.2f} % of par is masked: it counts as "
                 f"{_told(way)}, and never as CCC unless the definition says so",
-                int(np.count_nonzero(rows)),
+                int(rows),
             )
         )
     return found
+
+
+def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
+    """(par, number) of the loans whose rating is masked in a column."""
+    rows = masked_rows(pool.portfolio, field)
+    return (0.0, 0.0) if rows is None else (float(pool.weights @ rows), float(np.count_nonzero(rows)))
 
 
 def _told(way: str | float) -> str:
@@ -170,10 +177,11 @@ def _told(way: str | float) -> str:
 
 def _alike(pool: Pool) -> list[DataWarning]:
     """A warning where obligors of like names together would be the largest obligor."""
-    names = pool.view.names.get("obligor")
-    if names is None or len(names.values) < 2 or "issuer_id" in pool.portfolio.names:
+    if "obligor" not in pool.view.names or "issuer_id" in pool.portfolio.names:
         return []
-    par: NDArray[Any] = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)[1:]
+    par = pool.par_by_name("obligor")[:-1]
+    if len(par) < 2:
+        return []
     most = (
         np.argpartition(par, -LIKE_OBLIGORS_MAX)[-LIKE_OBLIGORS_MAX:]
         if len(par) > LIKE_OBLIGORS_MAX
@@ -181,7 +189,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
     )
     groups: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for at in most:
-        name = names.values[at]
+        name = pool.name("obligor", at)
         word = name.split(" ", 1)[0].upper()
         if len(word) >= LEADING_LETTERS_MIN and word.isalpha():
             groups[word].append((float(par[at]), name))

@@ -120,19 +120,46 @@ def tally(
         ValueError: no row, no par_value, columns of unequal length, a code or a rank out of range.
     """
 
-def diversity(tallied: Tally, average_par: float, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Diversity score, and equivalent units by industry (the last for blank); `scores` is the 201-row table of domain
-    page 1.7, of which the lower neighbour counts.
+def units(tallied: Tally, average_par: float) -> NDArray[np.float64]:
+    """Equivalent units of the diversity score by industry, the last for blank.
 
     Raises:
-        ValueError: the table is not of 201 rows, or the average par is not positive.
+        ValueError: the average par is not positive.
     """
+
+def diversity(units: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
+    """Diversity score of units by industry; `scores` is the 201-row table of domain page 1.7, of which the lower
+    neighbour counts.
+
+    Raises:
+        ValueError: the table is not of 201 rows.
+    """
+
+def obligors(tallied: Tally) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """(par, industry) of each obligor by its code: the industry of its largest loan, a blank after the last of them."""
 
 def fill_excess(tallied: Tally, bucket: int, excess: float, identifier: Callable[[int], Any]) -> tuple[float, int]:
     """Haircut of the CCC excess of agency `bucket` (0 to 2), and how many of its rows have no price.
 
     The bucket's rows are taken from the lowest price up until `excess` (money, at most the bucket's par) is filled, the
     last one in part. `identifier(row)` orders rows of one price where their order matters.
+    """
+
+def candidates(tallied: Tally, bucket: int) -> NDArray[np.float64]:
+    """Of the rows of a CCC bucket, in no order, five columns (5, n): row, price (what stands in where there is none),
+    par, percent of par at which it is carried before the CCC rule, and 1 where it has no price."""
+
+def fill_alike(
+    price: float,
+    par: NDArray[np.float64],
+    value: NDArray[np.float64],
+    excess: float,
+    identifier: Callable[[int], Any],
+) -> float:
+    """Haircut of an excess that rows of one price fill, as far as it reaches, in the order of `fill_excess`.
+
+    Raises:
+        ValueError: arrays of unequal length.
     """
 
 def scheduled_life(

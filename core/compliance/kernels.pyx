@@ -795,24 +795,44 @@ cdef int _settle_industries(Tally self) except -1:
     return 0
 
 
-def diversity(Tally tallied not None, double average_par, const double[::1] scores not None):
-    """Score and equivalent units by industry (the last for blank); `scores` is the 201-row table of scores."""
-    if scores.shape[0] != 201:
-        raise ValueError("the diversity table has 201 rows")
+def units(Tally tallied not None, double average_par):
+    """Equivalent units by industry, the last for blank."""
     if not average_par > 0.0:
         raise ValueError("the average par of an obligor must be positive")
     sums = np.zeros(tallied._columns.industries + 1)
-    cdef double[::1] units = sums
+    cdef double[::1] table = sums
+    with nogil:
+        add_units(tallied._obligor_table, tallied._columns.obligors, 1.0 / average_par, &table[0])
+    return sums
+
+
+def diversity(const double[::1] units not None, const double[::1] scores not None):
+    """The score of units by industry; `scores` is the 201-row table of scores."""
+    if scores.shape[0] != 201:
+        raise ValueError("the diversity table has 201 rows")
     cdef Py_ssize_t name, step
     cdef double score = 0.0
+    for name in range(units.shape[0]):
+        # The lower of the two neighbours in steps of 0.1 that start at 0.05; the tolerance lets a sum that is
+        # exactly a step, but for its rounding, reach it.
+        step = <Py_ssize_t>floor((min(units[name], 20.0) + 0.05 + 1e-9) * 10.0)
+        score += scores[min(max(step, 0), 200)]
+    return score
+
+
+def obligors(Tally tallied not None):
+    """(par, industry) of each obligor by its code; the industry is that of its largest loan, and after the last one's
+    code for a blank."""
+    cdef Py_ssize_t name, count = tallied._columns.obligors
+    cdef const obligor_t* table = tallied._obligor_table
+    par_array, industry_array = np.zeros(count), np.zeros(count, np.int32)
+    cdef double[::1] par = par_array
+    cdef int32_t[::1] industry = industry_array
     with nogil:
-        add_units(tallied._obligor_table, tallied._columns.obligors, 1.0 / average_par, &units[0])
-        for name in range(units.shape[0]):
-            # The lower of the two neighbours in steps of 0.1 that start at 0.05; the tolerance lets a sum that is
-            # exactly a step, but for its rounding, reach it.
-            step = <Py_ssize_t>floor((min(units[name], 20.0) + 0.05 + 1e-9) * 10.0)
-            score += scores[min(max(step, 0), 200)]
-    return score, sums
+        for name in range(count):
+            par[name] = table[name + 1].par
+            industry[name] = <int32_t>table[name + 1].mark
+    return par_array, industry_array
 
 
 def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
@@ -835,6 +855,40 @@ def fill_excess(Tally tallied not None, int bucket, double excess, identifier):
                 rows[count] = swapped
                 count += 1
     return _fill(rows, count, excess, identifier), unpriced
+
+
+def candidates(Tally tallied not None, int bucket):
+    """(row, price, par, value, whether it has no price) of the rows of a CCC bucket, in no order; the price stands in
+    where there is none, and the value is percent of par at which a row is carried before the CCC rule."""
+    cdef const Candidate* rows = tallied._candidates
+    cdef Py_ssize_t at, count = 0
+    found = np.zeros((5, tallied._candidate_count))
+    cdef double[:, ::1] columns = found
+    for at in range(tallied._candidate_count):
+        if rows[at].buckets >> bucket & 1:
+            columns[0, count] = rows[at].row
+            columns[1, count] = rows[at].price
+            columns[2, count] = rows[at].par
+            columns[3, count] = rows[at].value
+            columns[4, count] = rows[at].is_unpriced
+            count += 1
+    return found[:, :count].copy()
+
+
+def fill_alike(double price, const double[::1] par not None, const double[::1] value not None, double excess, identifier):
+    """Haircut of an excess that rows of one price fill, as far as it reaches; `identifier(at)` orders them."""
+    cdef Py_ssize_t at, count = par.shape[0]
+    if value.shape[0] != count:
+        raise ValueError("par and value must be equally long")
+    room = bytearray(max(count, 1) * sizeof(Candidate))
+    cdef unsigned char[::1] held = room
+    cdef Candidate* rows = <Candidate*>&held[0]
+    for at in range(count):
+        rows[at].row = <int32_t>at
+        rows[at].price = price
+        rows[at].par = par[at]
+        rows[at].value = value[at]
+    return _fill(rows, count, excess, identifier)
 
 
 cdef double _fill(Candidate* rows, Py_ssize_t count, double excess, identifier) except? -1.0:

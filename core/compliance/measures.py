@@ -6,9 +6,10 @@ diversity score; years for the average life. The formula of each test stands in 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from math import isfinite, nan
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,10 @@ _RECOVERY_BY_KIND: Final = np.array([[rates[_CLAIMS.get(lien, 0)] for lien in ra
 """Recovery rate by notch difference, from -3 to +2, and `Lien`."""
 
 
+Sums = TypeVar("Sums", float, tuple[float, ...], NDArray[np.float64])
+"""What is added up over the loans: the sums of two halves of a pool are, added, those of the pool."""
+
+
 class Unmeasurable(Exception):
     """A figure that the portfolio does not give; the text is the reason."""
 
@@ -83,21 +88,12 @@ class Pool:
         Raises:
             ValueError: a column is missing its rows, or a code is out of its range (a fault of whoever built it).
         """
-        self.portfolio = portfolio
-        deal = portfolio.deal
-        self.as_of = _finite(deal.as_of, nan)
-        self.base_rate = _finite(deal.base_rate, nan)
-        self.definition = definition or DEFAULT
-        self.figures: dict[str, float] = {}
-        """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
-        self.fields: Any = None
-        """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
+        self._begin(portfolio, definition)
+        self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
-        self.cash = cash_of(deal, self.definition)
-        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
         self._scheduled = _scheduled_life(portfolio, self.as_of)
-        self.tally = kernels.tally(
+        tally = kernels.tally(
             portfolio.row_count,
             view.numbers,
             view.names,
@@ -111,6 +107,24 @@ class Pool:
             home=view.home,
             scheduled_life=self._scheduled,
         )
+        self._conclude(tally)
+
+    def _begin(self, portfolio: Portfolio, definition: Definition | None) -> None:
+        self.portfolio = portfolio
+        deal = portfolio.deal
+        self.as_of = _finite(deal.as_of, nan)
+        self.base_rate = _finite(deal.base_rate, nan)
+        self.definition = definition or DEFAULT
+        self.figures: dict[str, float] = {}
+        """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.fields: Any = None
+        """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
+        self.cash = cash_of(deal, self.definition)
+        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+
+    def _conclude(self, tally: kernels.Tally) -> None:
+        """What follows from the sums."""
+        self.tally = tally
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
@@ -130,6 +144,31 @@ class Pool:
             self.participation_par,
         ) = self.tally.par_by_flag
 
+    def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
+        """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
+        return of(self)
+
+    def par_by_name(self, field: str) -> NDArray[np.float64]:
+        """Performing par by the code of a column of names, the last for a blank."""
+
+        def added(pool: Pool) -> NDArray[np.float64]:
+            names = pool.view.names[field]
+            return np.roll(np.bincount(names.codes + 1, pool.weights, len(names.values) + 1), -1)
+
+        return self.summed(("name", field), added)
+
+    def name(self, field: str, code: int) -> str:
+        """The name of a code."""
+        return self.view.names[field].values[code]
+
+    def units(self, average_par: float) -> NDArray[np.float64]:
+        """Equivalent units of the diversity score by industry, the last for a blank."""
+        return kernels.units(self.tally, average_par)
+
+    def filled(self, agency: int, excess: float) -> tuple[float, int]:
+        """Haircut of the CCC excess by an agency, and the rows of its bucket without a price."""
+        return kernels.fill_excess(self.tally, agency, excess, self.identifier)
+
     def share(self, par: float) -> float:
         """Percent of the collateral principal amount, with defaulted loans as the conventions have them; a net short
         position counts as none."""
@@ -143,18 +182,16 @@ class Pool:
     def largest_obligors(self) -> list[dict[str, Any]]:
         """The five largest obligors with their shares."""
         _, codes, par = self.obligors
-        names = self.view.names["obligor"].values
-        return [self._shown(names[code], amount) for code, amount in zip(codes[:5], par[:5], strict=True)]
+        return [self._shown("obligor", *pair) for pair in zip(codes[:5], par[:5], strict=True)]
 
     @cached_property
     def largest_industries(self) -> list[dict[str, Any]]:
         """The four largest industries with their shares."""
         _, codes, par = self.industries
-        names = self.view.names["industry"].values
-        return [self._shown(names[code], amount) for code, amount in zip(codes, par, strict=True)]
+        return [self._shown("industry", *pair) for pair in zip(codes, par, strict=True)]
 
-    def _shown(self, name: str, par: float) -> dict[str, Any]:
-        return {"name": name, "par": rounded(par), "share_pct": rounded(self.share(par))}
+    def _shown(self, field: str, code: int, par: float) -> dict[str, Any]:
+        return {"name": self.name(field, code), "par": rounded(par), "share_pct": rounded(self.share(par))}
 
     @cached_property
     def obligors(self) -> tuple[int, list[int], list[float]]:
@@ -177,12 +214,12 @@ class Pool:
     @cached_property
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
-        found = {}
+        found: dict[str, list[dict[str, Any]]] = {}
         for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
-            if (names := self.view.names.get(field)) is not None:
-                par = np.bincount(names.codes + 1, self.weights, len(names.values) + 1)[1:]
+            if field in self.view.names:
+                par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()
-                found[field] = [self._shown(names.values[at], float(par[at])) for at in order]
+                found[field] = [self._shown(field, at, float(par[at])) for at in order]
         return found
 
     @cached_property
@@ -206,12 +243,12 @@ class Pool:
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
-        haircut, unpriced = kernels.fill_excess(tally, agency, excess, self._identifier) if excess > 0 else (0.0, 0)
+        haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
         more = {}
         if tally.category_haircut:
             more["long_dated_and_current_pay"] = -tally.category_haircut
         if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
-            more["purchased_accrued_interest"] = self._performing_sum("purchased_accrued_interest")
+            more["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
         return {
             "collateral_principal_amount": self.cpa,
             "principal_cash": self.cash,
@@ -265,11 +302,7 @@ class Pool:
             rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
         )  # fmt: skip
 
-    def _performing_sum(self, field: str) -> float:
-        counts = ~self.defaulted & np.isfinite(self.view.numbers["par_value"])
-        return float(np.nansum(self.view.numbers[field][counts]))
-
-    def _identifier(self, row: int) -> tuple[str, ...]:
+    def identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
         names = self.portfolio.names
         found = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
@@ -306,6 +339,12 @@ class Pool:
     def ic_classes(self) -> list[dict[str, Any]]:
         assert self.structure is not None
         return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
+
+
+def _accrued(pool: Pool) -> float:
+    """Purchased accrued interest of the performing loans."""
+    counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
+    return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
 
 
 def _period_years(days: float | None, day_count: str) -> float:
@@ -479,15 +518,23 @@ def recovery_rate(pool: Pool) -> Measured:
 
 def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
     """Of the loans that the agency gives a recovery rate."""
-    rates = pool.portfolio.numbers.get(f"recovery_rate_{agency}")
-    if rates is None:
+    if f"recovery_rate_{agency}" not in pool.portfolio.numbers:
         raise Unmeasurable(f"no recovery rates of {AGENCY_NAMES[agency]}")
-    known = np.isfinite(rates)
-    par = float(pool.weights @ known)
+    par, total = recovered(pool, agency)
     if par <= 0:
         raise no_values(f"recovery_rate_{agency}")
-    total = float(pool.weights @ np.where(known, rates, 0.0))
     return Measured(total / par, total, par, pool.covered(par), {"agency": AGENCY_NAMES[agency]})
+
+
+def recovered(pool: Pool, agency: str) -> tuple[float, ...]:
+    """(par of the loans with a recovery rate of the agency, sum of par x rate)."""
+
+    def added(part: Pool) -> tuple[float, ...]:
+        rates = part.portfolio.numbers[f"recovery_rate_{agency}"]
+        known = np.isfinite(rates)
+        return float(part.weights @ known), float(part.weights @ np.where(known, rates, 0.0))
+
+    return pool.summed(("recovery", agency), added)
 
 
 # Coverage
@@ -600,7 +647,8 @@ def diversity_score(pool: Pool) -> Measured:
         raise no_values("borrower_name or issuer_id")
     industry_count, _, _ = pool.industries
     average = pool.par / count
-    score, units = kernels.diversity(pool.tally, average, DIVERSITY_SCORES)
+    units = pool.units(average)
+    score = kernels.diversity(units, DIVERSITY_SCORES)
     extra = {
         "obligor_count": count,
         "average_par": rounded(average),

@@ -107,6 +107,7 @@ def run_suite(
     fail_fast: bool = False,
     parallel: bool = True,
     details: bool = True,
+    pools: tuple[Pool, ...] | None = None,
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
@@ -123,15 +124,16 @@ def run_suite(
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
 
+    `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
+
     Raises:
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
     """
     definition = definition or standard_of(portfolio)
-    if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+    if pools is None:
+        pools = pools_of(portfolio, definition)
+    portfolio = pools[0].portfolio if pools else portfolio
     warnings = list(portfolio.notes.warnings)
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
@@ -139,7 +141,7 @@ def run_suite(
     if definition is not None and definition.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
     present = _present(portfolio)
-    pool = Pool(portfolio, definition) if portfolio.row_count and "par_value" in portfolio.numbers else None
+    pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and definition is not None and definition.standard:
         definition, triggers = _deal_suite().with_coverage(definition, pool)
@@ -162,7 +164,7 @@ def run_suite(
         day_of(deal.reinvestment_end),
         _sheet(tests, own, pool, triggers),
     )
-    ends = _ends(portfolio, definition, pool)
+    ends = pools[1:]
     rows = _rows(portfolio, pool) if details and pool is not None else {}
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
@@ -269,11 +271,19 @@ def _ran(results: list[TestResult], limits: Limits) -> set[str]:
     return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
 
-def _ends(portfolio: Portfolio, definition: Definition | None, pool: Pool | None) -> tuple[Pool, ...]:
-    """The portfolio with masked ratings at the best and the worst that they may be; empty where that is no question."""
-    if definition is None or pool is None or not pool.view.has_bounds:
+def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
+    """The sums of a portfolio, then, where masked ratings are taken for a range, with the best and with the worst that
+    they may be; empty without loans."""
+    if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
-    return Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
+    if definition is not None:
+        said = definition.conventions
+        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        portfolio = with_days(portfolio, days, "the definition", first=True)
+    pool = Pool(portfolio, definition)
+    if definition is None or not pool.view.has_bounds:
+        return (pool,)
+    return pool, Pool(portfolio, definition, "best"), Pool(portfolio, definition, "worst")
 
 
 def _span(

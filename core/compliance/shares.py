@@ -300,10 +300,13 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
 def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
     """The measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
-    def measured(pool: Pool) -> Measured:
+    def shared(pool: Pool) -> tuple[float, ...]:
         if pool.fields is None:
             pool.fields = Fields(pool)
-        par, unknown = pool.fields.share(text)
+        return pool.fields.share(text)  # type: ignore[no-any-return]
+
+    def measured(pool: Pool) -> Measured:
+        par, unknown = pool.summed(("share", text), shared)
         divisor = divisor_of(pool, of)
         held = max(0.0, par)
         return Measured(held / divisor * 100, held, divisor, pool.covered(pool.par - unknown))

@@ -15,7 +15,7 @@ from core.definition.definition import Definition
 from core.portfolio.assemble import SUMMED
 from core.portfolio.identifiers import Prints, is_told, may_be_one
 from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.portfolio import Amortization, Names, Portfolio, Strings
 from core.scenario.trades import IDENTITY, TRADES_MAX, Loan, Trade, TradeError, keys_of, loan_of, name_key, par_of
 
 CENT: Final = 0.01
@@ -92,19 +92,26 @@ class Holdings:
         return self._indexes[field]
 
     @cached_property
-    def borrowers(self) -> dict[str, list[int]]:
-        """Key of a borrower's name -> codes of its spellings, in the column that `borrower_field` names."""
-        found: dict[str, list[int]] = {}
-        if self.borrower_field is not None:
-            for code, key in enumerate(keys_of(list(self.portfolio.names[self.borrower_field].values))):
-                if key:
-                    found.setdefault(key, []).append(code)
-        return found
+    def borrowers(self) -> Index | None:
+        """The spellings of each borrower's name, by what tells borrowers apart; None where no column names them."""
+        if self.borrower_field is None:
+            return None
+        named = keys_of(list(self.portfolio.names[self.borrower_field].values))
+        return Index(Names(named.codes, Strings(named.text)))
 
     @cached_property
     def borrower_field(self) -> str | None:
         """The column that names borrowers."""
         return next((field for field in ("borrower_name", "obligor") if field in self.portfolio.names), None)
+
+    @cached_property
+    def schedule(self) -> Amortization | None:
+        """The scheduled payments in the order of their loans' rows."""
+        given = self.portfolio.amortization
+        if given is None:
+            return None
+        order = np.argsort(given.row, kind="stable")
+        return Amortization(row=given.row[order], days=given.days[order], amount=given.amount[order])
 
     def traded(self, trades: Sequence[Trade]) -> Change:
         """What trades do, one after the other.
@@ -183,9 +190,11 @@ class _Run:
         return rows
 
     def _rows_of(self, key: str) -> list[int]:
-        field = self.holdings.borrower_field
-        codes = self.holdings.borrowers.get(key, ()) if key else ()
-        return [] if field is None else sorted(row for code in codes for row in self.holdings.index(field).rows(code))
+        field, borrowers = self.holdings.borrower_field, self.holdings.borrowers
+        if field is None or borrowers is None or key not in borrowers.code_of:
+            return []
+        spellings = borrowers.rows(borrowers.code_of[key])
+        return sorted(row for code in spellings for row in self.holdings.index(field).rows(code))
 
     def _may_be(self, loan: Loan, text_of: Callable[[str], str | None]) -> bool:
         return all(text_of(field) in (None, loan.texts[field]) for field in IDENTITY if field in loan.texts)

@@ -77,9 +77,9 @@ _OWN: Final = (
 _OF_THE_FILE: Final = ("as_of", "fx_rate", "currency")
 """Fields of the file rather than of a loan: a trade is in the deal's currency, on the deal's day."""
 
-_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
+FIELD_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
 
-DATA_FIELDS: Final = tuple(name for name in _TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
+DATA_FIELDS: Final = tuple(name for name in FIELD_TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
 """What `Trade.loan_data` may hold."""
 
 _PERCENT: Final = ("recovery_rate", "recovery_rate_a", "recovery_rate_b", "recovery_rate_c")
@@ -169,7 +169,7 @@ def _take(loan: Loan, name: str, value: Any) -> None:
     Raises:
         _Fault: it cannot be.
     """
-    kind = _TYPES[name]
+    kind = FIELD_TYPES[name]
     if name == "base_rate" and not isinstance(value, str):
         loan.numbers["base_rate_level"] = _number(name, value)
     elif name == "coupon_type":
@@ -271,13 +271,13 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 @remembered(4_096)
 def name_key(name: str) -> str:
     """What tells a company from others in its name; "" where nothing is left of it."""
-    return keys_of([name])[0]
+    named = keys_of([name])
+    return named.text[0] if named.codes[0] >= 0 else ""
 
 
-def keys_of(names: list[str]) -> list[str]:
-    """The same of many names."""
-    named = name_keys(TextColumn(*parsing.pool_of(names)))
-    return [named.text[code] if code >= 0 else "" for code in named.codes.tolist()]
+def keys_of(names: list[str]) -> TextColumn:
+    """The same of many names, which are distinct: a key for each, none where nothing is left of it."""
+    return name_keys(TextColumn(*parsing.pool_of(names)))
 
 
 def _shown(value: object) -> str:

@@ -71,7 +71,7 @@ def compliance(
         Print one JSON document instead of the table: file, suite, as_of, as_of_source, warnings, summary, results,
         skipped.
     """
-    day = _day(as_of)
+    day = read_day(as_of)
     if suite == "deal" and deal is None:
         raise Refused("the suite deal needs a definition: name its file with --deal")
     with busy(f"Reading {file.name}"):
@@ -96,7 +96,7 @@ def compliance(
     return EXIT_FAILED if any(result.status in statuses for result in results) else 0
 
 
-def _day(text: str | None) -> float | None:
+def read_day(text: str | None) -> float | None:
     """Days since 1970-01-01.
 
     Raises:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from core.grid.sheet import Workbook
     from core.portfolio.fields import Mapping
     from core.portfolio.portfolio import GivenSource, Portfolio
+    from core.scenario.trades import Trade
 
 SECONDS_A_DAY: Final = 86_400
 
 DOCUMENT_BYTES_MAX: Final = 1_000_000
-"""Size of a mapping document, or of a definition."""
+"""Size of a mapping document, of a definition, or of a table of trades."""
 
 NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
@@ -140,8 +141,26 @@ def definition_text(path: Path) -> str:
     Raises:
         Refused: it cannot be read, is too large, or is no text.
     """
+    return _text(path, "definition")
+
+
+def read_trades(path: Path) -> list[Trade]:
+    """The trades of a CSV.
+
+    Raises:
+        Refused: it cannot be read, is too large, or a line is no trade.
+    """
+    from core.scenario.written import WrittenError, trades_of_table
+
     try:
-        return _document(path, "definition").decode()
+        return trades_of_table(_text(path, "table of trades"))
+    except WrittenError as error:
+        raise Refused(f"{path}: {error}") from error
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        return _document(path, what).decode()
     except UnicodeDecodeError as error:
         raise Refused(f"{path}: no text in UTF-8") from error
 

@@ -1,4 +1,4 @@
-"""The results of a compliance run as a table for people."""
+"""The results of a compliance run, or of two beside each other, as a table for people."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from service.commands.refusal import one_line
 if TYPE_CHECKING:
     from core.compliance.result import Skipped, Summary, TestResult
     from core.portfolio.notes import DataWarning
+    from core.scenario.simulate import Simulation
 
 WARNINGS_SHOWN: Final = 12
 """Warnings that are printed above a table."""
@@ -59,6 +60,51 @@ def print_results(
     if skipped:
         console.print()
     console.print(_summary(summary), soft_wrap=True)
+
+
+def print_simulation(found: Simulation, *, title: str) -> None:
+    """Print what makes the figures doubtful, every test before and after the trades, those that cannot be compared, and
+    the sentence that sums it up."""
+    console = console_for()
+    console.print(Text(one_line(title), style="bold"))
+    print_warnings(found.warnings, console)
+    if found.results:
+        console.print(_compared(found))
+        console.print()
+    for test in found.skipped:
+        reason = test.reason_projected or f"only before: {test.reason_current}"
+        line = Text("skipped  ", style="dim").append(one_line(f"{test.test_name} ({test.test_id}): {reason}"))
+        console.print(line, soft_wrap=True)
+    if found.skipped:
+        console.print()
+    style = _STYLES["fail" if found.new_failures else "pass"]
+    console.print(Text(one_line(found.message), style=style), soft_wrap=True)
+
+
+def _compared(found: Simulation) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("Test", overflow="fold")
+    for figure in ("Before", "After", "Threshold", "Cushion", "After"):
+        table.add_column(figure, justify="right", no_wrap=True)
+    table.add_column("Status", no_wrap=True)
+    units = {result.test_id: _unit(result) for result in found.after}
+    for row in found.results:
+        unit = units[row.test_id]
+        status = Text()
+        if row.status_current != row.status_projected:
+            status.append(row.status_current.upper(), style=_STYLES[row.status_current]).append(" > ")
+        status.append(row.status_projected.upper(), style=_STYLES[row.status_projected])
+        moved = {"improve": "green", "worsen": "yellow", "neutral": ""}[row.impact_direction]
+        table.add_row(
+            Text(one_line(row.test_name)),
+            Text(_figure(row.current_value, unit)),
+            Text(_figure(row.projected_value, unit)),
+            Text(f"{row.threshold_type} {_figure(row.threshold_value, '')}"),
+            Text(_figure(row.cushion_current, "", sign="+")),
+            Text(_figure(row.cushion_projected, "", sign="+"), style=moved),
+            status,
+        )
+    return table
 
 
 def print_warnings(warnings: Sequence[DataWarning], console: Console) -> None:

@@ -71,7 +71,7 @@ def test_obligor_industry_is_that_of_its_largest_facility() -> None:
         [5.0, 5.0, 1.0, 3.0, 3.0],
         names={"obligor": names(0, 0, 0, 1, 1), "industry": names(1, 0, 1, -1, 1)},
     )
-    _, units = kernels.diversity(counted, 11.0, np.zeros(201))
+    units = kernels.units(counted, 11.0)
     assert units.tolist() == [1.0, 6 / 11, 0.0]
 
 
@@ -95,7 +95,7 @@ def test_many_obligors_have_room() -> None:
         counted = tally(par.tolist(), names={"obligor": Names(code, range(50_000)), "industry": industry})  # type: ignore[arg-type]
         assert counted.obligor_count == np.count_nonzero(expected)
         assert counted.top_obligors[1] == np.sort(expected)[:-11:-1].tolist()
-        _, units = kernels.diversity(counted, 1e9, np.zeros(201))
+        units = kernels.units(counted, 1e9)
         assert units == pytest.approx([*np.bincount(np.arange(50_000) % 7, expected) / 1e9, 0.0])
 
 
@@ -126,9 +126,9 @@ def test_the_diversity_table_is_checked() -> None:
     """Its length and the average."""
     counted = tally([1.0], names={"obligor": names(0), "industry": names(0)})
     with pytest.raises(ValueError, match="201 rows"):
-        kernels.diversity(counted, 1.0, np.zeros(200))
+        kernels.diversity(np.ones(1), np.zeros(200))
     with pytest.raises(ValueError, match="must be positive"):
-        kernels.diversity(counted, nan, np.zeros(201))
+        kernels.units(counted, nan)
 
 
 def test_schedules_are_checked() -> None:

@@ -1,0 +1,424 @@
+"""A portfolio's sums after trades: those before, less what the touched loans had, and what they have now.
+
+Whatever asks for a column is given that of the whole portfolio after the trades, which is made then: so every figure is
+right, and one that rests on sums alone costs no second pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from math import inf
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance import kernels
+from core.compliance.conventions import View
+from core.compliance.measures import Pool, Sums
+from core.portfolio.portfolio import Portfolio
+from core.scenario.base import Base, Bucket, haircut_of
+from core.scenario.holdings import Change, Holdings
+from core.scenario.touched import Touched, touched
+from core.scenario.trades import Loan
+
+Floats = NDArray[np.float64]
+
+NOTHING_LEFT: Final = 1e-12
+"""Part of a sum below which what is left of it is the rounding of its additions, and nothing."""
+
+PRECISE: Final = 1e-3
+"""Part that must be left of a sum that averages divide by: of less, rounding is too much, and a full pass is made."""
+
+_COUNTS: Final = ("performing_rows", "defaulted_rows", "blank_rows", "negative_rows", "past_maturity")
+_DIVISORS: Final = (
+    "par", "priced_par", "coupon_par", "spread_par", "interest_par", "life_par", "country_par", "sized_par",
+    "depth_par", "aged_par", "recovery_given",
+)  # fmt: skip
+_AMOUNTS: Final = (
+    *_DIVISORS, "defaulted_par", "defaulted_carried", "obligor_blank", "recovery_sum", "price_sum", "par_below_80",
+    "par_below_90", "discount_par", "discount_haircut", "deferring_haircut", "category_haircut", "coupon_sum",
+    "spread_sum", "contractual_sum", "interest_sum", "life_sum", "foreign_par", "small_par", "quoted_par",
+    "past_due_par",
+)  # fmt: skip
+_TABLES: Final = ("par_by_rank", "par_by_bucket", "par_by_lien", "par_by_flag")
+
+
+class NeedsFullPass(Exception):
+    """The sums after some trades do not follow from those before."""
+
+
+class After(Pool):
+    """A pool after trades."""
+
+    def __init__(self, base: Base, loans: Touched) -> None:
+        """Raises NeedsFullPass: too little is left of a sum to be precise."""
+        self.base = base
+        self.loans = loans
+        self.assumed = base.pool.assumed
+        definition = self._given = loans.holdings.definition
+        self.minus = self._of(loans.before)
+        self.plus = self._of(loans.after)
+        self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
+        self.view = cast(View, _LaterView(self))
+        self._conclude(cast(kernels.Tally, self._tally()))
+
+    def _of(self, loans: Portfolio) -> Pool | None:
+        pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
+        seen, known = None if pool is None else pool.view, self.base.pool.view
+        if seen is not None and (
+            (seen.has_bounds and not known.has_bounds) or seen.recovery_agency != known.recovery_agency
+        ):
+            raise NeedsFullPass  # what a view sees in a few loans is not what it sees in all
+        return pool
+
+    @cached_property
+    def whole(self) -> Pool:
+        """The same by a full pass."""
+        return Pool(self.loans.whole, self._given, self.assumed)
+
+    @property
+    def defaulted(self) -> NDArray[np.bool_]:
+        return self.whole.defaulted
+
+    @property
+    def years(self) -> Floats | None:
+        return self.whole.years
+
+    # ---- sums
+
+    def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
+        parts = (None if pool is None else of(pool) for pool in (self.minus, self.plus))
+        return _joined(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
+
+    def _tally(self) -> _Sums:
+        before, minus, plus = (None if pool is None else pool.tally for pool in (self.base.pool, self.minus, self.plus))
+        assert before is not None
+        sums = _Sums()
+        sums.row_count = self.loans.row_count
+        for name in _COUNTS:
+            setattr(
+                sums, name, sum(sign * getattr(one, name) for one, sign in ((before, 1), (minus, -1), (plus, 1)) if one)
+            )
+        known = _read(before)
+        left = _joined(known, *(None if one is None else _read(one) for one in (minus, plus)))
+        worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
+        if worn[: len(_DIVISORS)].any():
+            raise NeedsFullPass
+        amounts = left.tolist()
+        for at, name in enumerate(_AMOUNTS):
+            setattr(sums, name, amounts[at])
+        at = len(_AMOUNTS)
+        for name in _TABLES:
+            size = len(getattr(before, name))
+            setattr(sums, name, tuple(amounts[at : at + size]))
+            at += size
+        sums.industry_par = _joined(
+            before.industry_par, *(None if one is None else one.industry_par for one in (minus, plus))
+        )
+        sums.obligor_count, sums.top_obligors = self._ranked(before)
+        return sums
+
+    # ---- obligors
+
+    @cached_property
+    def obligors_touched(self) -> tuple[dict[int, tuple[float, int]], dict[int, tuple[float, int]]]:
+        """Code -> (par, industry) of the touched obligors, before and after."""
+        return self._coded(self.minus), self._coded(self.plus)
+
+    def _coded(self, pool: Pool | None) -> dict[int, tuple[float, int]]:
+        names = None if pool is None else pool.view.names.get("obligor")
+        if pool is None or names is None:
+            return {}
+        par, industry = kernels.obligors(pool.tally)
+        used = set(names.codes.tolist())
+        return {
+            self._code(name): (float(par[at]), int(industry[at])) for at, name in enumerate(names.values) if at in used
+        }
+
+    def _code(self, name: str) -> int:
+        """An obligor's code: its own in the whole portfolio before, or one after these."""
+        index = self.base.by_obligor
+        known = {} if index is None else index.code_of
+        code = known.get(name)
+        return self._new.setdefault(name, len(self.base.obligors[0]) + len(self._new)) if code is None else code
+
+    @cached_property
+    def _new(self) -> dict[str, int]:
+        """Obligors that the portfolio did not have."""
+        return {}
+
+    def _ranked(self, before: kernels.Tally) -> tuple[int, tuple[list[int], list[float]]]:
+        """How many obligors have par; codes and par of the ten largest."""
+        if "obligor" not in self.view.names:
+            return 0, ([], [])
+        gone, come = self.obligors_touched
+        count = (
+            before.obligor_count + sum(par > 0 for par, _ in come.values()) - sum(par > 0 for par, _ in gone.values())
+        )
+        largest = self.base.largest
+        stays = []
+        for code in largest:
+            if code not in gone and code not in come:
+                stays.append(code)
+                if len(stays) == _TOP:
+                    break
+        if len(stays) < _TOP and len(largest) < before.obligor_count:
+            raise NeedsFullPass
+        pars = self.base.obligors[0]
+        ranked = sorted(
+            [(-float(pars[code]), code) for code in stays]
+            + [(-par, code) for code, (par, _) in come.items() if par > 0]
+        )[:_TOP]
+        return count, ([code for _, code in ranked], [-par for par, _ in ranked])
+
+    def par_by_name(self, field: str) -> Floats:
+        if field != "obligor":
+            return super().par_by_name(field)
+        gone, come = self.obligors_touched
+        found = np.concatenate((self.base.obligors[0], np.zeros(len(self._new)), [self.tally.obligor_blank]))
+        found[list(gone)] = 0.0
+        for code, (par, _) in come.items():
+            found[code] = par
+        return found
+
+    def name(self, field: str, code: int) -> str:
+        values = self.base.pool.view.names[field].values if field in self.base.pool.view.names else ()
+        if code < len(values):
+            return values[code]
+        if field == "obligor":
+            return next(name for name, own in self._new.items() if own == code)
+        assert self.plus is not None
+        return self.plus.name(field, code)
+
+    def units(self, average_par: float) -> Floats:
+        found = self.base.units_at(average_par)
+        size = len(self.tally.industry_par)
+        blank = len(found) - 1
+        found = np.concatenate((found[:-1], np.zeros(size - len(found)), found[-1:]))
+        gone, come = self.obligors_touched
+        for held, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
+            for par, industry in held.values():
+                if par > 0:
+                    found[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
+        return np.maximum(found, 0.0)
+
+    # ---- the CCC excess
+
+    def filled(self, agency: int, excess: float) -> tuple[float, int]:
+        bucket = self.base.bucket(agency)
+        gone, come = (
+            np.zeros((5, 0)) if pool is None else kernels.candidates(pool.tally, agency)
+            for pool in (self.minus, self.plus)
+        )
+        unpriced = bucket.unpriced - int(gone[4].sum()) + int(come[4].sum())
+        moved = [
+            (one, sign * amount, sign * haircut)
+            for rows, sign in ((gone, -1.0), (come, 1.0))
+            for one, amount, haircut in zip(
+                rows[1].tolist(), rows[2].tolist(), haircut_of(*rows[1:4]).tolist(), strict=True
+            )
+        ]
+
+        def held(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
+            """(par, haircut) of the rows below a price, from the right those at it with them."""
+            place = int(bucket.price.searchsorted(price, side))
+            some = [one for one in moved if one[0] < price or (one[0] == price and side == "right")]
+            return (
+                float(bucket.par_below[place]) + sum(amount for _, amount, _ in some),
+                float(bucket.haircut_below[place]) + sum(haircut for _, _, haircut in some),
+            )
+
+        first, last = 0, len(bucket.price)
+        while first < last:
+            middle = (first + last) // 2
+            if held(float(bucket.price[middle]), "right")[0] >= excess:
+                last = middle
+            else:
+                first = middle + 1
+        price = float(bucket.price[first]) if first < len(bucket.price) else inf
+        price = min([price, *(one for one in come[1].tolist() if one < price and held(one, "right")[0] >= excess)])
+        if price == inf:
+            return held(inf, "right")[1], unpriced
+        par, haircut = held(price, "left")
+        return haircut + self._at_price(bucket, gone, come, price, excess - par), unpriced
+
+    def _at_price(self, bucket: Bucket, gone: Floats, come: Floats, price: float, left: float) -> float:
+        """Haircut of the rows of the price at which the excess ends."""
+        first, last = (int(np.searchsorted(bucket.price, price, side)) for side in ("left", "right"))
+        rows = bucket.row[first:last]
+        stays = ~np.isin(rows, self.loans.rows[gone[0].astype(np.intp)])
+        rows = rows[stays]
+        more = come[:, come[1] == price]
+        par = np.concatenate((bucket.par[first:last][stays], more[2]))
+        value = np.concatenate((bucket.value[first:last][stays], more[3]))
+
+        def identifier(at: int) -> tuple[str, ...]:
+            if at < len(rows):
+                return self.base.pool.identifier(int(rows[at]))
+            assert self.plus is not None
+            return self.plus.identifier(int(more[0][at - len(rows)]))
+
+        return kernels.fill_alike(price, par, value, left, identifier)
+
+
+_TOP: Final = 10
+
+
+class _Sums:
+    """What a `kernels.Tally` has to read."""
+
+    row_count: int
+    obligor_count: int
+    top_obligors: tuple[list[int], list[float]]
+    industry_par: Floats
+
+
+def _read(tally: kernels.Tally) -> Floats:
+    """The amounts of a tally in one array."""
+    amounts = [getattr(tally, name) for name in _AMOUNTS]
+    for name in _TABLES:
+        amounts += getattr(tally, name)
+    return np.array(amounts)
+
+
+def _joined(before: Any, minus: Any, plus: Any) -> Any:
+    """A sum after trades; of arrays by name, to which trades have added names before the last, the blank."""
+    if isinstance(before, tuple):
+        parts = [None if one is None else np.array(one) for one in (minus, plus)]
+        return tuple(_joined(np.array(before), *parts).tolist())
+    if not isinstance(before, np.ndarray):
+        return float(
+            _joined(np.array([before]), *(None if one is None else np.array([one]) for one in (minus, plus)))[0]
+        )
+    size = max(len(one) for one in (before, minus, plus) if one is not None)
+    known = _spread(before, size)
+    left = known
+    if minus is not None:
+        left = left - _spread(minus, size)
+    if plus is not None:
+        left = left + _spread(plus, size)
+    return np.where(np.abs(left) <= NOTHING_LEFT * np.abs(known), 0.0, left)
+
+
+def _spread(values: Floats, size: int) -> Floats:
+    return values if len(values) == size else np.concatenate((values[:-1], np.zeros(size - len(values)), values[-1:]))
+
+
+class _Later(dict[str, Any]):
+    """Columns by name; a column is made when it is taken."""
+
+    def __init__(self, names: Iterable[str], columns: Callable[[], dict[str, Any]]) -> None:
+        super().__init__(dict.fromkeys(names))
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns()[name]
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        return self._columns()[name] if name in self else otherwise
+
+    def items(self) -> Any:
+        return self._columns().items()
+
+    def values(self) -> Any:
+        return self._columns().values()
+
+
+class _LaterColumn:
+    """A column that is there, and made when it is read."""
+
+    def __init__(self, column: Callable[[], Any]) -> None:
+        self._column = column
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self._column())
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._column()[at]
+
+
+def _later(pool: After, of: Callable[[Pool], Any], given: Iterable[Any]) -> dict[str, _Later]:
+    """The four kinds of columns of `of` the pool; their names are those of `given`."""
+
+    def columns(kind: str) -> Callable[[], dict[str, Any]]:
+        return lambda: getattr(of(pool.whole), kind)
+
+    listed = list(given)
+    return {
+        kind: _Later({name: None for one in listed for name in getattr(one, kind)}, columns(kind))
+        for kind in ("numbers", "names", "flags", "ranks")
+    }
+
+
+class _LaterView:
+    """The view of a pool after trades."""
+
+    def __init__(self, pool: After) -> None:
+        base = pool.base.pool.view
+        parts = [base, *(part.view for part in (pool.plus,) if part is not None)]
+        columns = _later(pool, lambda one: one.view, parts)
+        self.numbers, self.names, self.flags, self.ranks = columns.values()
+        self.lien = None if all(part.lien is None for part in parts) else _LaterColumn(lambda: pool.whole.view.lien)
+        self.home, self.rules, self.factors = base.home, base.rules, base.factors
+        self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
+        self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
+
+
+class _LaterPortfolio:
+    """The portfolio of a pool after trades."""
+
+    def __init__(self, pool: After) -> None:
+        self._pool = pool
+        base, after = pool.base.pool.portfolio, pool.loans.after
+        columns = _later(pool, lambda one: one.portfolio, (base, after))
+        self.numbers, self.names, self.flags, self.ranks = columns.values()
+        self.lien = None if after.lien is None else _LaterColumn(lambda: pool.whole.portfolio.lien)
+        self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
+        self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
+        self.source_cells, self.amortization, self.published = base.source_cells, base.amortization, base.published
+
+    def defaulted(self) -> NDArray[np.bool_]:
+        return self._pool.whole.portfolio.defaulted()
+
+
+def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: Change) -> tuple[After, ...]:
+    """The pools after trades, one for each of the bases.
+
+    Raises:
+        NeedsFullPass: the sums after the trades do not follow from those before, or too many loans are touched.
+    """
+    if any(_is_strange(holdings, lot.loan) for lot in change.bought):
+        raise NeedsFullPass
+    also: frozenset[int] = frozenset()
+    while True:
+        loans = touched(holdings, bases[0], change, also)
+        if loans is None:
+            raise NeedsFullPass
+        pools = tuple(After(base, loans) for base in bases)
+        # Conventions may join a touched obligor with others, which is seen in the view of these loans.
+        missing = _missing(pools[0])
+        if not missing:
+            return pools
+        also |= missing
+
+
+def _missing(pool: After) -> frozenset[int]:
+    """Touched obligors that have loans elsewhere."""
+    index = pool.base.by_obligor
+    if index is None:
+        return frozenset()
+    chosen, known = set(pool.loans.rows.tolist()), len(index.names.values)
+    touched_codes = {code for held in pool.obligors_touched for code in held if code < known}
+    return frozenset(code for code in touched_codes if not chosen.issuperset(index.rows(code)))
+
+
+def _is_strange(holdings: Holdings, loan: Loan) -> bool:
+    """Whether a bought loan has a column that the portfolio has not, and that changes what other loans count as: the
+    formulas and the ladders of a definition ask for columns, facilities are small by the country."""
+    portfolio = holdings.portfolio
+    if holdings.definition is None:
+        return "country" in loan.texts and "country" not in portfolio.names
+    columns = ((loan.numbers, portfolio.numbers), (loan.texts, portfolio.names), (loan.flags, portfolio.flags))
+    return any(own.keys() - its.keys() for own, its in columns) or (loan.lien is not None and portfolio.lien is None)

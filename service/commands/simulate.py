@@ -1,0 +1,132 @@
+"""The simulate command: what trades would do to every test, with no server, straight on the calculation core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from service.commands.compliance import read_day
+from service.commands.limits import limited
+from service.commands.progress import busy
+from service.commands.reading import read_definition, read_loans, read_mapping, read_trades
+from service.commands.refusal import Refused, escaped
+
+if TYPE_CHECKING:
+    from core.scenario.simulate import Simulation
+    from core.scenario.trades import Trade
+
+EXIT_FAILS_ANEW = 1
+
+# Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(simulate)
+
+
+def simulate(
+    file: Path,
+    /,
+    *,
+    trade: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    trades: Path | None = None,
+    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    deal: Path | None = None,
+    mapping: str | None = None,
+    as_of: str | None = None,
+    fail_on_new: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Buy and sell on paper: print every test of a suite before and after trades.
+
+    The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
+    with such a test, and 2 when a file cannot be read or a trade cannot be made.
+
+    Parameters
+    ----------
+    file:
+        The workbook with the loans, as `cushion compliance` takes it. It stays as it is.
+    trade:
+        A trade, such as "sell 3,000,000 CUSIP 12345ABC9 at 98.5" or "buy 2000000 BORROWER Nova Inc at 99
+        rating_agency_a=B2 spread=375". Also LOANX and ISIN; without a price a sell is made at the holding's, a buy at
+        100. Given several times for several, which are made in their order.
+    trades:
+        A CSV of trades, whose header names their fields (trade_type, par_value, cusip, borrower_name, price, ...); they
+        are made before those of --trade.
+    suite:
+        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
+        enhanced.
+    deal:
+        A TOML file with the deal's definition.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    as_of:
+        The day of the figures, YYYY-MM-DD, in place of what the file says.
+    fail_on_new:
+        End with 1 when a test that did not fail before fails after the trades.
+    json:
+        Print one JSON document instead of the table: file, suite, as_of, message, total_tests, new_failures,
+        impact_summary, results, skipped, warnings.
+    """
+    day = read_day(as_of)
+    suite = suite or ("enhanced" if deal is None else "deal")
+    if suite == "deal" and deal is None:
+        raise Refused("the suite deal needs a definition: name its file with --deal")
+    with busy(f"Reading {file.name}"):
+        from core.scenario.simulate import simulate as simulated
+        from core.scenario.trades import TradeError
+
+        made = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
+        if not made:
+            raise Refused('no trades: add --trade "sell 3000000 CUSIP ..." or --trades trades.csv')
+        definition = None if deal is None else read_definition(deal)
+        chosen = read_mapping(mapping)
+        portfolio = read_loans(file, mapping=chosen, day=day)
+        with limited(file):
+            try:
+                found = simulated(portfolio, made, suite, definition=definition)
+            except TradeError as error:
+                raise Refused(str(error)) from error
+    if json:
+        _print_json(file, suite, found)
+    else:
+        from service.commands.table import print_simulation
+
+        title = f"{file.name}, {suite} suite, {len(made)} trade{'s' * (len(made) != 1)}"
+        print_simulation(found, title=title if found.before.as_of is None else f"{title}, as of {found.before.as_of}")
+    return EXIT_FAILS_ANEW if fail_on_new and found.new_failures else 0
+
+
+def _trade(text: str) -> Trade:
+    """The trade of an option.
+
+    Raises:
+        Refused: it is none.
+    """
+    from core.scenario.written import WrittenError, trade_of_words
+
+    try:
+        return trade_of_words(text)
+    except WrittenError as error:
+        raise Refused(f"--trade {text[:200]!r}: {error}") from error
+
+
+def _print_json(file: Path, suite: str, found: Simulation) -> None:
+    import msgspec
+
+    document = {
+        "file": str(file),
+        "suite": suite,
+        "as_of": found.before.as_of,
+        "message": found.message,
+        "total_tests": found.total_tests,
+        "new_failures": found.new_failures,
+        "impact_summary": found.impact_summary,
+        "results": found.results,
+        "skipped": found.skipped,
+        "warnings": found.warnings,
+    }
+    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))

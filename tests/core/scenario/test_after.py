@@ -1,0 +1,181 @@
+"""Sums after trades from those before: the figures of a full pass, whatever is bought and sold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from core.compliance.result import Results
+from core.definition import parse
+from core.definition.definition import Definition
+from core.portfolio.portfolio import Portfolio
+from core.scenario import touched
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade, TradeError
+from tests.core.compliance.conftest import portfolio_of
+from tests.core.compliance.test_measures import NUMBERS, portfolios
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _however_many_are_touched() -> Iterator[None]:
+    """Small portfolios take the incremental way, too."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(touched, "PART_MAX", 1.0)
+        yield
+
+
+GENERATED = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Two portfolios and their trades take minutes to shrink."""
+
+
+@st.composite
+def trades(draw: st.DrawFn, portfolio: Portfolio) -> list[Trade]:
+    """Sells of parts and wholes by CUSIP or borrower, buys of held loans and of new ones, in any order."""
+    found = []
+    for _ in range(draw(st.integers(1, 6))):
+        row = draw(st.integers(0, portfolio.row_count - 1))
+        names = {
+            "cusip": portfolio.names["cusip"], "borrower_name": portfolio.names["obligor"],
+        }  # fmt: skip
+        named = {field: own.values[own.codes[row]] for field, own in names.items() if own.codes[row] >= 0}
+        way = draw(st.sampled_from(["cusip", "borrower_name"]))
+        price = draw(st.sampled_from([None, 55.0, 79.0, 98.5]))
+        if draw(st.booleans()) and way in named:
+            own = names[way]
+            par = portfolio.numbers["par_value"][own.codes == own.codes[row]]
+            held = float(par[np.isfinite(par) & (par > 0)].sum())
+            if held:
+                part = draw(st.sampled_from([0.25, 0.5, 1.0, 1.0]))
+                one = {way: named[way]}
+                found.append(Trade(trade_type="sell", par_value=held * part, price=price, **one))
+        else:
+            new = {"borrower_name": draw(st.sampled_from(["Nova", "Ash", "Birch", "Zeta Ltd"]))}
+            found.append(
+                Trade(
+                    trade_type="buy",
+                    par_value=draw(st.sampled_from([0.5e6, 3e6, 20e6])),
+                    price=price,
+                    rating_agency_a=draw(st.sampled_from([None, "B2", "Caa2", "Ca"])),
+                    rating_agency_b=draw(st.sampled_from([None, "B", "CCC", "D"])),
+                    industry=draw(st.sampled_from([None, "Steel", "Paper"])),
+                    spread=draw(st.sampled_from([None, 400.0])),
+                    loan_data=draw(st.sampled_from([None, {"country": "Peru"}, {"is_deferring": True}, {"floor": 6}])),
+                    **({"cusip": named["cusip"]} if draw(st.booleans()) else new),
+                )
+            )
+    return found
+
+
+def doable(simulator: Simulator, wanted: Sequence[Trade]) -> list[Trade]:
+    """Those that can be made, one after the other."""
+    found: list[Trade] = []
+    for one in wanted:
+        try:
+            simulator.holdings.traded([*found, one])
+        except TradeError:
+            continue
+        found.append(one)
+    return found
+
+
+def alike(one: Results, other: Results) -> None:
+    """The same tests with the same figures to 1e-9, the same statuses and reasons."""
+    assert [(skip.test_id, skip.reason) for skip in one.skipped] == [
+        (skip.test_id, skip.reason) for skip in other.skipped
+    ]
+    assert [result.test_id for result in one] == [result.test_id for result in other]
+    assert one._figures == pytest.approx(other._figures, rel=1e-9, abs=1e-9)
+    assert one.cushions == pytest.approx(other.cushions, rel=1e-9, abs=1e-9)
+    for first, second in zip(one, other, strict=True):
+        assert (first.status, first.low, first.high) == (second.status, second.low, second.high)
+    assert [warning.code for warning in one.warnings] == [warning.code for warning in other.warnings]
+
+
+def compare(data: Any, portfolio: Portfolio, suite: str, definition: Definition | None) -> None:
+    simulator, plain = (
+        Simulator(portfolio, suite, incremental=way, definition=definition, details=False) for way in (True, False)
+    )
+    assert list(simulator.before) == list(plain.before)
+    for _ in range(2):
+        change = simulator.holdings.traded(doable(simulator, data.draw(trades(portfolio))))
+        alike(simulator.run(change), plain.run(change))
+
+
+@settings(max_examples=25, deadline=None, phases=GENERATED)
+@given(st.data(), portfolios())
+def test_the_figures_are_those_of_a_full_pass(data: Any, portfolio: Portfolio) -> None:
+    compare(data, portfolio, "enhanced", None)
+
+
+def test_masked_ratings_are_between_two_ends_after_trades_too() -> None:
+    """The ends of each figure, and a test that they would decide differently is skipped, are those of a full pass."""
+    columns: dict[str, list[Any]] = {
+        "par_value": [2e6 + 1e5 * at for at in range(12)],
+        "obligor": [f"Ash {at % 9}" for at in range(12)],
+        "cusip": [f"{at:09d}" for at in range(12)],
+        "price": [90.0 + at % 3 for at in range(12)],
+        "rating_agency_a": ["*" if at % 5 == 0 else "Caa1" if at % 4 == 0 else "B2" for at in range(12)],
+    }
+    rules = {"masked": "bounds", "masked_best": "Ba3", "masked_worst": "Caa2", "masked_value": "B2"}
+    tests = [{"id": "ccc_share", "name": "CCC", "measure": "ccc", "agency": "a", "max": 30.0},
+             {"id": "warf_a", "name": "WARF", "measure": "warf", "agency": "a", "max": 9000.0}]  # fmt: skip
+    bounds = parse({"ratings": {"a": rules}, "tests": tests})
+    portfolio = portfolio_of(columns)
+    simulator, plain = (Simulator(portfolio, "deal", incremental=way, definition=bounds) for way in (True, False))
+    for par, masked in ((2e6, "*"), (1e6, "B1")):
+        made = [
+            Trade(trade_type="sell", par_value=par, cusip="000000000", price=95),
+            Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=masked),
+        ]
+        change = simulator.holdings.traded(made)
+        found = simulator.run(change)
+        alike(found, plain.run(change))
+        assert [skip.test_id for skip in found.skipped] == ["ccc_share"]
+        seen = simulator.simulate(made)
+        assert [(one.test_id, one.status_projected) for one in seen.skipped] == [("ccc_share", None)]
+        assert (seen.total_tests, len(seen.results)) == (2, 1)
+
+
+SHARES = (
+    "=price<80", "=AND(rank_a>=17,NOT(price<80))", '=OR(OR(industry={"Steel","Paper"}),country<>"US")',
+    "=obligor_par>9000000", "=is_discount", "=NOT(is_home)", "=years_to_maturity>4", "=TRUE", '=lien="second_lien"',
+    '=LEFT(obligor,1)="N"',
+)  # fmt: skip
+MEASURED: tuple[dict[str, Any], ...] = (
+    {"measure": "obligor"}, {"measure": "obligor", "nth": 3}, {"measure": "top_obligors", "nth": 2, "of": "par"},
+    {"measure": "industry", "nth": 2}, {"measure": "country"}, {"measure": "ccc"}, {"measure": "ccc", "agency": "b"},
+    {"measure": "warf"}, {"measure": "warf", "agency": "c"}, {"measure": "warr"}, {"measure": "oc", "class": "A/B"},
+    {"measure": "ic", "class": "C"}, {"measure": "wal"}, {"measure": "was"}, {"measure": "diversity"},
+    {"measure": "delinquency"}, {"measure": "price_below", "line": 85}, {"measure": "wac"},
+    {"measure": "event_of_default"}, {"measure": "spwarf"}, {"measure": "default_rate_dispersion"},
+    {"value": "=obligors+loans"}, {"value": "=share_0x-share_1x"},
+)  # fmt: skip
+DEAL = parse(
+    {
+        "classifications": {"families": [{"name": "TREES", "obligors": ["Ash", "Nova", "Fir"]}]},
+        "conventions": {"principal_cash": "positive", "home_countries": ["US", "CA"], "decimals": {"percent": 2}},
+        "ratings": {"a": {"unrated": "Caa2"}, "b": {"notched_from": ["a"]}},
+        "par_value": {"ccc_agencies": ["a", "b"], "ccc_limit": 5.0},
+        "event_of_default": {"class": "A", "trigger": 102.5},
+        "tests": [
+            *({"id": f"share_{at}x", "name": text, "share": text, "max": 20} for at, text in enumerate(SHARES)),
+            *({"id": f"figure_{at}x", "name": str(one), "max": 20} | one for at, one in enumerate(MEASURED)),
+        ],
+    }
+)
+
+
+@settings(max_examples=25, deadline=None, phases=GENERATED)
+@given(st.data(), portfolios())
+def test_so_are_those_of_a_deal(data: Any, portfolio: Portfolio) -> None:
+    """Formulas of shares, families of obligors, ladders, and measures that take a full pass for themselves."""
+    blank = np.full(portfolio.row_count, np.nan)
+    columns = {name: portfolio.numbers.get(name, blank) for name in NUMBERS}
+    finite = {name: np.where(np.isinf(column), np.nan, column) for name, column in columns.items()}
+    compare(data, replace(portfolio, numbers=finite), "deal", DEAL)

@@ -1,0 +1,79 @@
+"""The simulate command, run as a user runs it: trades as words and as a table, what is refused, the exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from core.generate import generate
+
+Cushion = Callable[..., CompletedProcess[str]]
+Refusal = Callable[..., str]
+
+TABLE = """trade_type,par_value,borrower_name,price,rating_agency_a,rating_agency_b,industry,Recovery Rate
+buy,"2,000,000",Nova Inc,99,B2,B,High Tech Industries,45
+
+buy,90000000,Nova Inc,99.5,B2,B,High Tech Industries,
+"""
+
+
+@pytest.fixture(scope="module")
+def deal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean deal of 200 loans."""
+    made = tmp_path_factory.mktemp("deals") / "clean.xlsx"
+    generate(loans=200).write(made)
+    (made.parent / "trades.csv").write_text(TABLE)
+    (made.parent / "odd.csv").write_text("trade_type,par_value,colour\nbuy,1,red\n")
+    return made
+
+
+def test_a_table_shows_every_test_before_and_after(cushion: Cushion, deal: Path) -> None:
+    answer = cushion("simulate", deal, "--trades", deal.parent / "trades.csv", "--fail-on-new")
+    assert (answer.returncode, answer.stderr) == (1, "")
+    lines = [line.rstrip() for line in answer.stdout.splitlines()]
+    assert max(map(len, lines[:-1])) <= 100
+    assert lines[0] == "clean.xlsx, enhanced suite, 2 trades, as of 2026-03-31"
+    (largest,) = (line for line in lines if line.startswith("Largest obligor"))
+    assert largest.endswith("PASS > FAIL")
+    assert lines[-1].startswith("2 trades: ")
+    assert "new failure" in lines[-1]
+
+
+def test_json_has_all_of_it(cushion: Cushion, deal: Path) -> None:
+    answer = cushion(
+        "simulate", deal, "--trade", "buy 1000000 BORROWER Nova Inc at 99 rating_agency_a=B2 spread=375", "--trade",
+        "sell 1,000,000 nova inc at 99.5", "--suite", "standard", "--json",
+    )  # fmt: skip
+    assert (answer.returncode, answer.stderr) == (0, "")
+    told = json.loads(answer.stdout)
+    assert told["total_tests"] == 15
+    assert told["new_failures"] == 0
+    assert [warning["code"] for warning in told["warnings"]][:1] == ["trade_fields"]
+    moved = {row["test_id"]: row["impact_direction"] for row in told["results"]}
+    assert moved["oc_ratio"] == "improve"  # half a point of a million is earned
+
+
+def test_what_cannot_be_traded_is_refused(refused: Refusal, deal: Path) -> None:
+    rows = (
+        (("--trade", "sell 1 CUSIP 999999999"), "trade 1: sells CUSIP 999999999, of which nothing is held"),
+        (("--trade", "sell nothing"), "a trade is: buy or sell"),
+        (("--trade", "swap 1 CUSIP 9"), "a trade is a buy or a sell, not 'swap'"),
+        (("--trade", "sell much CUSIP 9"), "par_value must be a number, not 'much'"),
+        (("--trade", "sell 1 CUSIP 9 at par"), "price must be a number, not 'par'"),
+        (("--trade", "sell 1 CUSIP"), "nothing names its loan"),
+        (("--trade", "sell 1 a=b"), "nothing names its loan"),
+        (("--trade", "buy 1 Nova colour=red"), "no field of a trade is called 'colour'"),
+        (("--trade", "buy 1 Nova spread=1 spread=2"), "spread is given twice"),
+        (("--trade", "buy 1e400 Nova"), "trade 1: par_value must be above 0"),
+        (("--trades", deal.parent / "odd.csv"), "line 2: no field of a trade is called 'colour'"),
+        (("--trades", deal), "no text in UTF-8"),
+        (("--trades", deal.parent / "none.csv"), "No such file"),
+        ((), "no trades"),
+        (("--trade", "sell 1 x", "--suite", "deal"), "the suite deal needs a definition"),
+    )
+    for options, words in rows:
+        assert words in refused("simulate", deal, *options), options
