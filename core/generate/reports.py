@@ -1,4 +1,4 @@
-"""A deal's monthly report in the manner of two trustees: a workbook of pages, or an archive of flat files.
+"""A deal's monthly report in four manners: workbooks of pages, of one sheet and with last month's loans, or flat files.
 
 The loans' fields stand on many pages, as real reports have them, with the habits that a reader must see through:
 stacked headers, the day above the header or in a footer, one column of mixed identifiers, masked ratings, totals
@@ -25,8 +25,9 @@ from core.generate.draws import Chance
 from core.generate.sheets import deal_name
 from core.generate.tables import AS_OF, BASE_RATE_PERCENT, CURRENCY, INDEX_NAME, TRANCHES
 
-REPORTS: Final = {"pages": "xlsx", "flat": "zip"}
-"""Manner of a report -> what its file's name ends in: a workbook of pages, an archive of delimited files."""
+REPORTS: Final = {"pages": "xlsx", "flat": "zip", "sheet": "xlsx", "months": "xlsx"}
+"""Manner of a report -> what its file's name ends in: a workbook of pages, an archive of delimited files, one sheet, a
+workbook with last month's loans."""
 
 LOANS_MAX: Final = 100_000
 """Loans of a report; its rows are made whole, a page for each field."""
@@ -144,7 +145,7 @@ class GeneratedReport:
         Args:
             progress: called with the number of rows of each page that is written.
         """
-        if self.manner == "pages":
+        if self.extension == "xlsx":
             write_workbook_rows(
                 path,
                 {page.name: page.rows for page in self.pages},
@@ -206,8 +207,8 @@ def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> Generate
         "published": published,
     }
     style = _Style.drawn(chance, loans)
-    if manner == "pages":
-        return GeneratedReport(manner=manner, pages=tuple(_Pages(style, said).all()), **said)
+    if manner in _WORKBOOKS:
+        return GeneratedReport(manner=manner, pages=tuple(_WORKBOOKS[manner](style, said).all()), **said)
     pages = tuple(_Flat(style, said).all())
     return GeneratedReport(manner=manner, pages=pages, delimiter=style.delimiter, encoding=style.encoding, **said)
 
@@ -551,6 +552,105 @@ class _Pages:
 
 def _same(value: Writable) -> Writable:
     return value
+
+
+class _Sheet(_Pages):
+    """One sheet: notes, accounts and tests above the loans, these by industry with subtotals, today's figures beside
+    last month's, footers and the header again after each page.
+    """
+
+    def all(self) -> list[Page]:
+        """The sheet."""
+        loans = sorted(self.loans, key=lambda loan: loan.industry)
+        rows: list[Row] = [(self.said["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
+        for part in (self.notes(), self.accounts(), self.tests()):
+            rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
+        return [Page("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
+
+    def listing(self, loans: list[Loan]) -> list[Row]:
+        """The loans with their header, group by group."""
+        group: Row = (None, None, None, "Prior Month", "Current Month", "Prior Month", "Current Month")
+        names: Row = (
+            "Identifier", "Obligor", "Facility", "Principal Balance", "Principal Balance", "Market Price",
+            "Market Price", "Cost Price", "Coupon Type", "Spread (%)", "Floor (%)", "All In Rate", "Index",
+            "Maturity Date", "Moody's", "S&P", "Fitch", "Moody's Recovery Rate", "Moody's Industry", "Country",
+            "Security Level", "Is_Second_Lein", "Defaulted", "Cov-Lite", "DIP", "Current Pay",
+        )  # fmt: skip
+        rows: list[Row] = [group, names]
+        for at, loan in enumerate(loans):
+            if at and at % PAGE_LOANS == 0:
+                rows += [
+                    ("Some Trustee, N.A.", None, None, "Confidential", f"Page {at // PAGE_LOANS} of many"),
+                    group,
+                    names,
+                ]
+            rows.append(self.line(loan))
+            if at + 1 == len(loans) or loans[at + 1].industry != loan.industry:
+                same = [one for one in loans if one.industry == loan.industry]
+                rows.append((len(same), f"Total {loan.industry}", None, None, sum(one.par_value for one in same)))
+        total: Row = (len(loans), "Total", None, None, sum(loan.par_value for loan in loans))
+        return [*rows, total, (), ("Prepared for the noteholders",)]
+
+    def line(self, loan: Loan) -> Row:
+        """A loan's cells."""
+
+        def flag(said: bool) -> str:
+            return "Yes" if said else self.style.no
+
+        is_second = loan.lien_type == "Second Lien"
+        return (
+            loan.identifier or None, loan.borrower_name, loan.facility_name, loan.par_value * 1.01, loan.par_value,
+            loan.price - 1.0, loan.price, loan.purchase_price, "Fixed" if loan.spread is None else "Floating",
+            None if loan.spread is None else round(loan.spread / 100.0, 6), loan.floor, loan.all_in_rate,
+            None if loan.spread is None else INDEX_NAME, _named(_day(loan.maturity_date)), loan.rating_agency_a or None,
+            loan.rating_agency_b or "NR", loan.rating_agency_c or None, loan.recovery_rate, loan.industry, loan.country,
+            "Senior Secured" if is_second else loan.lien_type, flag(is_second), flag(loan.is_defaulted),
+            flag(loan.cov_lite), flag(loan.is_dip), flag(loan.is_current_pay),
+        )  # fmt: skip
+
+
+class _Months(_Pages):
+    """Loans on sheets by month, today's on two of them; industries by issuer; notes and accounts side by side."""
+
+    def all(self) -> list[Page]:
+        """The pages, last month's first."""
+        half = (len(self.loans) + 1) // 2
+        old = self.page("Loans Feb 26", self.loans, 1.1)
+        now = [self.page("Loans Mar 26", self.loans[:half]), self.page("Loans Mar 26 (2)", self.loans[half:])]
+        issuers = {loan.borrower_name: (loan.borrower_name, loan.industry, loan.country) for loan in self.loans}
+        industries = Page("Issuers", [("Obligor", "Moody's Industry", "Country of Domicile"), *issuers.values()])
+        return [old, self.beside(), *now, industries, self.flags(), self.ratings(), self.tests()]
+
+    def page(self, name: str, loans: Sequence[Loan], times: float = 1.0) -> Page:
+        """Some of the loans, their par times so much."""
+        header: Row = (
+            "Obligor", "Facility", "LXID / CUSIP", "Par ($000)", "Bid", "Cost", "Coupon Type", "Margin (bps)", "Floor",
+            "All In Rate", "Index", "Maturity", "Lien Type", "Defaulted",
+        )  # fmt: skip
+        rows: list[Row] = [
+            (
+                loan.borrower_name, loan.facility_name, loan.identifier or None, loan.par_value * times / 1e3,
+                loan.price, loan.purchase_price, "Fixed" if loan.spread is None else "Floating", loan.spread,
+                loan.floor, loan.all_in_rate, None if loan.spread is None else INDEX_NAME,
+                self.style.day(_day(loan.maturity_date)), loan.lien_type, "Y" if loan.is_defaulted else None,
+            )
+            for loan in loans
+        ]  # fmt: skip
+        formats = [None] * len(header)
+        return self.titled(name, [header, *rows], [*formats[:11], self.style.day_format])
+
+    def beside(self) -> Page:
+        """Notes, and accounts on their right."""
+        notes, accounts = ([row for row in part.rows if len(row) > 1] for part in (self.notes(), self.accounts()))
+        blank: Row = (None,) * len(accounts[0])
+        accounts += [blank] * (len(notes) - len(accounts))
+        return self.titled("Summary", [(*one, None, *two) for one, two in zip(notes, accounts, strict=True)])
+
+
+PAGE_LOANS: Final = 40
+"""Loans between two footers of the one sheet."""
+
+_WORKBOOKS: Final = {"pages": _Pages, "sheet": _Sheet, "months": _Months}
 
 
 class _Flat:

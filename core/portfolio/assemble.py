@@ -241,9 +241,10 @@ def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
 def _second_liens(loans: Loans) -> None:
     """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
     flags = loans.flags.pop("is_second_lien", None)
-    if flags is not None and loans.lien is not None:
-        unlike = (loans.lien == Lien.FIRST_LIEN) | (loans.lien == Lien.BLANK)
-        loans.lien = np.where(unlike & (flags == 1), np.uint8(Lien.SECOND_LIEN), loans.lien)
+    if flags is not None:
+        lien = np.full(loans.row_count, Lien.BLANK, np.uint8) if loans.lien is None else loans.lien
+        unlike = (lien == Lien.FIRST_LIEN) | (lien == Lien.BLANK)
+        loans.lien = np.where(unlike & (flags == 1), np.uint8(Lien.SECOND_LIEN), lien)
 
 
 def _placeholders(loans: Loans) -> None:

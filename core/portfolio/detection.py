@@ -194,7 +194,7 @@ def detect_columns(book: Workbook, mapping: Mapping | None = None, *, sheet: str
 
 def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
     message = (
-        f"no header found: looked in the first {header.ROWS_MAX} rows of each sheet for one that "
+        f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
         f"{header_words(mapping)}"
     )
     required, optional = _missing(mapping, ())

@@ -35,8 +35,7 @@ _NAMES: Final = (("borrower_name", "facility_name"), ("facility_name",), ("borro
 """What joins rows where no identifier does, most telling first."""
 
 _OF_FACILITIES: Final = frozenset((
-    "par_value", "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size",
-    "unfunded",
+    "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size", "unfunded",
 ))  # fmt: skip
 """Figures that two loans of one issuer do not share: a page with one of them is not about issuers."""
 
@@ -247,6 +246,7 @@ def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
     if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
         return
+    par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
     if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _columns(page).values()):
         return
     (mine, its), text = together([name_keys(own), name_keys(other)])
@@ -256,6 +256,10 @@ def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
     fresh = np.flatnonzero(~found.rows & (mine >= 0))
     fresh = fresh[row_of[mine[fresh]] >= 0]
+    if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day
+        total = np.bincount(row_of[mine[fresh]], np.nan_to_num(par[fresh]), page.row_count)
+        agrees = np.abs(total - sums) <= EQUAL_SHARE * np.maximum(np.abs(total), 1.0)
+        fresh = fresh[agrees[row_of[mine[fresh]]]]
     found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
 
 

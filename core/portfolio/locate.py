@@ -35,6 +35,12 @@ PAGES_MAX: Final = 40
 TOO_MANY: Final = f"there are more than {PAGES_MAX} such sheets"
 """Why a sheet beyond these is not even read."""
 
+NOTE_TABLES_MAX: Final = 4
+"""Tables of notes below which loans are looked for on one sheet."""
+
+NEAR_ROWS: Final = 3
+"""Rows right above a header far down whose words are its title."""
+
 TITLE_ROWS_MAX: Final = 10
 """Rows above a header that are looked at for the page's title."""
 
@@ -51,9 +57,17 @@ _NOT_NOW: Final = (
     (
         re.compile(
             r"\b(purchases?(?! (?:price|date))|sales?|sold|trades?(?! date)|trading|pay ?downs?|prepayments?"
-            r"|repayments?|transactions?|activity)\b"
+            r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
+            r"|pipeline|proposed|hypothetical|pro forma)\b"
         ),
         "its title is that of a list of trades or payments",
+    ),
+    (
+        re.compile(
+            r"\b(eligible investments?|cash equivalents?|money market|temporary investments?|equity securit(y|ies)"
+            r"|equities|warrants|hedges?|hedging|swaps?|derivatives|fx forwards?)\b"
+        ),
+        "its title is that of cash, shares or contracts, not of loans",
     ),
     (
         re.compile(
@@ -160,6 +174,13 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     old = earlier(book)
     for sheet in book.sheets:
         found = header.find(sheet, mapping)
+        for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
+            deeper = None
+            if found is not None and is_note_table(sheet, found):
+                deeper = header.find(sheet, mapping, found.row + 1)
+            if deeper is None:
+                break
+            found = deeper
         if found is None:
             rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
             continue
@@ -188,7 +209,7 @@ def _left_out(title: str) -> str:
 
 def of_another_day(book: Workbook) -> frozenset[int]:
     """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
-    return earlier(book) | {sheet.index for sheet in book.sheets if _NOT_NOW[1][0].search(key(sheet.name))}
+    return earlier(book) | {sheet.index for sheet in book.sheets if _NOT_NOW[-1][0].search(key(sheet.name))}
 
 
 def _listed(title: str) -> str:
@@ -225,12 +246,26 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
 def _title(sheet: Sheet, found: header.Found) -> str:
     """The sheet's name and the words above its header, for comparison; lines with a figure or a colon tell no title."""
     lines = [sheet.name]
-    for row in range(min(found.top, TITLE_ROWS_MAX)):
+    for row in _title_rows(sheet, found):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
             if isinstance(value, str) and len(value) <= TITLE_LENGTH_MAX and not _NO_TITLE.search(value):
                 lines.append(value)
     return " | ".join(key(line) for line in lines)
+
+
+def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
+    """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
+    if found.top <= TITLE_ROWS_MAX:
+        yield from range(found.top)
+        return
+    for row in range(found.top - NEAR_ROWS, found.top):
+        if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, WIDTH_MAX))) == 1:
+            yield row
+
+
+WIDTH_MAX: Final = 64
+"""Columns in which a title's row has no second cell."""
 
 
 def _refused(sheet: Sheet, found: header.Found) -> str:
@@ -255,7 +290,7 @@ def chosen(rated: Iterable[Candidate]) -> Holdings | None:
 
 def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
     """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
-    for row in range(max(0, found.top - TITLE_ROWS_MAX), found.top):
+    for row in _title_rows(sheet, found):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
             if not isinstance(value, str) or len(value) > TITLE_LENGTH_MAX:

@@ -216,6 +216,7 @@ class Reader:
         self._outcomes: dict[tuple[str, int], Outcome] = {}
         self._loan_cells: dict[int, Cells] = {}
         self._par: NDArray[np.float64] | None = None
+        self._unread_par = 0
         self._divisor: NDArray[np.float64] | None = None
         """The par that prices in currency are divided by: none where the mapping says that it is no number."""
         self.unreadable: dict[str, int] = {}
@@ -236,6 +237,8 @@ class Reader:
             _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
         )
         if par is not None:
+            no_loans = self.rows.left_out.get("ignored_blank_par", np.zeros(0, np.int64))
+            self._unread_par = 0 if par.lost is None else int(np.count_nonzero(par.lost[no_loans]))
             par = par.take(self._rows)
             self._par = par.column.values
             if self.works["par_value"].field.type == "number":
@@ -282,6 +285,9 @@ class Reader:
         self._note(loans, self.columns)
         if self._all is not None:
             self._foot(loans, self._all)
+        if self._unread_par:
+            message = f"{self._unread_par:,} rows of sheet {self._sheet.name!r} are left out: their par cannot be read."
+            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par))
         return loans
 
     def unmapped(self) -> list[str]:
@@ -310,9 +316,11 @@ class Reader:
 
     @property
     def end(self) -> int:
-        """The row of the sheet below its loans."""
-        below = self.below
-        return below.row(self.rows.stop) if self.rows.stop < below.height else below.sheet.row_count
+        """The row of the sheet below its last loan."""
+        rows = self.rows.rows
+        if isinstance(rows, slice):
+            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
+        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
 
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""

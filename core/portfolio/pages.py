@@ -197,7 +197,7 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         message = f"{rows:,} rows of sheet {note.sheet!r}{of_par} found no loan on {first!r}, and are left out."
         warn("page_rows_without_loan", message, rows)
     guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
-    if guessed:
+    if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         by = ", ".join(f"{count:,} by {how}" for how, count in guessed.items())
         warn("page_joined_by_name", f"Rows of sheet {note.sheet!r} were joined {by}.", sum(guessed.values()))
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:

@@ -83,7 +83,8 @@ _SYMBOLS: Final[dict[Agency, dict[str, int]]] = {
 
 NOT_RATED: Final = frozenset(
     (
-        "", "NR", "N/R", "WR", "WD", "N/A", "NA", "N.A.", "N.R.", "-", "--", "#N/A", "NONE", "NOT RATED", "UNRATED",
+        "", "NR", "N/R", "WR", "W/R", "WD", "W/D", "N/A", "NA", "N.A.", "N.R.", "-", "--", "#N/A", "NONE",
+        "NOT RATED", "UNRATED",
         "WITHDRAWN", "NO RATING", "NOT AVAILABLE", "NOT APPLICABLE",
     )
 )  # fmt: skip
@@ -93,22 +94,23 @@ _MASK: Final = re.compile(r"\(?\*+\)?")
 MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
 """What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
 
-_WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
+_WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CWP|CWN|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
 _OUTLOOK: Final = (
     rf"(?:{_WATCH}|OUTLOOK|UNDER|FOR|POSSIBLE|RATING|POSITIVE|NEGATIVE|STABLE|DEVELOPING|EVOLVING"
     r"|POS|NEG|STA|STBL|DEV|UNC|ON|UP|DOWN)"
 )
 _ON_WATCH: Final = re.compile(rf"\b(?:{_WATCH})\b")
 _MARK: Final = re.compile(r"\*\s*([+-])")
-_BETTER: Final = re.compile(r"\b(?:RWP|UPG|UPGRADE|POSITIVE|POS|UP)\b|\+[\s)]*$")
-_WORSE: Final = re.compile(r"\b(?:RWN|DNG|DOWNGRADE|NEGATIVE|NEG|DOWN)\b|-[\s)]*$")
+_BETTER: Final = re.compile(r"\b(?:RWP|CWP|UPG|UPGRADE|POSITIVE|POS|UP)\b|\+[\s)]*$")
+_WORSE: Final = re.compile(r"\b(?:RWN|CWN|DNG|DOWNGRADE|NEGATIVE|NEG|DOWN)\b|-[\s)]*$")
 _SHAPE: Final = re.compile(
-    r"(?:\(P\)\s*)?"
+    r"\*?(?:\(P\)\s*)?"
     r"(?P<symbol>AAA|AA[123+-]?|A[123+-]?|BAA[123]|BA[123]|BBB[+-]?|BB[+-]?|B[123+-]?|CAA[123]|CA|CCC[+-]?|CC|C|SD|RD|D)"
-    # Structured finance, default probability, public information, expected, preliminary, estimate, shadow, unsolicited.
-    r"(?:-PD|-CFR)?(?:\s*\(?(?:SF|PI|EXP|PRELIM|[ESUP])\)?){0,2}"
+    # Structured finance, default probability, public information, hybrid, credit estimate, expected, preliminary,
+    # estimate, shadow, unsolicited.
+    r"(?:-PD|-CFR)?(?:\s*[(\[]?(?:SF|PI|HYB|CE|EXP|EST|PRELIM|SHADOW|ESTIMATE|[ESUP])[)\]]?){0,2}"
     r"\s*(?:/?\s*\*\s*[+-]?)?"
-    rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)*+-]*+"  # possessive: a stranger's text must not make it backtrack
+    rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)/*+\u2020\u2021^-]*+"  # possessive: no text makes it backtrack
 )
 AGENCY_OF: Final[dict[str, Agency | None]] = {
     "rating": None,

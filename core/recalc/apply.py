@@ -26,11 +26,15 @@ from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BookError
 from core.recalc.result import count_cells
 from core.recalc.snapshot import sheets_of
+from core.recalc.totals import data_end
 from core.values import Kind
 
 Mode = Literal["new", "overwrite"]
 
 PREVIEW_ROWS_MAX: Final = 200
+
+TEXT_CHARACTERS_MAX: Final = 200_000_000
+"""Of the distinct texts of one column: with REPT a small workbook would else become gigabytes."""
 
 
 class CannotApply(BookError):
@@ -45,6 +49,8 @@ class Headed:
     header_row: int | None
     """0-based; the data begin below it."""
     names: Sequence[str]
+    names_row: int | None = None
+    """Where the names stand, if not in `header_row`: a row of units may stand below them."""
 
     @property
     def first_row(self) -> int:
@@ -53,8 +59,8 @@ class Headed:
 
     @property
     def row_count(self) -> int:
-        """Rows of the data, as the sheet's pages count them."""
-        return max(0, self.sheet.row_count - self.first_row)
+        """Rows of the data: those below the header, without totals at their end."""
+        return max(0, data_end(self.sheet, self.first_row) - self.first_row)
 
     def columns(self) -> dict[str, int]:
         """The columns' places by their names."""
@@ -164,7 +170,7 @@ def apply_column(
 
     Raises:
         CannotApply: no such column to write over, or one of the name already; no rows; no single value; a formula that
-            needs its own result.
+            needs its own result; too much text.
         UnknownColumn: the formula reads a column that the sheet does not have.
         PartOfArray: the old column has part of an array formula.
         FormulaError: the formula cannot be read; `LimitExceeded`: it took longer.
@@ -184,7 +190,7 @@ def apply_column(
     engine.load()
     engine.settle()
     if mode == "new" and headed.header_row is not None:
-        engine.put_value(index, headed.header_row, at, target)
+        engine.put_value(index, headed.header_row if headed.names_row is None else headed.names_row, at, target)
     region = engine.fill(index, first, first + count - 1, at, tree, text)
     touched, cycles, _ = engine.calculate(now, random, monotonic() + seconds_max)
     for cycle in cycles:
@@ -193,7 +199,10 @@ def apply_column(
             raise CannotApply(f"the formula needs its own result: {path}")
     column = engine.cells[index].columns[at]
     assert column is not None
-    kinds = column.span(first, count).kinds
+    cells = column.span(first, count)
+    texts = [engine.pool.strings[code] for code in np.unique(cells.codes).tolist() if code >= 0]
+    if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
+        raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
     changed = {index, *(other.cells.index for other, _, _ in touched)}
     return Applied(
         workbook=replace(workbook, sheets=sheets_of(engine, changed)),
@@ -201,7 +210,7 @@ def apply_column(
         column=at,
         formula=text,
         rows_affected=count,
-        rows_failed=int(np.count_nonzero(kinds == Kind.ERROR)),
+        rows_failed=int(np.count_nonzero(cells.kinds == Kind.ERROR)),
         cells_recalculated=count_cells(touched) - count,
     )
 
@@ -242,7 +251,7 @@ def _placed(headed: Headed, formula: str, column: int) -> tuple[str, Node]:
     """The formula as it stands in the first row of the data."""
     first = headed.first_row
     tree = parse_or_suggest(formula)
-    last = max(first, headed.sheet.row_count - 1)
+    last = max(first, first + headed.row_count - 1)
     text = render(placed(tree, by_name(headed.columns()), column, first, last), first, column)
     tree = parse(text, first, column)
     if may_be_array(tree):

@@ -36,7 +36,7 @@ def generate(
     messy: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     tape: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     edits: int | None = None,
-    report: Literal["pages", "flat"] | None = None,
+    report: Literal["pages", "flat", "sheet", "months"] | None = None,
     format: Literal["xlsx"] = "xlsx",  # noqa: A002 - the option's name
 ) -> None:
     """Write a made-up deal: a workbook with the sheets Holdings, Tranches and Deal; print its path.

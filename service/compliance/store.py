@@ -23,15 +23,11 @@ from service.compliance.schema import (
 )
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.data.listing import page, rows_of
+from service.platform.data.listing import columns_of, insert_of, page, rows_of
 from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
 
-_RUN = "id, workbook_id, test_suite, status, as_of, as_of_source, summary, executed_at"
-_THRESHOLD = (
-    "id, workbook_id, deal_id, test_id, threshold_value, threshold_type, warning_threshold, enabled, created_at, "
-    "updated_at"
-)
+_RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
 
 
 # Runs ---------------------------------------------------------------------------------------------------------------
@@ -148,41 +144,29 @@ class Inputs(Struct, frozen=True, kw_only=True):
 
 async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> None:
     """Store a run. Sent without waiting: it reaches the server together with the audit row and the COMMIT."""
-    await (await ctx.begin()).post(
-        """
-        INSERT INTO compliance_runs (
-            tenant_id, id, workbook_id, test_suite, status, summary, results, skipped, executed_at, execution_time_ms,
-            figures, workbook_hash, book_key, mapping, thresholds, definition, definition_version, options,
-            engine_version, as_of, as_of_source, warnings, stream_key, created_by)
-        VALUES (
-            %(tenant_id)s, %(id)s, %(workbook_id)s, %(test_suite)s, %(status)s, %(summary)s, %(results)s, %(skipped)s,
-            %(executed_at)s, %(execution_time_ms)s, %(figures)s, %(workbook_hash)s, %(book_key)s, %(mapping)s,
-            %(thresholds)s, %(definition)s, %(definition_version)s, %(options)s, %(engine_version)s, %(as_of)s,
-            %(as_of_source)s, %(warnings)s, %(stream_key)s, %(created_by)s)
-        """,
-        {
-            "tenant_id": ctx.tenant,
-            "id": run.id,
-            "workbook_id": run.workbook_id,
-            "test_suite": run.test_suite,
-            "status": run.status,
-            "summary": as_json(run.summary),
-            "results": as_json(run.results),
-            "skipped": as_json(run.skipped),
-            "executed_at": run.executed_at,
-            "execution_time_ms": run.execution_time_ms,
-            "figures": as_json({one.test_id: _figure(one) for one in run.results}),
-            "as_of": run.as_of,
-            "as_of_source": run.as_of_source,
-            "definition_version": run.definition_version,
-            "warnings": as_json(run.warnings),
-            "workbook_hash": subject.content_hash,
-            "book_key": subject.book_key,
-            "stream_key": subject.stream_key,
-            "created_by": subject.email,
-            **msgspec.structs.asdict(inputs),
-        },
-    )
+    row = {
+        "tenant_id": ctx.tenant,
+        "id": run.id,
+        "workbook_id": run.workbook_id,
+        "test_suite": run.test_suite,
+        "status": run.status,
+        "summary": as_json(run.summary),
+        "results": as_json(run.results),
+        "skipped": as_json(run.skipped),
+        "executed_at": run.executed_at,
+        "execution_time_ms": run.execution_time_ms,
+        "figures": as_json({one.test_id: _figure(one) for one in run.results}),
+        "as_of": run.as_of,
+        "as_of_source": run.as_of_source,
+        "definition_version": run.definition_version,
+        "warnings": as_json(run.warnings),
+        "workbook_hash": subject.content_hash,
+        "book_key": subject.book_key,
+        "stream_key": subject.stream_key,
+        "created_by": subject.email,
+        **msgspec.structs.asdict(inputs),
+    }
+    await (await ctx.begin()).post(insert_of("compliance_runs", row), row)
 
 
 def _figure(one: TestResult) -> dict[str, Any]:
@@ -203,15 +187,8 @@ def as_json(value: Any) -> str:
 
 async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
-    return await ctx.one(
-        ComplianceRun,
-        f"""
-        SELECT {_RUN}, results, skipped, definition_version, warnings, execution_time_ms
-        FROM compliance_runs WHERE id = %s
-        """,
-        [run_id],
-        missing=ResultNotFound,
-    )
+    sql = f"SELECT {columns_of(ComplianceRun)} FROM compliance_runs WHERE id = %s"
+    return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
 
 
 async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:

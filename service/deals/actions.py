@@ -76,7 +76,7 @@ async def detail(ctx: Context, deal_id: UUID) -> Deal:
 
 async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     """Change what is given of a deal."""
-    row = await store.lock(ctx, deal_id)
+    row = await store.get(ctx, deal_id, locked=True)
     ctx.match(row.version)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
@@ -105,7 +105,7 @@ def _check_life(record: dict[str, Any]) -> None:
 
 async def delete(ctx: Context, deal_id: UUID) -> None:
     """Delete a deal; its workbooks, its tapes and what was run on them stay."""
-    row = await store.lock(ctx, deal_id)
+    row = await store.get(ctx, deal_id, locked=True)
     books, tapes = await store.delete(ctx, deal_id)
     ctx.concerns("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
 
@@ -134,7 +134,7 @@ async def definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) -> Def
 async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
     """Make the definition's next version; runs that were made keep the version that they used."""
     document = compliance.check_size(body.definition)
-    deal = await store.lock(ctx, deal_id)
+    deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
     await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
     version = deal.definition_version + 1

@@ -23,7 +23,7 @@ from service.deals.schema import (
 from service.mappings.schema import naming_a_mapping
 from service.platform.context import Context
 from service.platform.data.database import containing
-from service.platform.data.listing import page
+from service.platform.data.listing import columns_of, insert_of, page, set_of
 from service.platform.http.api import Page, PageQuery
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
@@ -35,13 +35,11 @@ _LATEST = """
             WHERE f.value ->> 'cushion' IS NOT NULL
             ORDER BY (f.value ->> 'cushion_pct')::float8 NULLS LAST, f.key LIMIT 1))
      FROM deal_workbooks w WHERE w.tenant_id = deals.tenant_id AND w.deal_id = deals.id
-     ORDER BY w.day DESC, w.created_at DESC LIMIT 1) AS latest
+     ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
 """
-_DEAL = f"""
-    id, name, stream_key, currency, home_countries, closing_date, reinvestment_end, stated_maturity, next_payment_date,
-    mapping_id, definition_version, {_LATEST}, created_by, created_at, updated_at
-"""
-_ROW = f"{_DEAL}, version"
+_DEAL, _ROW = columns_of(Deal, latest=_LATEST), columns_of(DealRow, latest=_LATEST)
+
+_LOCKED = ("", " FOR UPDATE")
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -50,22 +48,13 @@ _ORDER = {
 }
 
 
-async def get(ctx: Context, deal_id: UUID) -> DealRow:
-    """A deal.
+async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> DealRow:
+    """A deal, where asked for locked until the transaction ends.
 
     Raises:
         DealNotFound: there is none of that identifier.
     """
-    return await ctx.one(DealRow, f"SELECT {_ROW} FROM deals WHERE id = %s", [deal_id], missing=DealNotFound)
-
-
-async def lock(ctx: Context, deal_id: UUID) -> DealRow:
-    """A deal, locked until the transaction ends.
-
-    Raises:
-        DealNotFound: as `get`.
-    """
-    sql = f"SELECT {_ROW} FROM deals WHERE id = %s FOR UPDATE"
+    sql = f"SELECT {_ROW} FROM deals WHERE id = %s{_LOCKED[locked]}"
     return await ctx.one(DealRow, sql, [deal_id], missing=DealNotFound)
 
 
@@ -89,22 +78,13 @@ async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
         StreamTaken: another one has its stream.
         MappingNotFound: the mapping that it names was deleted in this moment.
     """
+    currency = await ctx.value(
+        "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s",
+        [row["currency"], row["tenant_id"]],
+    )
+    sql = f"{insert_of('deals', row)} RETURNING {_ROW}"
     with naming_a_mapping():
-        return await ctx.one(
-            DealRow,
-            f"""
-            INSERT INTO deals (tenant_id, id, name, stream_key, currency, home_countries, closing_date,
-                               reinvestment_end, stated_maturity, next_payment_date, mapping_id, created_by)
-            SELECT id, %(id)s, %(name)s, %(stream_key)s,
-                   coalesce(%(currency)s, settings ->> 'default_currency', 'USD'), %(home_countries)s,
-                   %(closing_date)s, %(reinvestment_end)s, %(stated_maturity)s, %(next_payment_date)s, %(mapping_id)s,
-                   %(created_by)s
-            FROM tenants WHERE id = %(tenant_id)s
-            RETURNING {_ROW}
-            """,
-            row,
-            missing=DealNotFound,
-        )
+        return await ctx.one(DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
 
 
 async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
@@ -113,20 +93,11 @@ async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
     Raises:
         StreamTaken, MappingNotFound: as `create`.
     """
+    sql = f"""
+        UPDATE deals SET {set_of(row)}, version = version + 1, updated_at = now() WHERE id = %(id)s RETURNING {_ROW}
+        """
     with naming_a_mapping():
-        return await ctx.one(
-            DealRow,
-            f"""
-            UPDATE deals SET name = %(name)s, stream_key = %(stream_key)s, currency = %(currency)s,
-                             home_countries = %(home_countries)s, closing_date = %(closing_date)s,
-                             reinvestment_end = %(reinvestment_end)s, stated_maturity = %(stated_maturity)s,
-                             next_payment_date = %(next_payment_date)s, mapping_id = %(mapping_id)s,
-                             version = version + 1, updated_at = now()
-            WHERE id = %(id)s RETURNING {_ROW}
-            """,
-            {**row, "id": deal_id},
-            missing=DealNotFound,
-        )
+        return await ctx.one(DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
@@ -148,15 +119,8 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> Definition:
     Raises:
         DefinitionNotFound: there is none of that number.
     """
-    return await ctx.one(
-        Definition,
-        """
-        SELECT version, definition, change_notes, created_by, created_at FROM deal_definitions
-        WHERE deal_id = %s AND version = %s
-        """,
-        [deal_id, version],
-        missing=DefinitionNotFound,
-    )
+    sql = f"SELECT {columns_of(Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
+    return await ctx.one(Definition, sql, [deal_id, version], missing=DefinitionNotFound)
 
 
 async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> Definition:
@@ -167,22 +131,16 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> De
         """,
         {**row, "id": deal_id},
     )
-    return await ctx.one(
-        Definition,
-        """
-        INSERT INTO deal_definitions (tenant_id, deal_id, version, definition, change_notes, created_by)
-        VALUES (%(tenant_id)s, %(deal_id)s, %(version)s, %(definition)s, %(change_notes)s, %(created_by)s)
-        RETURNING version, definition, change_notes, created_by, created_at
-        """,
-        {**row, "tenant_id": ctx.tenant, "deal_id": deal_id},
-        missing=DealNotFound,
-    )
+    row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
+    sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(Definition)}"
+    return await ctx.one(Definition, sql, row, missing=DealNotFound)
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
     """A page of the versions of a deal's definition, the newest first."""
-    columns, source = "version, change_notes, created_by, created_at", "deal_definitions WHERE true"
-    return await page(ctx, DefinitionVersion, columns, source, {"deal_id": deal_id}, query, order="version DESC")
+    columns, asked = columns_of(DefinitionVersion), {"deal_id": deal_id}
+    source = "deal_definitions WHERE true"
+    return await page(ctx, DefinitionVersion, columns, source, asked, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------

@@ -66,6 +66,8 @@ class ApplyOrder(Struct, frozen=True, kw_only=True):
     place: Place
     formula: str
     target_column: str
+    names_row: int | None
+    """Where a new column's name is written."""
     output_mode: Mode
 
 
@@ -133,7 +135,7 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
     try:
         made = apply.apply_column(
             book,
-            _headed(book, order.place),
+            _headed(book, order.place, order.names_row),
             order.formula,
             order.target_column,
             order.output_mode,
@@ -160,8 +162,8 @@ def _opened(place: Place) -> Workbook:
     return open_workbook(Manifest.from_json(place.manifest), [Path(path) for path in place.paths])
 
 
-def _headed(book: Workbook, place: Place) -> Headed:
-    return Headed(book.sheets[place.sheet_index], place.header_row, place.headers)
+def _headed(book: Workbook, place: Place, names_row: int | None = None) -> Headed:
+    return Headed(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
 
 
 def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
@@ -170,16 +172,12 @@ def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
         return []
     column = made.workbook.sheets[place.sheet_index].columns[made.column]
     assert column is not None
-    at = np.flatnonzero(column.held.kinds == Kind.ERROR)
     first = 0 if place.header_row is None else place.header_row + 1
-    rows = column.rows()[at]
-    return [
-        (int(row) + 1, ERRORS[int(column.held.numbers[slot])])
-        for row, slot in zip(rows, at, strict=True)
-        if row >= first
-    ][:FAILED_ROWS_TOLD]
+    at = np.flatnonzero((column.held.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
+    numbers = column.held.numbers[at].tolist()
+    return [(row + 1, ERRORS[int(code)]) for row, code in zip(column.rows()[at].tolist(), numbers, strict=True)]
 
 
 def _sentence(refusal: Exception) -> str:
     text = getattr(refusal, "message", None) or str(refusal)
-    return f"The formula cannot be applied: {text}."
+    return f"The formula cannot be calculated: {text}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -11,6 +12,9 @@ from msgspec.structs import replace
 from core.confined.run import ChildKilled, run
 from core.formula.blocks import Graph, UnknownColumn, by_name
 from core.grid.address import column_name
+from core.grid.codec import open_sheet
+from core.portfolio.fields import PROFILES
+from core.portfolio.layout.header import find
 from service.formulas import store
 from service.formulas.actions import whole
 from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder
@@ -25,6 +29,7 @@ from service.formulas.schema import (
     PreviewRequest,
     Run,
 )
+from service.mappings.shared import DEFAULT_MAPPING
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.problem import Fault, Unavailable, ValidationFailed
@@ -75,6 +80,7 @@ async def apply(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
     config = await store.get(ctx, config_id)
     if config.status != "active":
         raise NotActive.at(["path", "config_id"], f"the formula is {config.status}")
+    body = replace(body, target_column=" ".join(body.target_column.split()))  # as headers are read
     version = await store.version(ctx, config_id, body.version_id)
     run_id = f"run_{new_id().hex}"
     book = await workbooks.lock(ctx, body.workbook_id)
@@ -100,6 +106,12 @@ def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Pl
         headers=sheet.headers,
         now=now.replace(tzinfo=None),
     )
+
+
+def names_row(path: Path, sheet: SheetRow) -> int | None:
+    """The row of a stored sheet's columns' names; a row of units may stand below it, and belong to the header."""
+    found = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
+    return found.named_row if found is not None and found.row == sheet.header_row else sheet.header_row
 
 
 def _columns(sheet: SheetRow) -> dict[str, int]:

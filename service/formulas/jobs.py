@@ -47,6 +47,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
         place=column_actions.place_of(stored, sheet, unit.now()),
         formula=(await whole(unit, version.graph)).text,
         target_column=run.target_column,
+        names_row=await unit.compute(column_actions.names_row, Path(stored.paths[sheet.index]), sheet),
         output_mode=run.output_mode,
     )
     with folder_of(unit.resources.scratch, run.run_id) as folder:
@@ -75,7 +76,7 @@ async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBoo
     files = {key: path for path, key in kept.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
     if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
-        raise Hopeless("the workbook was found damaged meanwhile")
+        raise Hopeless(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
         "rows_affected": told.rows_affected,

@@ -79,6 +79,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
             "file_name": form.file.file_name,
             "file_size": form.file.size_bytes,
             "content_hash": received.key,
+            "processing_status": "processing",
             "created_by": email,
         },
     )
@@ -89,7 +90,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
 
 async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
-    row = await store.lock_tape(ctx, tape_id)
+    row = await store.get_tape(ctx, tape_id, locked=True)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
         ctx.changed_nothing()
@@ -137,7 +138,7 @@ async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
 async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
     """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
     rules = _rules(body.rules)
-    tape = await store.lock_tape(ctx, body.tape_id)  # held: two callers at once begin one comparison
+    tape = await store.get_tape(ctx, body.tape_id, locked=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
     loan_actions.loans_key(tape, ["body", "tape_id"])
     if served(book.status, book.book_key) is None:
@@ -151,6 +152,7 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
         "id": job_id,
         "tape_id": tape.id,
         "workbook_id": book.id,
+        "status": "processing",
         "rules": rules,
         "tolerances": store.as_json(tolerances),
         "inputs_key": hashlib.sha256(asked.encode()).hexdigest(),

@@ -12,7 +12,7 @@ from msgspec import Struct
 from core.portfolio.notes import DataWarning
 from service.mappings.schema import naming_a_mapping
 from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, page
+from service.platform.data.listing import columns_of, insert_of, page
 from service.platform.data.storage import leave
 from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
@@ -31,6 +31,7 @@ from service.reconciliation.schema import (
 _TAPE = columns_of(Tape)
 _TAPE_ROW = columns_of(TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
 _JOB = columns_of(Job, job_id="id")
+_LOCKED = ("", " FOR NO KEY UPDATE")
 
 
 def as_json(value: Any) -> str:
@@ -48,16 +49,7 @@ async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
         MappingNotFound, DealNotFound: what it names has just gone.
     """
     with naming_a_mapping():
-        await ctx.execute(
-            """
-            INSERT INTO tapes (tenant_id, id, job_id, trustee_name, statement_date, mapping_id, deal_id, as_of,
-                               file_name, file_size, content_hash, processing_status, created_by)
-            VALUES (%(tenant_id)s, %(id)s, %(job_id)s, %(trustee_name)s, %(statement_date)s, %(mapping_id)s,
-                    %(deal_id)s, %(as_of)s, %(file_name)s, %(file_size)s, %(content_hash)s, 'processing',
-                    %(created_by)s)
-            """,
-            row,
-        )
+        await ctx.execute(insert_of("tapes", row), row)
 
 
 async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRow:
@@ -76,23 +68,14 @@ async def read_again(ctx: Context, tape_id: str, job_id: str) -> None:
     await ctx.execute(sql, [job_id, tape_id])
 
 
-async def get_tape(unit: Unit, tape_id: str) -> TapeRow:
-    """A tape.
+async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> TapeRow:
+    """A tape, where asked for locked until the transaction ends.
 
     Raises:
         TapeNotFound: there is none of that identifier.
     """
-    return await unit.one(TapeRow, f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s", [tape_id], missing=TapeNotFound)
-
-
-async def lock_tape(ctx: Context, tape_id: str) -> TapeRow:
-    """A tape, locked until the transaction ends.
-
-    Raises:
-        TapeNotFound: as `get_tape`.
-    """
-    sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s FOR NO KEY UPDATE"
-    return await ctx.one(TapeRow, sql, [tape_id], missing=TapeNotFound)
+    sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s{_LOCKED[locked]}"
+    return await unit.one(TapeRow, sql, [tape_id], missing=TapeNotFound)
 
 
 async def show_tape(ctx: Context, tape_id: str) -> Tape:
@@ -194,15 +177,7 @@ async def running_job(ctx: Context, row: dict[str, Any]) -> Job | None:
 
 async def create_job(ctx: Context, row: dict[str, Any]) -> None:
     """A comparison that is to be made."""
-    await ctx.execute(
-        """
-        INSERT INTO reconciliations (tenant_id, id, tape_id, workbook_id, status, rules, tolerances,
-                                     inputs_key, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(tape_id)s, %(workbook_id)s, 'processing', %(rules)s, %(tolerances)s,
-                %(inputs_key)s, %(created_by)s)
-        """,
-        row,
-    )
+    await ctx.execute(insert_of("reconciliations", row), row)
 
 
 async def get_job(ctx: Context, job_id: str) -> Job:

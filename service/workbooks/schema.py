@@ -38,44 +38,6 @@ FORMULAS_MAX = 100_000
 # Records --------------------------------------------------------------------------------------------------------------
 
 
-class WorkbookRow(Struct, frozen=True, kw_only=True):
-    """A stored workbook."""
-
-    id: UUID
-    name: str
-    description: str | None
-    file_name: str
-    file_size: int
-    content_hash: str
-    """SHA-256 of the uploaded file, in hexadecimal: its key in the blob store."""
-    status: Status
-    error_message: str | None
-    sheet_count: int
-    total_cells: int
-    formula_cells: int
-    book_key: str | None
-    """SHA-256 of the stored columns' manifest: the same key, the same columns. None until parsed."""
-    mapping_id: str | None
-    stream_key: str | None
-    deal_id: UUID | None
-    as_of: date | None
-    deal_mapping_id: str | None
-    """What its deal names for a workbook that names no mapping itself."""
-    last_calculation: datetime | None
-    calculation_count: int
-    written_by: str | None
-    """The record that writes a column of it; nobody else may meanwhile."""
-    created_by: str
-    version: int
-    created_at: datetime
-    updated_at: datetime
-
-    @property
-    def read_by(self) -> str | None:
-        """The mapping that reads it; None: the built-in one."""
-        return self.mapping_id or self.deal_mapping_id
-
-
 class SheetSize(Struct, frozen=True, kw_only=True):
     """What an upload says of a sheet before it is parsed."""
 
@@ -154,6 +116,27 @@ class WorkbookHead(Struct, frozen=True, kw_only=True):
     created_by: str
     created_at: datetime
     updated_at: datetime
+
+
+class WorkbookRow(WorkbookHead, frozen=True, kw_only=True):
+    """A stored workbook."""
+
+    content_hash: str
+    """SHA-256 of the uploaded file, in hexadecimal: its key in the blob store."""
+    total_cells: int
+    formula_cells: int
+    book_key: str | None
+    """SHA-256 of the stored columns' manifest: the same key, the same columns. None until parsed."""
+    deal_mapping_id: str | None
+    """What its deal names for a workbook that names no mapping itself."""
+    last_calculation: datetime | None
+    calculation_count: int
+    version: int
+
+    @property
+    def read_by(self) -> str | None:
+        """The mapping that reads it; None: the built-in one."""
+        return self.mapping_id or self.deal_mapping_id
 
 
 class Uploaded(WorkbookHead, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.config import Tier
 from service.platform.context import Context, Unit
 from service.platform.data.database import containing
-from service.platform.data.listing import page
+from service.platform.data.listing import columns_of, insert_of, page, set_of
 from service.platform.data.storage import leave
 from service.platform.http.api import Page
 from service.platform.http.problem import NotFound
@@ -24,23 +24,15 @@ from service.workbooks.schema import (
     SheetNotFound,
     SheetRow,
     Workbook,
+    WorkbookHead,
     WorkbookList,
     WorkbookNotFound,
     WorkbookNotReady,
     WorkbookRow,
 )
 
-_ROW = """
-    id, name, description, file_name, file_size, content_hash, status, error_message, sheet_count, total_cells,
-    formula_cells, book_key, mapping_id, stream_key, deal_id, as_of,
-    (SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id) AS deal_mapping_id,
-    last_calculation, calculation_count, written_by, created_by, version, created_at, updated_at
-"""
-
-_HEAD = """
-    id, name, description, file_name, file_size, sheet_count, status, error_message, mapping_id, stream_key, deal_id,
-    as_of, written_by, created_by, created_at, updated_at
-"""
+_ROW = columns_of(WorkbookRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)")
+_HEAD = columns_of(WorkbookHead)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -138,20 +130,9 @@ async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
     Raises:
         MappingNotFound, DealNotFound: what it names was deleted in this moment.
     """
+    sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
     with naming_a_mapping():
-        return await ctx.one(
-            WorkbookRow,
-            f"""
-            INSERT INTO workbooks (tenant_id, id, name, description, file_name, file_size, content_hash, status,
-                                   sheet_count, mapping_id, stream_key, deal_id, as_of, created_by)
-            VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(file_name)s, %(file_size)s, %(content_hash)s,
-                    'processing', %(sheet_count)s, %(mapping_id)s, %(stream_key)s, %(deal_id)s, %(as_of)s,
-                    %(created_by)s)
-            RETURNING {_ROW}
-            """,
-            row,
-            missing=WorkbookNotFound,
-        )
+        return await ctx.one(WorkbookRow, sql, row, missing=WorkbookNotFound)
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -325,18 +306,12 @@ async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> Wo
     Raises:
         MappingNotFound, DealNotFound: as `create`.
     """
+    sql = f"""
+        UPDATE workbooks SET {set_of(changes)}, version = version + 1, updated_at = now()
+        WHERE id = %(id)s RETURNING {_ROW}
+        """
     with naming_a_mapping():
-        return await ctx.one(
-            WorkbookRow,
-            f"""
-            UPDATE workbooks SET name = %(name)s, description = %(description)s, mapping_id = %(mapping_id)s,
-                                 stream_key = %(stream_key)s, deal_id = %(deal_id)s, as_of = %(as_of)s,
-                                 version = version + 1, updated_at = now()
-            WHERE id = %(id)s RETURNING {_ROW}
-            """,
-            {**changes, "id": workbook_id},
-            missing=WorkbookNotFound,
-        )
+        return await ctx.one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
 
 
 async def hide(ctx: Context, workbook_id: UUID) -> None:

@@ -113,6 +113,7 @@ async def take_in(
             "file_name": file_name,
             "file_size": sum(source.file_size for source in sources),
             "content_hash": keys[0] if len(keys) == 1 else hashlib.sha256("\n".join(keys).encode()).hexdigest(),
+            "status": "processing",
             "sheet_count": len(found),
             "created_by": await ctx.email(),
         },

@@ -32,7 +32,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.contract.__main__ import described
-from tests.records import MAPPING, records_of
+from tests.records import GRAPH, MAPPING, records_of
 from tests.rows import every
 
 DOCUMENT = described()
@@ -51,6 +51,10 @@ KNOWN: dict[str, list[Any]] = {
     "source_type": ["custom"],
     "mappings": [MAPPING["mappings"]],
     "definition": [{}, {"name": "Deal"}],
+    "graph": [GRAPH],
+    "template_id": ["custom", "ratio"],
+    "version_id": ["v1"],
+    "sheet_id": ["Loans"],
     "trustee_name": ["trustee_a"],
     "rules": [["par_value"]],
     "role": ["viewer"],
@@ -93,6 +97,12 @@ STRICTER = {
         "POST /api/v1/scenarios/{scenario_id}/simulate",
         "POST /api/v1/scenarios/{scenario_id}/optimize",
         "GET /api/v1/scenarios/{scenario_id}/headroom",
+    ],
+    "a graph is checked as a whole": [
+        "POST /api/v1/formulas",
+        "POST /api/v1/formulas/preview",
+        "PATCH /api/v1/formulas/{config_id}",
+        "PUT /api/v1/formulas/{config_id}/versions",
     ],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [

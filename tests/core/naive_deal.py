@@ -521,6 +521,39 @@ def figure(book: Book, test: DealTest) -> float:
         raise Unknown from None
 
 
+def _suite_warf(book: Book) -> float:
+    """The first agency's rating on Moody's factors, else the deal's own, else what Moody's policy says."""
+    ratings, pairs = book.rules.ratings.a, []
+    for loan in book.performing:
+        shown = [loan.extra["ladder"].get(agency, 0) for agency in "abc"]
+        rank = next((one for one in shown if one and one != "masked"), 0) or loan.ranks.get("rating", 0)
+        policy = ratings.masked if "masked" in shown else ratings.unrated
+        factor = FACTORS["a"][rank - 1] if rank else counted(policy, "a")
+        if factor is not None:
+            pairs.append((loan.par, factor))
+    return _mean(pairs)
+
+
+def suite_figures(book: Book) -> dict[str, float]:
+    """Figures of the suites under a definition, of those that its conventions change most."""
+    groups, whole = naive.groups(book.portfolio, book.fraction), book.denominator()
+    figures = {
+        "single_obligor_concentration": lambda: book.largest("obligor")[0] / whole * 100,
+        "foreign_country_concentration": lambda: book.total(book.abroad) / whole * 100,
+        "ccc_bucket_pct": lambda: book.bucket()[1] / whole * 100,
+        "average_rating_factor": lambda: _suite_warf(book),
+        "oc_ratio": lambda: book.adjusted() / [one for one in groups if one["oc"] is not None][-1]["balance"] * 100,
+        "ic_ratio": lambda: book.income() / [one for one in groups if one["ic"] is not None][-1]["due"] * 100,
+    }
+    found = {}
+    for name, work in figures.items():
+        try:
+            found[name] = work()
+        except (Unknown, IndexError, ZeroDivisionError):
+            continue
+    return found
+
+
 def printed(value: float, decimals: int | None) -> float:
     """The figure to so many decimals, halves away from zero, by its shortest digits."""
     if decimals is None:

@@ -18,7 +18,10 @@ from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, dec
 from core.portfolio.fields import PROFILES, SHARED_TARGETS, Field, Mapping
 
 ROWS_MAX: Final = 40
-"""Rows from the top in which a header is looked for."""
+"""Rows in which a header is looked for at a time: of several there the one that names most counts."""
+
+DEEP_ROWS_MAX: Final = 1_000
+"""Rows in which it is looked for, forty after forty, where those before have none."""
 
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
@@ -48,7 +51,7 @@ BESIDE_SHARE: Final = 0.75
 """Share of the loans' rows that a table beside them must not reach to be another one."""
 
 CELLS_MAX: Final = 50_000
-"""Text cells of the first rows that are looked at, from the top: three rows of the widest sheet."""
+"""Text cells of a sheet that are looked at, from the top: three rows of the widest sheet."""
 
 JOINS_MAX: Final = 20_000
 """Stacked cells whose words are put together: a sheet of thousands of text columns costs no more than that."""
@@ -271,17 +274,27 @@ def detect(sheet: Sheet) -> Header:
     return Header(None, [column_name(column) for column in range(sheet.column_count)], 0, sheet.row_count)
 
 
-def find(sheet: Sheet, mapping: Mapping) -> Found | None:
+def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
 
     Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
-    numbers below belongs to the header.
+    numbers below belongs to the header. Where the first rows have none, as below a summary on the same sheet, the
+    next ones are looked at.
+
+    Args:
+        first: the row to begin with.
     """
-    scan = _Scan(sheet, matcher(mapping))
-    best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
-    if best is None:
-        return None
-    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
+    cells_left = CELLS_MAX
+    for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
+        scan = _Scan(sheet, matcher(mapping), start, cells_left)
+        best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        if best is not None:
+            return _found(scan, best, strings)
+        cells_left -= scan.cell_count
+        if cells_left <= 0:
+            break
+    return None
 
 
 def find_page(sheet: Sheet, mapping: Mapping, anchors: frozenset[str]) -> Found | None:
@@ -311,7 +324,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
     """
     best: _Candidate | None = None
     for row in scan.rows:
-        for height in range(1, min(STACK_MAX, ROWS_MAX - row) + 1):
+        for height in range(1, min(STACK_MAX, scan.first + ROWS_MAX - row) + 1):
             one = scan.stack(row, height)
             if one is None:
                 break
@@ -354,24 +367,26 @@ class _Candidate:
 class _Scan:
     """The text cells of a sheet's first rows, and what each could be the header of."""
 
-    def __init__(self, sheet: Sheet, aliases: Matcher) -> None:
-        self.sheet = sheet
+    def __init__(self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX) -> None:
+        self.sheet, self.first = sheet, first
         self._aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
         found: list[tuple[int, int, int]] = []
-        height_max = ROWS_MAX + STACK_MAX + 1
+        height_max = first + ROWS_MAX + STACK_MAX + 1
         for column, stored in enumerate(sheet.columns):
-            if stored is None or stored.start >= height_max:
+            if stored is None or stored.start >= height_max or stored.stop <= first:
                 continue
-            first = stored.span(stored.start, min(stored.stop, height_max))
-            kinds, codes = first.kinds.tolist(), first.codes.tolist()
-            for row, kind in enumerate(kinds, stored.start):
+            low = max(first, stored.start)
+            part = stored.span(low, min(stored.stop, height_max))
+            kinds, codes = part.kinds.tolist(), part.codes.tolist()
+            for row, kind in enumerate(kinds, low):
                 if kind == TEXT:
-                    found.append((row, column, codes[row - stored.start]))
+                    found.append((row, column, codes[row - low]))
                 elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
-        found = sorted(found)[:CELLS_MAX]
+        found = sorted(found)[:cells_max]
+        self.cell_count = len(found)
         distinct = np.array(sorted({code for _, _, code in found}), np.int64)
         sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
         distinct = distinct[sizes <= HEADER_BYTES_MAX]
@@ -387,7 +402,7 @@ class _Scan:
     @property
     def rows(self) -> list[int]:
         """Rows with text, from the top."""
-        return sorted(row for row in self._cells if row < ROWS_MAX)
+        return sorted(row for row in self._cells if row < self.first + ROWS_MAX)
 
     def stack(self, top: int, height: int) -> _Candidate | None:
         """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""

@@ -33,6 +33,9 @@ HEADERS_MAX: Final = 1_000
 HEADER_CELLS_MAX: Final = 2_000_000
 """Cells of such rows that are looked at, blank ones included."""
 
+TITLES_MAX: Final = 3
+"""Rows of words above a header that stands again."""
+
 UNKNOWN_MAX: Final = 1
 """Cells under mapped columns that a header repeated after a page break may have without naming a field."""
 
@@ -58,6 +61,16 @@ _WORDS: Final = re.compile(r"\s*\S+\s+\S.*", re.DOTALL)
 _FOOTER: Final = re.compile(r"\s*(?:©|\(c\) ?\d|copyright\b|page \d+)", re.IGNORECASE)
 _PAGE: Final = re.compile(r".*\bpage \d+(?: (?:of|/) \d+)?\s*", re.IGNORECASE | re.DOTALL)
 """A page's number, at the end of its footer."""
+
+_POOL_TITLE: Final = re.compile(
+    r".*\b(?:loans?|bonds?|notes?|obligations|securities|assets|collateral|continued|cont'?d)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOT_POOL: Final = re.compile(
+    r".*\b(?:sold|sales?|purchase[sd]?|traded?s?|paid|paydowns?|prior|previous|redeemed|equity|class)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words of a title above a header that stands again: of a further part of the pool, and of what is none."""
 
 _SUBTOTAL: Final = re.compile(r"\s*sub[\s-]?total", re.IGNORECASE)
 CASH_ROWS: Final = 20_000
@@ -379,7 +392,7 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     has_detail_column = bool(columns.identifiers) or columns.facility is not None or columns.maturity is not None
     wordy = odd.matches(_MARKER, whole=False) & ~detail & (odd.texts <= 1) & (has_detail_column | ~par)
     footer = odd.matches(_FOOTER, whole=False) | odd.matches(_PAGE, whole=True, codes=odd.last_text)
-    footer &= (~par | (columns.par is None)) & ~detail
+    footer &= ~par if columns.par is not None else ~(name & detail)
     marker = (bare | wordy | footer) & ~blank & ~header
     is_ruled = odd.matches(_RULED, whole=True) & (odd.texts == odd.filled)
     # Words that name no loan: a section, the rest of a header, a page's title.
@@ -391,7 +404,10 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     loans_after = np.flatnonzero(has.plain | has.par & has.identifier)
     # A header of another table ends this one, not the rest of this one's own header above the first loan.
     others = rows[other][rows[other] > (loans_after[0] if len(loans_after) else len(has.plain))]
-    stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, rows[header], others)
+    headers = rows[header]
+    titles = odd.matches(_POOL_TITLE, whole=True) & ~odd.matches(_NOT_POOL, whole=True)
+    titled = _with_titles(headers, rows[(label & titles) | (footer & ~blank)])
+    stop, resumed = _stop(len(has.plain), rows[blank], rows[ends], rows[solid], loans_after, headers, others, titled)
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
     described = identified & (odd.texts == 1) & (_in_words(columns, odd) & ~name | _called_total(columns, odd))
     # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
@@ -482,14 +498,16 @@ def _stop(
     loans_after: NDArray[np.int64],
     headers: NDArray[np.int64],
     others: NDArray[np.int64],
+    titled: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
     """One past the table's last row, and the gaps in it: three blank rows end it unless its header stands right below
-    them, as on a new page; another table's header does, or a total that no loan follows at once.
+    them, or below a title there, as on a new page; another table's header does, or a total that no loan follows at
+    once.
 
     A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
     loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
     """
-    stop = min(_blank_end(height, blank, headers), int(others[0]) if len(others) else height)
+    stop = min(_blank_end(height, blank, titled), int(others[0]) if len(others) else height)
     next_loan = np.append(loans_after, height)[np.searchsorted(loans_after, ends)]
     others = np.setdiff1d(solid, loans_after, assume_unique=True)
     next_other = np.append(others, height)[np.searchsorted(others, ends)]
@@ -545,6 +563,15 @@ def _union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows that are not among the others; each stands once in either."""
     return np.setdiff1d(rows, others, assume_unique=True)
+
+
+def _with_titles(headers: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Header rows and the rows of words right above them."""
+    found = above = headers
+    for _ in range(TITLES_MAX):
+        above = np.intersect1d(above - 1, labels)
+        found = np.union1d(found, above)
+    return found
 
 
 def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]) -> int:

@@ -26,6 +26,9 @@ BLANKS_MAX: Final = 2
 BALANCE_TOLERANCE: Final = 0.5
 """Currency units by which two pages may differ in a class's balance."""
 
+AMOUNT_MIN: Final = 1_000.0
+"""Currency units that the largest class of a deal has at least."""
+
 _AMOUNTS: Final = ("current_balance", "original_balance", "deferred_interest", "interest_due")
 _TABLES: Final = Kind(
     TRANCHE_LABELS,
@@ -38,10 +41,10 @@ def find_notes(pages: Iterable[Page]) -> tuple[Tranches | None, dict[str, str], 
     found = [notes for page in pages for table in _TABLES.find(page) if (notes := _Notes.of(table)) is not None]
     if not found:
         return None, {}, []
-    best = max(found, key=lambda one: len(one.columns))
+    best = max(found, key=lambda one: (one.has_amounts, len(one.columns)))
     warnings = []
     for other in found:
-        if other is not best:
+        if other is not best and other.has_amounts == best.has_amounts:
             differing = best.fill(other)
             if differing:
                 warnings.append(
@@ -75,6 +78,12 @@ class _Notes:
             for name in self.columns
             for at in table.columns[name][:1]
         }
+
+    @property
+    def has_amounts(self) -> bool:
+        """Whether a balance is one of currency, not a ratio under "Current" or a rating's factor."""
+        balances = [values.get(name, NAN) for values in self.rows for name in ("current_balance", "original_balance")]
+        return any(balance >= AMOUNT_MIN for balance in balances)
 
     @classmethod
     def of(cls, table: Table) -> _Notes | None:

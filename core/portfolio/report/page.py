@@ -62,7 +62,8 @@ _BOUND: Final = re.compile(
 )
 """What may stand before a limit's figure."""
 
-_BEHIND: Final = re.compile(r"\s*\(?\s*(?:min(?:imum)?|max(?:imum)?)\.?\s*\)?\s*$", re.IGNORECASE)
+_BEHIND: Final = re.compile(r"\s*\(?\s*(?:min(?:imum)?|max(?:imum)?)\.?\s*\)?\s*$|(?<=\d)\s?x\s*$", re.IGNORECASE)
+"""What may stand behind a figure: that it is a limit, or times ("1.3142x")."""
 
 
 class Page:

@@ -1,8 +1,8 @@
-"""Rows as they are asked for: their columns, and lists of them in pages."""
+"""Statements made of the names of columns: what feeds a Struct, what is written, and pages of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +16,24 @@ T = TypeVar("T")
 def columns_of(kind: type[msgspec.Struct], **made: str) -> str:
     """The columns that feed a Struct: one of the name of each field, or what SQL makes of others for it."""
     return ", ".join(f"{made[name]} AS {name}" if name in made else name for name in kind.__struct_fields__)
+
+
+def insert_of(table: str, row: Iterable[str]) -> str:
+    """An INSERT of the columns of these names, values by name."""
+    names = _names(row)
+    columns, values = ", ".join(names), ", ".join(f"%({name})s" for name in names)
+    return f"INSERT INTO {table} ({columns}) VALUES ({values})"  # noqa: S608 - of names
+
+
+def set_of(row: Iterable[str]) -> str:
+    """What a SET says of the columns of these names, values by name."""
+    return ", ".join(f"{name} = %({name})s" for name in _names(row))
+
+
+def _names(row: Iterable[str]) -> list[str]:
+    names = list(row)
+    assert all(name.isidentifier() and name.islower() for name in names), "names of columns are written here"
+    return names
 
 
 async def rows_of(

@@ -1,4 +1,4 @@
-"""Reports in the manner of two trustees are read back without loss, whatever habits their seed gives them."""
+"""Reports in four manners are read back without loss, whatever habits their seed gives them."""
 
 from __future__ import annotations
 
@@ -108,8 +108,11 @@ def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
     return found
 
 
-@pytest.mark.parametrize(("manner", "seeds"), [("pages", range(80)), ("flat", range(1000, 1120))])
-def test_two_hundred_variants_are_read_without_loss(manner: str, seeds: range, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("manner", "seeds"),
+    [("pages", range(80)), ("flat", range(1000, 1120)), ("sheet", range(25)), ("months", range(15))],
+)
+def test_hundreds_of_variants_are_read_without_loss(manner: str, seeds: range, tmp_path: Path) -> None:
     assert all_lost(manner, seeds, tmp_path) == {}
 
 
@@ -151,6 +154,6 @@ def test_habits_differ_by_seed() -> None:
 
 def test_what_cannot_be_made_is_refused() -> None:
     deal = small(1)
-    with pytest.raises(GenerateError, match="unknown report 'x': choose from pages, flat"):
+    with pytest.raises(GenerateError, match="unknown report 'x': choose from pages, flat, sheet, months"):
         generate_report(deal, "x")
     assert LOANS_MAX == 100_000

@@ -145,7 +145,7 @@ def test_without_a_header_it_is_said_what_was_looked_for(write: Write) -> None:
     assert found.columns == ()
     assert found.missing_required == ("borrower_name", "par_value")
     assert found.message == (
-        "no header found: looked in the first 40 rows of each sheet for one that names 3 fields of Standard CLO "
+        "no header found: looked in the first 1,000 rows of each sheet for one that names 3 fields of Standard CLO "
         "holdings, one of them par_value, cusip, loanx_id, isin"
     )
 

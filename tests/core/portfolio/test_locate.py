@@ -79,3 +79,41 @@ def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) ->
     rows = [["Amounts in millions"], HEADER, *([*row[:3], row[3] * 1e3, *row[4:]] for row in LOANS)]
     found = Portfolio.from_workbook(make_book({"Loans": rows}))
     assert found.numbers["par_value"].tolist() == [1e6, 2e6, 3e6]
+
+
+def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
+    """Under notes with identifiers, accounts and forty tests: none of them is taken for the other."""
+    notes = [["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
+             *([f"Class {one}", None, 2_000.0, 1_500.0, 5.5] for one in "ABC")]  # fmt: skip
+    tests = [
+        ["Test", "Actual", "Limit", "Result"],
+        *([f"Defaulted Obligations {at}", 1.0, 5.0, "Pass"] for at in range(40)),
+    ]
+    accounts = [["Account", "Balance"], ["Principal Collection Account", 7.0]]
+    rows = [*notes, [], *accounts, [], *tests, [], ["Collateral"], HEADER, *LOANS, [None, None, None, 6_000.0], [],
+            ["Interest Collection Account", 3.0]]  # fmt: skip
+    found = Portfolio.from_workbook(make_book({"Report": rows}))
+    assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+    assert found.tranches is not None
+    assert found.tranches.current_balance.tolist() == [1_500.0] * 3
+    assert (found.deal.principal_cash, found.deal.interest_collected, len(found.published)) == (7.0, 3.0, 40)
+    assert "is_defaulted" not in found.flags
+
+
+@every(
+    "title",
+    [
+        "Eligible Investments",
+        "Equity Securities",
+        "Trade Blotter",
+        "Hedge Agreements",
+        "Proposed Trades",
+        "Redemptions",
+    ],
+)
+def test_a_list_of_other_things_than_loans_is_no_part_of_the_pool(make_book: MakeBook, title: str) -> None:
+    other = [["Issuer", "Security", "CUSIP", "Par Amount", "Price", "Maturity Date"],
+             ["Big Bank Prime Fund", "Shares", "38141W273", 5e6, 1.0, "2024-12-01"]]  # fmt: skip
+    found = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: other}))
+    assert found.row_count == 3
+    assert "page_left_out" in [one.code for one in found.notes.warnings]

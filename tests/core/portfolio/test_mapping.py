@@ -803,6 +803,20 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
     assert broken[1].message == "2 rows break the rule 'range' of the mapping for par_value."
 
 
+def test_a_loan_whose_par_cannot_be_read_is_left_out_and_told(make_book: MakeBook) -> None:
+    """Also where a transform makes no number of it; its default is for blanks."""
+    rows = [HEADER, *([f"LX10000{at}", "A", par, 99.0] for at, par in enumerate([1.0, "oops", None, 1e300]))]
+    book = make_book({"Holdings": rows})
+    own = own_mapping(
+        mappings={"Par Amount": {"target": "par_value", "default": 7}, "Par": {"target": "par_value"}},
+        transforms=[change("par_value", "multiply", factor=1e12)],
+    )
+    for mapping, par, unread in ((None, [1.0, 1e300], 1), (own, [1e12, 7.0], 2)):
+        portfolio = Portfolio.from_workbook(book, mapping)
+        assert portfolio.numbers["par_value"].tolist() == par
+        assert [one.rows for one in portfolio.notes.warnings if one.code == "unreadable_cells"] == [unread]
+
+
 def test_a_masked_rating_stays_one_whatever_a_mapping_does_with_its_column(make_book: MakeBook) -> None:
     """Rated, and not shown: neither unrated after a transform nor what the default says."""
     rows = [

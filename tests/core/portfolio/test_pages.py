@@ -223,6 +223,16 @@ def test_a_page_of_issuers_is_about_all_loans_of_each(make_book: MakeBook) -> No
         assert found.tolist() == ranks, portfolio.notes.warnings
 
 
+@every("amount, by", [(170.0, {"borrower": 3, "borrower of several loans": 2}), (171.0, {"borrower": 3})])
+def test_the_par_of_an_issuer_is_that_of_its_loans(make_book: MakeBook, amount: float, by: dict[str, int]) -> None:
+    again = [*LOANS, ["LX100005", "Alpha Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    sums = [["Obligor", "Principal Balance", "Country"], ["Alpha Inc", amount, "US"]]
+    sums += [[row[1], row[3], "US"] for row in LOANS[1:]]
+    portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Largest Obligors": sums}))
+    assert page(portfolio, "Largest Obligors").by == by
+    assert ("page_rows_without_loan" in codes(portfolio)) == (len(by) == 1)
+
+
 def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
     """Another page's yes counts; a no of the first page stays, and is told."""
     flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]

@@ -73,6 +73,13 @@ def test_default_has_rank_22_and_the_unrated_factor_stands_at_0() -> None:
         "B2 (Stable)",
         "B2 /Watch Neg",
         "B2 NEG",
+        "*B2",
+        "B2 [CE]",
+        "B2 (shadow)",
+        "B2 (hyb)",
+        "B2/Stable/--",
+        "B2\u2020",
+        "B2 (CWN)",
         "B2 (CreditWatch Negative)",
         "B2 *- Negative Outlook",
         "B2\u00a0*-",
@@ -122,6 +129,7 @@ def test_a_long_run_of_marks_is_refused_at_once() -> None:
 
 WATCHES = [
     ("B2 *-", -1), ("B2*+", 1), ("B2 /*-", -1), ("B2 *", 0), ("B2", 0), ("B-", 0), ("BB+", 0), ("***", 0), ("", 0),
+    ("B- (CWN)", -1), ("B- (CWP)", 1),
     ("B2 Watch Neg", -1), ("BB (CreditWatch Positive)", 1), ("B2 UPG", 1), ("B2 DNG", -1), ("BB- RWN", -1),
     ("BB- RWP", 1), ("BB- RWE", 0), ("B2 RUR-", -1), ("CCC+ Watch Dev", 0), ("B- (Watch +)", 1),
     ("B2 (Under Review for Possible Downgrade)", -1), ("BB-/Stable", 0), ("B2 (Negative)", 0), ("B2 NEG", 0),

@@ -14,6 +14,7 @@ from core.formula.blocks import Graph, check
 from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
+from core.recalc import apply
 from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
 from core.recalc.book import Book
 from tests.core.formula.blocks.graphs import COLUMNS, graphs
@@ -113,6 +114,13 @@ def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode
         made(formula, target, mode)
 
 
+def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply, "TEXT_CHARACTERS_MAX", 99)
+    assert made('=REPT("x",99)').rows_failed == 0
+    with pytest.raises(CannotApply, match="longer than 99"):
+        made('=REPT("x",25)&ROW()')
+
+
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
     book = Book.from_columns({"S": {"A": ["Par", 2.0, 0.0, "x"], "B": ["On", date(2026, 1, 31), None, True]}})
     headed = Headed(book.sheets[0], 0, ["Par", "On"])
@@ -122,6 +130,19 @@ def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
         (3, {"On": None, "Par": 0.0}, "#DIV/0!", "#DIV/0!"),
     ]
     assert [row.output for row in preview(book, headed, "=DATE(2026,1,[@Par])", 1)] == ["2026-01-02"]
+
+
+def test_totals_below_the_data_stay_and_are_not_summed_again() -> None:
+    """Neither is the old column's total written over, nor does a share of the column count it."""
+    cells: dict[str, list[Any]] = {"A": ["Id", "x", "y", "Total"], "B": ["Par", 10.0, 30.0, "=SUM(B2:B3)"]}
+    book = Book.from_columns({"Loans": cells})
+    book.recalculate()
+    headed = Headed(book.sheets[0], 0, ["Id", "Par"])
+    share = apply_column(Workbook(book.sheets), headed, "=[@Par]/SUM([Par])", "Share")
+    assert (share.rows_affected, column(share.workbook, 0, 2, 4)) == (2, ["Share", 0.25, 0.75, None])
+    over = apply_column(Workbook(book.sheets), headed, "=LEN([@Id])", "Par", "overwrite")
+    assert (over.rows_affected, column(over.workbook, 0, 1, 4)) == (2, ["Par", 1.0, 1.0, 2.0])
+    assert over.workbook.sheets[0].formula(3, 1) == "SUM(B2:B3)"
 
 
 CELLS = (None, True, False, "", "x", "X", "3", "n/a", 0.0, 3.0, -2.5, 46053.0, 0.1, 1e6, 7.0, 12.25)

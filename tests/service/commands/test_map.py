@@ -140,13 +140,13 @@ def test_no_header_says_what_was_looked_for(tmp_path: Path, as_json: bool) -> No
     if as_json:
         document = json.loads(answer.stdout)
         assert document["validation"] is None
-        assert document["detection"]["message"].startswith("no header found: looked in the first 40 rows")
+        assert document["detection"]["message"].startswith("no header found: looked in the first 1,000 rows")
         return
     lines = lines_of(answer)
     assert any(line.startswith("Ratings row 2 2 its best row names 2 of the 3 fields") for line in lines)
     assert "Blank - 0 it is empty" in lines
     assert lines[-1].startswith(
-        "no header found: looked in the first 40 rows of each sheet for one that names 3 fields"
+        "no header found: looked in the first 1,000 rows of each sheet for one that names 3 fields"
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.formulas.conftest import URL, applied, column_of, ended, expression, made, started
@@ -81,6 +82,26 @@ def test_a_formula_of_a_sheet_without_a_header_goes_by_letters(owner: Member, bo
     done = applied(owner, formula, book_id, sheet_id="Plain", target_column="C")
     assert (done["status"], done["rows_affected"]) == ("completed", 3), done
     assert column_of(owner, book_id, "C", "Plain") == [0, 11, 22]
+
+
+def test_the_name_of_a_new_column_stands_above_a_row_of_units(owner: Member, tmp_path: Path) -> None:
+    """Among the units it would be the name of nothing, and the header end a row earlier."""
+    path = tmp_path / "units.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("Loans")
+        sheet.write_row("A1", ["LoanX ID", "Borrower Name", "Par Amount", "Price", "Spread"])
+        sheet.write_row("A2", ["", "", "USD", "% of par", "bps"])
+        for row in range(2, 6):
+            sheet.write_row(row, 0, [f"LX{row:06d}", f"Borrower {row}", row * 100, 99, 400])
+    book_id = str(owner.uploaded(path)["id"])
+    formula = made(owner, graph=expression("=a*2", a="Par Amount"), status="active")
+    done = applied(owner, formula, book_id, target_column="  Twice \n the  par ")
+    assert (done["status"], done["rows_affected"], done["target_column"]) == ("completed", 4, "Twice the par")
+    assert column_of(owner, book_id, "Twice the par") == [400, 600, 800, 1000]
+    headers = owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["headers"]
+    assert headers == ["LoanX ID", "Borrower Name", "Par Amount", "Price", "Spread", "Twice the par"]
+    again = started(owner, formula, book_id, target_column="twice  THE par")
+    assert (again.status_code, again.json()["detail"]) == (409, "Column already exists")
 
 
 def test_a_circle_is_refused_by_the_run(owner: Member, book_id: str) -> None:
@@ -175,7 +196,7 @@ def test_a_run_that_takes_too_long_leaves_the_workbook_as_it_was(stack: Stack, o
 
 def test_a_worker_that_is_killed_meanwhile_is_made_good(stack: Stack, owner: Member, book_id: str) -> None:
     """The lease runs out, another worker takes the run, and the column is there once."""
-    slow = made(owner, graph=expression("=a+0*SUM(SORT(RANDARRAY(300000)))", a="Par"), status="active")
+    slow = made(owner, graph=expression("=a+0*SUM(SORT(RANDARRAY(100000)))", a="Par"), status="active")
     stack.worker.send_signal(19)
     try:
         with stack.another_worker() as doomed:
@@ -203,8 +224,6 @@ def test_damaged_bytes_end_the_run(stack: Stack, owner: Member, book_id: str) ->
 
 def test_compliance_runs_on_the_column(owner: Member, tmp_path: Path) -> None:
     """The par of the first loan is another from the moment on that the run is completed."""
-    import xlsxwriter
-
     path = tmp_path / "holdings.xlsx"
     with xlsxwriter.Workbook(path) as book:
         sheet = book.add_worksheet("Holdings")

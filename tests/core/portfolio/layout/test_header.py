@@ -50,12 +50,16 @@ def test_an_identifier_serves_in_place_of_par(make_sheet: MakeSheet) -> None:
     assert found.score == 3
 
 
-def test_a_header_below_the_first_40_rows_is_not_looked_for(make_sheet: MakeSheet) -> None:
-    row = ["Issuer", "Par", "Price"]
-    assert header.find(make_sheet([[]] * 39 + [row]), CLO) is not None
-    assert header.find(make_sheet([[]] * 40 + [row]), CLO) is None
-    # A line of prose in the last of these rows does not take it in.
-    assert header.find(make_sheet([["Terms used"]] * 40 + [row]), CLO) is None
+def test_a_header_far_down_is_looked_for_where_no_row_above_is_one(make_sheet: MakeSheet) -> None:
+    row, more = ["Issuer", "Par", "Price"], ["Issuer", "Par", "Price", "CUSIP", "Maturity"]
+    for at in (39, 40, 79, 500, header.DEEP_ROWS_MAX - 1):
+        found = header.find(make_sheet([["Some words"]] * at + [row]), CLO)
+        assert found is not None
+        assert found.row == at
+    assert header.find(make_sheet([[]] * header.DEEP_ROWS_MAX + [row]), CLO) is None
+    above = header.find(make_sheet([row, *[["x", 1.0]] * 60, more]), CLO)
+    assert above is not None
+    assert above.row == 0
 
 
 def test_wrapped_words_in_two_rows(make_sheet: MakeSheet) -> None:

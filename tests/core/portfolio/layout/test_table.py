@@ -71,7 +71,9 @@ def test_three_blank_rows_end_the_table_and_two_do_not(map_rows: MapRows) -> Non
 
 def test_blank_rows_above_the_header_on_a_new_page_end_nothing(map_rows: MapRows) -> None:
     gap: list[list[Any]] = [[]] * 4
-    portfolio = map_rows([HEADER, A, *gap, HEADER, B, *gap, HEADER, C, *gap, ["Sales"], HEADER, A])
+    portfolio = map_rows(
+        [HEADER, A, *gap, HEADER, B, *gap, ["Page 2"], ["Bonds"], HEADER, C, *gap, ["Sales"], HEADER, A]
+    )
     assert pars(portfolio) == [1_000, 2_000, 3_000]
     assert portfolio.notes.repeated_headers == 2
     assert portfolio.notes.rows_after_end == 1

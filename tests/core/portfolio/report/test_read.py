@@ -300,6 +300,18 @@ def test_a_table_ends_where_the_loans_begin(make_book: Callable[..., Workbook]) 
     assert [one.name for one in Portfolio.from_workbook(book, as_of=5.0).published] == ["Class A/B Par Value Test"]
 
 
+def test_ratios_of_classes_are_no_balances() -> None:
+    """A table of tests by class beside the notes, its ratios as multiples."""
+    tests = [["Overcollateralization Ratio Tests"], ["Class", "Current", "Trigger", "Result"],
+             ["Class A/B", "1.3920x", "1.3008x", "PASSED"], ["Class C", "1.2885x", "1.2174x", "PASSED"]]  # fmt: skip
+    notes = [["Class", "Balance"], ["Class A", 250e6], ["Class B", 24e6], ["Class C", 15e6]]
+    found = portfolio("Tests page", tests, Classes=notes)
+    assert found.tranches is not None
+    assert found.tranches.current_balance.tolist() == [250e6, 24e6, 15e6]
+    assert found.tranches.oc_trigger.tolist() == [130.08, 130.08, 121.74]
+    assert [(one.value, one.trigger) for one in found.published] == [(139.2, 130.08), (128.85, 121.74)]
+
+
 def test_groups_tell_the_balance_of_today() -> None:
     rows = [[None, "Beginning", None, "Ending"], ["Class", "Balance", "Principal Paid", "Balance"],
             ["Class A", 251e6, 1e6, 250e6], ["Class B", 24e6, 0.0, 24e6]]  # fmt: skip

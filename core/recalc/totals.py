@@ -1,0 +1,63 @@
+"""Where the data of a sheet end: rows of totals below them are not filled, and not summed again."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet
+from core.values import Kind
+
+TOTALS_MAX: Final = 10
+"""Rows of totals, averages and counts that are looked for below the data."""
+
+GAP_MAX: Final = 3
+"""Blank rows that may stand between a total and what it adds up."""
+
+_LABEL: Final = re.compile(
+    r"\s*(?:(?:grand|sub|page|report|portfolio|overall|weighted)[\s-]*)?(?:totals?|sums?|averages?)\s*[:.]?\s*",
+    re.IGNORECASE,
+)
+_RANGE: Final = re.compile(r"(?<![!:\w$.])\$?[A-Z]{1,3}\$?(\d{1,7}):\$?[A-Z]{1,3}\$?(\d{1,7})(?![\w(!])", re.IGNORECASE)
+
+
+def data_end(sheet: Sheet, first_row: int) -> int:
+    """One past the last row of the data that begin at a row, 0-based: before the rows of totals at their end.
+
+    A row is one of totals where a cell of it is called so and the row above has more cells, or where a formula of it
+    reads rows above, down to the last one, and the formula over it reads no range of rows.
+    """
+    stop = sheet.row_count
+    for _ in range(TOTALS_MAX):
+        row = stop - 1
+        over = range(row - 1, max(first_row, row - GAP_MAX - 1) - 1, -1)
+        above = next((at for at in over if _filled(sheet, at)), None)
+        if above is None or not _is_total(sheet, row, above):
+            break
+        stop = above + 1
+    return stop
+
+
+def _is_total(sheet: Sheet, row: int, above: int) -> bool:
+    filled = _filled(sheet, row)
+    called = (sheet.value(row, at) for at in filled if sheet.kind(row, at) == Kind.TEXT)
+    if any(_LABEL.fullmatch(str(text)) for text in called) and len(filled) < len(_filled(sheet, above)):
+        return True
+    return any(
+        any(above < bottom <= row for bottom in _read(sheet.formula(row, at))) and not _read(sheet.formula(above, at))
+        for at in filled
+    )
+
+
+def _filled(sheet: Sheet, row: int) -> list[int]:
+    """The columns with a value or a formula in a row."""
+    low, high = np.searchsorted(sheet.formulas.rows, (row, row + 1))
+    formulas = set(sheet.formulas.columns[low:high].tolist())
+    return [at for at in range(sheet.column_count) if at in formulas or sheet.kind(row, at) != Kind.BLANK]
+
+
+def _read(formula: str | None) -> list[int]:
+    """The rows, 1-based, where ranges of several rows of the same sheet end that a formula reads."""
+    return [int(bottom) for top, bottom in _RANGE.findall(formula or "") if int(top) < int(bottom)]
