@@ -21,7 +21,7 @@ from core.scenario.universe import offers, sales
 from tests.rows import every
 
 LIMITS = {"average_rating_factor": 3000.0, "oc_ratio": 104.2, "was": 3.25, "single_obligor_concentration": 2.5}
-WHOLE = Constraints(min_trade=1e12, max_trades=4, max_turnover=12e6)
+WHOLE = Constraints(min_trade=1e12, max_trades=3, max_turnover=12e6)
 """A loan is traded as a whole or not at all, so there are few choices."""
 
 
@@ -88,8 +88,8 @@ def assert_kept(proposal: Proposal, rules: Constraints, cash: float) -> None:
 @every("objective", list(LIMITS))
 def test_nothing_that_could_be_chosen_is_better(base: Simulator, universe: list[Trade], objective: str) -> None:
     """Of few loans every choice is tried: the oracle knows nothing of programs and tangents."""
-    few = priced(base.holdings.portfolio, range(20, 25))
-    sold, bought = sales(few), universe[5:10]
+    few = priced(base.holdings.portfolio, range(20, 24))
+    sold, bought = sales(few), universe[5:9]
     simulator = core.Simulator(few, "enhanced", details=False)
     cash = few.deal.principal_cash or 0.0
     best = cushion_of(simulator.simulate([]), objective)
@@ -119,7 +119,7 @@ def test_every_constraint_holds(base: Simulator, universe: list[Trade]) -> None:
         Constraints(max_trades=3, min_sell_price=99.5, max_turnover=6e6),
         Constraints(max_trades=0),
     ):
-        proposal = optimize(base, "average_rating_factor", universe[:40], rules)
+        proposal = optimize(base, "average_rating_factor", universe[:15], rules)
         assert_kept(proposal, rules, cash)
         for trade in proposal.trades:
             if trade.trade_type == "sell":
@@ -148,15 +148,15 @@ def test_a_test_that_fails_is_cured_or_named(base: Simulator, universe: list[Tra
         return core.Simulator(portfolio, "enhanced", details=False, workbook_thresholds=own)
 
     rules = Constraints(max_trades=5, max_turnover=20e6)
-    cured = optimize(under(value - 20), "oc_ratio", universe[:60], rules)
+    cured = optimize(under(value - 20), "oc_ratio", universe[:25], rules)
     assert broken(cured.simulation, rules) == []
     assert cured.simulation.new_failures == 0
     with pytest.raises(InfeasibleError) as refused:
-        optimize(under(value - 1000), "oc_ratio", universe[:60], rules)
+        optimize(under(value - 1000), "oc_ratio", universe[:25], rules)
     (binding,) = refused.value.binding
     assert binding.test_id == "average_rating_factor"
     assert value - 1000 < binding.current_value < value, "the nearest that was found"
-    kept = optimize(under(value - 1000), "oc_ratio", universe[:60], Constraints(tests="maintain", max_trades=3))
+    kept = optimize(under(value - 1000), "oc_ratio", universe[:25], Constraints(tests="maintain", max_trades=3))
     row = next(row for row in kept.simulation.results if row.test_id == "average_rating_factor")
     assert row.cushion_projected >= row.cushion_current
     with pytest.raises(UnknownTest, match="no test with a limit"):
