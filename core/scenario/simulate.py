@@ -253,10 +253,10 @@ def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after:
 
 
 def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[NotCompared]:
-    """The tests without a figure on a side, in the order of the run before."""
+    """The tests of the run before without a figure on a side; those that had one before are the first."""
     reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
     status = [{result.test_id: result.status for result in side} for side in (before, after)]
-    names = {skip.test_id: skip.test_name for side in (before, after) for skip in side.skipped}
+    names = {one.test_id: one.test_name for one in (*before, *before.skipped)}
     return [
         NotCompared(
             test_id=test_id,
