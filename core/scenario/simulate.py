@@ -101,7 +101,8 @@ class Simulator:
         """Args:
         incremental: whether the run after trades adds up the loans that they touch and no others; None where that is
             faster. The figures are the same but for the rounding of their additions.
-        options: those of `core.compliance.run.run_suite`, but for fail_fast.
+        options: those of `core.compliance.run.run_suite`, but for fail_fast. The run after trades has details where
+            they are asked for.
 
         Raises:
             UnknownSuite: as `run_suite` has it.
@@ -114,6 +115,7 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._definition = standard_of(portfolio) if definition is None else definition
         self.options = options | {"definition": self._definition}
+        self._after = {"details": False} | self.options
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
         self.holdings = Holdings(_held(pools[0].portfolio if pools else portfolio), self._definition)
@@ -135,8 +137,8 @@ class Simulator:
         if self._bases:
             with suppress(NeedsFullPass):
                 pools = pools_after(self._bases, self.holdings, change)
-                return run_suite(pools[0].portfolio, self.suite, **self.options, pools=pools)
-        return run_suite(changed(self.holdings, change), self.suite, **self.options)
+                return run_suite(pools[0].portfolio, self.suite, **self._after, pools=pools)
+        return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
 def _held(portfolio: Portfolio) -> Portfolio:
