@@ -83,6 +83,7 @@ WARNING_CODES: Final = {
     "trade_price": "a trade without a price, and the price that it is made at",
     "trade_match": "the loan that a trade means, where its words leave that open",
     "trade_fields": "what a bought loan lacks, and what counts then",
+    "trade_interest": "interest of the period that trades do not move",
     "universe_price": "loans to choose from have no price, and are not bought",
     "universe_trade": "a loan to choose from cannot be traded",
 }

@@ -12,12 +12,14 @@ import pytest
 import core
 from core.compliance.result import Threshold
 from core.compliance.run import UnknownTest
+from core.definition import parse
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import Deal, Portfolio
 from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, Proposal, optimize
 from core.scenario.simulate import Simulation, Simulator
 from core.scenario.trades import Trade
 from core.scenario.universe import offers, sales
+from tests.core.compliance.conftest import portfolio_of
 from tests.rows import every
 
 LIMITS = {"average_rating_factor": 3000.0, "oc_ratio": 104.2, "was": 3.25, "single_obligor_concentration": 2.5}
@@ -164,6 +166,22 @@ def test_a_test_that_fails_is_cured_or_named(base: Simulator, universe: list[Tra
     lifeless = {name: column for name, column in portfolio.numbers.items() if name != "maturity_date"}
     with pytest.raises(ObjectiveError, match="wal: Skipped"):
         optimize(core.Simulator(replace(portfolio, numbers=lifeless)), "wal", universe, rules)
+
+
+def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> None:
+    """6.678 % of 150m would be within 6.678, were it not compared as 6.68; below 6.675 % it is 6.67."""
+    names = [f"Tree {at}" for at in range(10)]
+    columns = {"par_value": [10e6] * 10, "obligor": names, "price": [100.0] * 10, "spread": [300.0] * 10}
+    tests = [
+        {"id": "largest", "name": "Largest", "measure": "obligor", "max": 6.678},
+        {"id": "was", "name": "WAS", "measure": "was", "min": 2.0},
+    ]
+    rules = parse({"conventions": {"decimals": {"percent": 2}}, "tests": tests})
+    simulator = core.Simulator(portfolio_of(columns, deal=Deal(principal_cash=50e6)), "deal", definition=rules)
+    nova = Trade(trade_type="buy", par_value=20e6, borrower_name="Nova", price=100.0, spread=900.0)
+    found = optimize(simulator, "was", [nova], Constraints(allow_sells=False))
+    assert [row.status_projected for row in found.simulation.results] == ["pass", "pass"]
+    assert [one.par_value for one in found.trades] == [pytest.approx(0.06675 * 150e6, rel=1e-3)]
 
 
 def test_trades_that_were_made_come_first(base: Simulator, universe: list[Trade]) -> None:

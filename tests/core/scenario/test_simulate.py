@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import core
 from core.compliance.run import run_suite
+from core.definition import parse
 from core.portfolio.portfolio import Deal, Portfolio
 from core.scenario.changed import changed
 from core.scenario.simulate import Simulation, Simulator, simulate
@@ -120,6 +121,28 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
     for result in found:
         expected = naive.measure(plain, result.test_id)
         assert result.current_value == pytest.approx(expected, rel=1e-9, abs=1e-6), result.test_id
+
+
+@every(
+    "rules, lacks",
+    [
+        (None, []),
+        (parse({"tests": [{"id": "warf_c", "name": "WARF", "measure": "warf", "agency": "c", "max": 40.0}]}), ["c"]),
+    ],
+)
+def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules: Any, lacks: list[str]) -> None:
+    base = portfolio_of({"par_value": [6e6], "obligor": ["One"], "rating_agency_b": ["B"], "rating_agency_c": ["B"]})
+    suite = "enhanced" if rules is None else "deal"
+    found = simulate(base, [trade("buy", 1e6, "Two", price=99, rating_agency_b="B")], suite, definition=rules)
+    told = " ".join(one.message for one in found.warnings if one.code == "trade_fields")
+    assert [agency for agency in "abc" if f"rating_agency_{agency} (" in told] == lacks
+
+
+@every("deal, told", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])
+def test_interest_that_was_collected_is_said_to_stay(deal: Deal, told: int) -> None:
+    base = portfolio_of(g1_columns(), tranches=NOTES, deal=deal)
+    found = simulate(base, [trade("sell", 1e6, "Lima", price=55)])
+    assert [one.code for one in found.warnings].count("trade_interest") == told
 
 
 def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Build) -> None:
