@@ -20,6 +20,10 @@ ENDPOINTS: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8"))
 ROWS = {(row.method, plain): row for row in routes() for plain in [re.sub(r"{\w+}", "{}", row.path)]}
 
 
+IN_WORDS_ONLY = {("GET", "/docs/assets/{name}"), ("PATCH", "/api/v1/reconciliation/tapes/{tape_id}")}
+"""What the list does not have: a part of /docs, and what the text on deals asks for."""
+
+
 def row_of(endpoint: dict[str, Any]) -> Route | None:
     return ROWS.get((endpoint["method"], re.sub(r"{\w+}", "{}", endpoint["path"])))
 
@@ -47,4 +51,4 @@ def test_nothing_is_there_that_nobody_asked_for() -> None:
     asked = {(endpoint["method"], endpoint["path"]) for endpoint in ENDPOINTS} or {
         (row.method, row.path) for row in routes()
     }
-    assert {(row.method, row.path) for row in routes()} - asked <= {("GET", "/docs/assets/{name}")}
+    assert {(row.method, row.path) for row in routes()} - asked <= IN_WORDS_ONLY
