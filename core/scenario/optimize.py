@@ -157,7 +157,7 @@ def optimize(
         cushion_after=float(best.cushion[search.objective]),
         turnover=sum(best.amounts.values()),
         candidates=len(search.candidates),
-        is_complete=not search.is_late(),
+        is_complete=bool(search.is_measured.all()) and not search.is_late(),
         warnings=search.warnings,
     )
 
@@ -239,6 +239,7 @@ class _Search:
         self.cash = known if known is not None and isfinite(known) else 0.0
         self.candidates = self._chosen(universe)
         self.pairs = self._pairs()
+        self.is_measured = np.ones(len(self.candidates), np.bool_)
         self.nearest = self.start
 
     def is_late(self) -> bool:
@@ -249,7 +250,7 @@ class _Search:
 
     def _chosen(self, universe: Sequence[Trade]) -> list[_Candidate]:
         rules = self.constraints
-        low, high = rules.min_price or 0.0, inf if rules.max_price is None else rules.max_price
+        low, high = rules.min_price or 0.0, _limit(rules.max_price)
         priced = [trade for trade in universe if trade.price is not None]
         if len(priced) < len(universe):
             text = f"loans of the universe without a price are not bought: {len(universe) - len(priced):,}"
@@ -268,7 +269,7 @@ class _Search:
                 self.warnings.append(DataWarning("universe_trade", f"a loan is not considered: {error.reason}"))
                 continue
             there, price = trade.par_value or 0.0, trade.price or 0.0
-            most = min(there, rules.max_trade or inf, rules.max_turnover or inf)
+            most = min(there, _limit(rules.max_trade), _limit(rules.max_turnover))
             least = min(rules.min_trade, there)
             if 0 < most >= least:
                 found.append(_Candidate(trade, least, most, (1 if trade.trade_type == "sell" else -1) * price / 100))
@@ -327,7 +328,10 @@ class _Search:
         return (point.cushion[tests] - self.floor[tests]) * point.divisor[tests] / self.unit[tests]
 
     def tangents(self, around: _Point, tests: NDArray[np.intp]) -> tuple[_Tangents, _Tangents] | None:
-        """Of the slack of tests, and of the objective's (cushion x divisor, divisor); None where time has run out."""
+        """Of the slack of tests, and of the objective's (cushion x divisor, divisor); None where time has run out.
+
+        The first ones take half of the time at most: loans are measured in random order, the rest is not traded.
+        """
         count, own = len(self.candidates), np.array([self.objective])
         slope = np.zeros((len(tests) + 2, count))
 
@@ -336,9 +340,15 @@ class _Search:
             return np.concatenate((self.slack(point, tests), point.cushion[own] * size, size))
 
         here = seen(around)
-        for at, one in enumerate(self.candidates):
+        left = np.flatnonzero(self.is_measured)
+        enough = (time.monotonic() + self.end) / 2
+        for at in np.random.default_rng(0).permutation(left).tolist():
             if self.is_late():
                 return None
+            if time.monotonic() >= enough and around is self.start:
+                self.is_measured[:] = slope.any(axis=0)
+                break
+            one = self.candidates[at]
             now = around.amounts.get(at, 0.0)
             step = STEP * one.most
             if now + step > one.most:
@@ -452,6 +462,7 @@ class _Search:
         most, least = (
             np.array([getattr(one, name) for one in self.candidates]) / MILLION for name in ("most", "least")
         )
+        most = np.where(self.is_measured, most, 0.0)
         one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
         own = self.scale[self.objective]
         gain = (objective.slope[0] - target * objective.slope[1]) / own
@@ -461,7 +472,7 @@ class _Search:
         def line(x: Any, y: Any) -> Any:
             return sparse.csr_matrix(np.concatenate((x, y, apart)))
 
-        turnover = inf if rules.max_turnover is None else rules.max_turnover / MILLION
+        turnover = _limit(rules.max_turnover) / MILLION
         cash = np.array([one.cash for one in self.candidates])
         held_back = [
             LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
@@ -534,7 +545,7 @@ class _Search:
         cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
         return (
             len(amounts) <= rules.max_trades
-            and sum(amounts.values()) <= (rules.max_turnover or inf)
+            and sum(amounts.values()) <= _limit(rules.max_turnover)
             and cash >= min(rules.min_cash, self.cash) - 0.01
             and not any(one in amounts and other in amounts for one, other in self.pairs)
         )
@@ -563,6 +574,10 @@ class _Search:
                 amounts[purchase] = amount
                 if amount >= max(one.least, 1.0) and self._may(amounts):
                     yield amounts
+
+
+def _limit(most: float | None) -> float:
+    return inf if most is None else most
 
 
 def _cushion(result: TestResult, value: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def assert_kept(proposal: Proposal, rules: Constraints, cash: float) -> None:
     par = [trade.par_value or 0.0 for trade in trades]
     assert len(trades) <= rules.max_trades
     assert sum(par) == pytest.approx(proposal.turnover)
-    assert sum(par) <= (rules.max_turnover or sum(par))
+    assert sum(par) <= (sum(par) if rules.max_turnover is None else rules.max_turnover)
     assert broken(proposal.simulation, rules) == []
     moved = sum(
         (trade.par_value or 0.0) * (trade.price or 0.0) / 100 * (1 if trade.trade_type == "sell" else -1)
@@ -96,7 +96,7 @@ def test_nothing_that_could_be_chosen_is_better(base: Simulator, universe: list[
     cash = few.deal.principal_cash or 0.0
     best = cushion_of(simulator.simulate([]), objective)
     counts = range(1, WHOLE.max_trades + 1)
-    for chosen in chain.from_iterable(combinations([*sold, *bought], count) for count in counts):
+    for chosen in chain.from_iterable(combinations([*sold, *bought], many) for many in counts):
         moved = sum(
             (one.par_value or 0) * (one.price or 0) / 100 * (1 if one.trade_type == "sell" else -1) for one in chosen
         )
@@ -120,6 +120,8 @@ def test_every_constraint_holds(base: Simulator, universe: list[Trade]) -> None:
         Constraints(tests="maintain", max_trades=3, allow_sells=False),
         Constraints(max_trades=3, min_sell_price=99.5, max_turnover=6e6),
         Constraints(max_trades=0),
+        Constraints(max_trade=0.0),
+        Constraints(max_turnover=0.0, tests="maintain"),
     ):
         proposal = optimize(base, "average_rating_factor", universe[:15], rules)
         assert_kept(proposal, rules, cash)
@@ -128,7 +130,7 @@ def test_every_constraint_holds(base: Simulator, universe: list[Trade]) -> None:
                 assert (trade.price or 0.0) >= (rules.min_sell_price or 0.0)
             assert (trade.par_value or 0.0) <= (rules.max_trade or 1e12)
         assert proposal.cushion_after >= proposal.cushion_before
-        assert (proposal.trades == []) == (rules.max_trades == 0)
+        assert (proposal.trades == []) == (0 in (rules.max_trades, rules.max_trade, rules.max_turnover))
 
 
 def test_what_bends_is_found_by_the_search(base: Simulator, universe: list[Trade]) -> None:
@@ -166,6 +168,17 @@ def test_a_test_that_fails_is_cured_or_named(base: Simulator, universe: list[Tra
     lifeless = {name: column for name, column in portfolio.numbers.items() if name != "maturity_date"}
     with pytest.raises(ObjectiveError, match="wal: Skipped"):
         optimize(core.Simulator(replace(portfolio, numbers=lifeless)), "wal", universe, rules)
+
+
+def test_time_that_ends_before_every_loan_is_measured_is_not_lost(
+    base: Simulator, universe: list[Trade], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What helps among the loans that were seen is proposed, and that there were more is told. A look at the clock
+    takes a second here."""
+    monkeypatch.setattr("core.scenario.optimize.time.monotonic", count().__next__)
+    proposal = optimize(base, "average_rating_factor", universe, Constraints(max_trades=2), seconds=400)
+    assert proposal.cushion_after > proposal.cushion_before
+    assert not proposal.is_complete
 
 
 def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> None:
