@@ -1,4 +1,4 @@
-"""Rows of totals below the data of a sheet are told from the data."""
+"""Rows of totals and notes below the data of a sheet are told from the data."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ BELOW: list[tuple[str, list[tuple[Any, ...]], int]] = [
     ("a borrower called Total, all of its cells filled", [("Total", 4.0, 5.0)], 4),
     ("a borrower whose name begins so", [("Total Safety", 4.0, None)], 4),
     ("a footnote far below", [BLANK, BLANK, BLANK, BLANK, ("Total", None, None)], 8),
+    ("notes below a total", [("Total", "=SUM(B2:B4)", None), BLANK, ("As of today", None, None), ("Page 1", None, None)], 3),
+    ("a note right below a total", [("Total", "=SUM(B2:B4)", None), ("Unaudited", None, None)], 3),
+    ("a note alone", [BLANK, ("Unaudited", None, None)], 3),
+    ("a loan without its figures", [("D", None, None)], 4),
+    ("a figure alone", [BLANK, (None, 4.0, None)], 5),
     ("a sum of another sheet", [("D", "=SUM(Other!B2:B4)", 1.0)], 4),
     ("a sum across", [("D", 4.0, "=SUM(A5:B5)")], 4),
 ]
