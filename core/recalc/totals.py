@@ -13,8 +13,8 @@ from core.values import Kind
 TOTALS_MAX: Final = 10
 """Rows of totals, averages, counts and notes that are looked for below the data."""
 
-GAP_MAX: Final = 3
-"""Blank rows that may stand between a total and what it adds up."""
+GAP_MAX: Final = 20
+"""Blank rows that may stand between a total or a note and what stands above it."""
 
 NOTED_COLUMNS_MIN: Final = 3
 """Columns of a sheet in which a text alone in its row may be a note: in fewer it may as well be data."""
@@ -31,7 +31,7 @@ def data_end(sheet: Sheet, first_row: int) -> int:
 
     A row is one of totals where a cell of it is called so and the row above has more cells, or where a formula of it
     reads rows above, down to the last one, and the formula over it reads no range of rows. A text alone in its row is
-    a note where a total or a blank row stands between it and the data; in a sheet of fewer than three columns it is data.
+    a note where a total or a blank row stands between it and the data, but in a sheet of fewer than three columns.
     """
     end = stop = sheet.row_count
     noted = sheet.column_count >= NOTED_COLUMNS_MIN
