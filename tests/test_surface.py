@@ -11,11 +11,17 @@ from service.app import routes
 from service.platform.http.api import Route
 
 LISTED = Path(__file__).parents[1] / "../shared/spec/endpoints.json"
-DONE = {"foundation", "formula engine", "mappings and reconciliation", "identity", "deals"}
+DONE = {
+    "foundation", "formula engine", "mappings and reconciliation", "identity", "deals", "scenarios and formula builder",
+}  # fmt: skip
 """Parts of the specification whose endpoints must all be there."""
 
 ENDPOINTS: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8")) if LISTED.exists() else []
 ROWS = {(row.method, plain): row for row in routes() for plain in [re.sub(r"{\w+}", "{}", row.path)]}
+
+
+IN_WORDS_ONLY = {("GET", "/docs/assets/{name}"), ("PATCH", "/api/v1/reconciliation/tapes/{tape_id}")}
+"""What the list does not have: a part of /docs, and what the text on deals asks for."""
 
 
 def row_of(endpoint: dict[str, Any]) -> Route | None:
@@ -45,4 +51,4 @@ def test_nothing_is_there_that_nobody_asked_for() -> None:
     asked = {(endpoint["method"], endpoint["path"]) for endpoint in ENDPOINTS} or {
         (row.method, row.path) for row in routes()
     }
-    assert {(row.method, row.path) for row in routes()} - asked <= {("GET", "/docs/assets/{name}")}
+    assert {(row.method, row.path) for row in routes()} - asked <= IN_WORDS_ONLY

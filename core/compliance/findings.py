@@ -46,6 +46,10 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
         yield DataWarning("no_principal_cash", "no page says what principal cash there is: it counts as 0")
+    if not pool.portfolio.ranks and any(test in ran for test in _OF_CASH):
+        yield DataWarning(
+            "no_rating", "the file has no column of ratings: overcollateralisation counts every loan as unrated"
+        )
     if "average_rating_factor" in ran:
         yield from _crosswalk(pool)
     if "weighted_average_recovery_rate" in ran:

@@ -37,6 +37,7 @@ AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
+NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 NO_TRANCHES: Final = "no tranche data: add a Tranches or Liabilities sheet"
 
 
@@ -570,6 +571,8 @@ def senior_oc(pool: Pool) -> Measured:
 def _ic(pool: Pool, place: int) -> Measured:
     structure = structure_of(pool)
     if not pool.tally.interest_par:
+        if pool.tally.spread_par > 0 and not isfinite(pool.base_rate):
+            raise Unmeasurable(NO_BASE_RATE)
         raise no_values("all_in_rate or spread")
     available, due = pool.interest["available"], structure.interest_due(structure.ic[place].at)
     if due is None:

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Final
 
 from core.files._cells import delimited
-from core.files.errors import InvalidFormat, ParseFailed
+from core.files.errors import InvalidFormat, NoTable, ParseFailed
 from core.files.limits import SLOTS_MAX, TEXT_BYTES_MAX
 from core.grid.column import Text, column_of, frozen
 from core.grid.sheet import Sheet, no_formulas
@@ -105,7 +105,7 @@ def _delimiter(text: bytes, label: str) -> str:
     """The delimiter that parts the most lines into the same number of fields.
 
     Raises:
-        InvalidFormat: none does, or there is one line only.
+        NoTable: none does, or there is one line only.
     """
     sample = text[:_SAMPLE_BYTES].decode(errors="ignore")
     if len(text) > _SAMPLE_BYTES and sample.count("\n") > 1:
@@ -114,8 +114,8 @@ def _delimiter(text: bytes, label: str) -> str:
     best = max(even.values())
     if best < 2:
         if len(sample.splitlines()) == 1:
-            raise InvalidFormat(f"{label} is plain text of a single line; a table has a header and rows.")
-        raise InvalidFormat(f"{label} is plain text without columns: no delimiter parts its lines.")
+            raise NoTable(f"{label} is plain text of a single line; a table has a header and rows.")
+        raise NoTable(f"{label} is plain text without columns: no delimiter parts its lines.")
     return next(one for one in _DELIMITERS if even[one] >= _EVEN_SHARE * best)
 
 

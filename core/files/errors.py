@@ -23,6 +23,10 @@ class InvalidFormat(FileRefused):
     """Invalid file format"""
 
 
+class NoTable(InvalidFormat):
+    """Invalid file format"""  # text that no delimiter parts into columns: a letter rather than data
+
+
 class FileTooLarge(FileRefused):
     """File too large"""
 

@@ -58,6 +58,11 @@ class Joined:
                 )
             )
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no sheet yet."""
+        return not self._sheets
+
     def _unique(self, name: str) -> str:
         found, number = name, 1
         while found.casefold() in self._names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ from core.confined.table import PROBE
 from core.files.archive import Archive
 from core.files.calamine import read_xls, read_xlsb
 from core.files.delimited import FORMATS, read_delimited
-from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed
+from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
 from core.files.joined import Joined
 from core.files.kinds import EXTENSIONS, PLAIN_TEXT, check_file_name, file_kind, sources_of
 from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
@@ -48,7 +49,8 @@ def read_files(sources: Sequence[Source]) -> Workbook:
     all sheets of each workbook.
 
     A lone workbook is given as it is. Several files, and an archive, make one of values, without formulas. A sheet
-    whose name is taken gets a number behind it. What cannot be a spreadsheet in an archive is named in `left_out`.
+    whose name is taken gets a number behind it. What cannot be a spreadsheet in an archive, and a text among several
+    files that is no table, is named in `left_out`.
 
     Raises:
         FileRefused: as `read`; where there are several files, the hint begins with the name of the one that is refused.
@@ -62,23 +64,42 @@ def read_files(sources: Sequence[Source]) -> Workbook:
         if kind in _READERS:
             return _READERS[kind](content)
     joined = Joined()
-    for name, content in sources:
-        if len(sources) == 1:
-            _add(joined, name, content)
-            continue
+    if len(sources) == 1:
         try:
             _add(joined, name, content)
-        except FileRefused as refused:
-            raise type(refused)(f"{name[:NAME_CHARACTERS_MAX]!r}: {refused.hint}") from refused
+        except NoTable as refused:
+            raise InvalidFormat(refused.hint) from refused
+    else:
+        for name, content in sources:
+            _among_others(joined, name, "", partial(_add, joined, name, content))
+    if joined.is_empty:
+        raise InvalidFormat("None of the files is a spreadsheet.")
     return joined.workbook()
 
 
-def _add(joined: Joined, name: str, content: Content) -> None:
+def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]) -> bool:
+    """Append a file that is one of several; whether it was. A letter (.txt) among them is left out.
+
+    Raises:
+        FileRefused: as `add` has it, with the file's name.
+    """
+    try:
+        return add()
+    except FileRefused as refused:
+        if isinstance(refused, NoTable) and Path(name).suffix.lower() == ".txt":
+            joined.left_out.append(name)
+            return False
+        refusal = InvalidFormat if isinstance(refused, NoTable) else type(refused)
+        raise refusal(f"{name[:NAME_CHARACTERS_MAX]!r}{where}: {refused.hint}") from refused
+
+
+def _add(joined: Joined, name: str, content: Content) -> bool:
     kind = file_kind(content)
     if kind == "zip":
         _add_archive(joined, content)
     else:
         joined.add(_book(name, content, kind), name)
+    return True
 
 
 def _book(name: str, content: Content, kind: FileKind) -> Workbook:
@@ -111,10 +132,7 @@ def _add_archive(joined: Joined, content: Content) -> None:
             if archive.size_of(path) == 0 or Path(name).suffix.lower() not in EXTENSIONS:
                 joined.left_out.append(name)
                 continue
-            try:
-                added += _add_entry(joined, name, archive, path)
-            except FileRefused as refused:
-                raise type(refused)(f"{name[:NAME_CHARACTERS_MAX]!r} in the archive: {refused.hint}") from refused
+            added += _among_others(joined, name, " in the archive", partial(_add_entry, joined, name, archive, path))
     if not added:
         raise InvalidFormat("The file is a zip archive, but no workbook, and holds none.")
 

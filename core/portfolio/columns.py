@@ -69,7 +69,7 @@ def portfolio_from_columns(
     loans.notes.holdings_found = True
     loans.notes.matched_columns = {name: name for name in sorted(columns)}
     blank = np.isnan(loans.numbers["par_value"])
-    loans.notes.ignored_blank_par = int(np.count_nonzero(blank))
+    loans.notes.ignored_blank_par = loans.notes.loans_without_par = int(np.count_nonzero(blank))
     if blank.any():
         take(loans, np.flatnonzero(~blank))
     return assemble(loans)

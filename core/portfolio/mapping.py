@@ -461,6 +461,7 @@ class Reader:
             if target not in SHARED_TARGETS or columns[target] not in once
         }
         notes.ignored_blank_par = counts.get("ignored_blank_par", 0)
+        notes.loans_without_par = counts.get("loans_without_par", 0)
         notes.section_rows = counts.get("section_rows", 0)
         notes.total_rows = counts.get("total_rows", 0)
         notes.subtotal_rows = counts.get("subtotal_rows", 0)

@@ -38,7 +38,11 @@ WARNING_CODES: Final = {
     "as_of_outside_life": "the day lies outside of the deal's life",
     "deal_days_differ": "the file and the deal's definition or record give different days of the deal",
     "past_maturity": "performing loans that matured before the day",
+    "far_maturity": "loans that mature many years after the day",
     "matures_after_deal": "many loans mature after the deal",
+    "unit_doubtful": "values too small or large for their field's unit",
+    "negative_par": "loans with a negative par",
+    "no_lien": "loans that do not say their lien count as first lien",
     "no_rating": "loans without a rating of any agency",
     "no_price": "loans without a price",
     "no_maturity": "loans without a maturity",
@@ -53,7 +57,7 @@ WARNING_CODES: Final = {
     "no_base_rate": "interest is the spread alone",
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
-    "rows_without_par": "rows of a tape without a par were left out",
+    "rows_without_par": "rows without a par were left out",
     "no_identifier": "no loan of a tape has an identifier",
     "days_differ": "a tape, its file and the workbook that it is compared with are of different days",
     "par_in_thousands": "par of a side of a comparison was multiplied by a thousand",
@@ -79,6 +83,7 @@ WARNING_CODES: Final = {
     "trade_price": "a trade without a price, and the price that it is made at",
     "trade_match": "the loan that a trade means, where its words leave that open",
     "trade_fields": "what a bought loan lacks, and what counts then",
+    "trade_interest": "interest of the period that trades do not move",
     "universe_price": "loans to choose from have no price, and are not bought",
     "universe_trade": "a loan to choose from cannot be traded",
 }
@@ -176,6 +181,8 @@ class Notes:
 
     ignored_blank_par: int | None = None
     """Without a par that can be read; None where nobody counted them."""
+    loans_without_par: int = 0
+    """Of these, those that look like loans, not like the words of a page's foot."""
     section_rows: int = 0
     """Headings of groups."""
     total_rows: int = 0

@@ -28,6 +28,18 @@ SHARE_MIN: Final = 0.10
 AFTER_MATURITY_MIN: Final = 0.25
 """Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
 
+LIFE_YEARS_MAX: Final = 15.0
+"""Years that a loan or bond of a deal lives at most: leveraged loans are made for seven, bonds for ten."""
+
+USUAL: Final = {
+    "spread": (10.0, 2_500.0, "bps"), "all_in_rate": (0.5, 40.0, "%"), "price": (2.0, 150.0, "% of par"),
+    "recovery_rate": (1.0, 100.0, "%"),
+}  # fmt: skip
+"""Within what a value other than 0 lies, for fields whose units are told by a whole column's size."""
+
+UNUSUAL_MIN: Final = 0.05
+"""Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
+
 
 def doubts(portfolio: Portfolio) -> list[DataWarning]:
     """What is to be known before a figure of the portfolio is trusted, in the order of `CHECKS`."""
@@ -96,7 +108,7 @@ def _par_beside_notes(portfolio: Portfolio) -> Iterator[DataWarning]:
         yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
 
 
-_OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "matures_after_deal"))
+_OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
 
 
 def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
@@ -117,6 +129,11 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
             past = int(np.count_nonzero((maturity < day) & ~portfolio.defaulted()))
         if past:
             yield DataWarning("past_maturity", f"{_of(past, portfolio)} matured before {day_of(day)}: life 0", past)
+        with np.errstate(invalid="ignore"):
+            far = int(np.count_nonzero(maturity - day > LIFE_YEARS_MAX * 365.25))
+        if far:
+            message = f"{_of(far, portfolio)} mature more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
+            yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
     if deal.stated_maturity is not None:
         with np.errstate(invalid="ignore"):
             late = int(np.count_nonzero(maturity > deal.stated_maturity))
@@ -125,6 +142,24 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
                 "matures_after_deal",
                 f"{_of(late, portfolio)} mature after the deal, {day_of(deal.stated_maturity)}",
                 late,
+            )
+
+
+def _units(portfolio: Portfolio) -> Iterator[DataWarning]:
+    for target, (low, high, unit) in USUAL.items():
+        values = portfolio.numbers.get(target)
+        if values is None:
+            continue
+        with np.errstate(invalid="ignore"):
+            size = np.abs(values)
+            given = int(np.count_nonzero(size > 0))
+            odd = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
+        if odd and odd >= UNUSUAL_MIN * given:
+            yield DataWarning(
+                "unit_doubtful",
+                f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "
+                "give another unit",
+                odd,
             )
 
 
@@ -137,6 +172,8 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
         without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
         if missing := int(np.count_nonzero(without)):
             yield DataWarning("no_rating", f"{_of(missing, portfolio)} have no rating of any agency", missing)
+    if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
+        yield DataWarning("no_lien", f"{missing:,} rows do not say their lien: first lien", missing)
     for code, target, words in (
         ("no_price", "price", "no price"),
         ("no_maturity", "maturity_date", "no maturity that can be read"),
@@ -159,6 +196,12 @@ def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
 
 _COUNTS: Final = (
     ("lien_unrecognised", "lien_unrecognised_rows", "rows have words for a lien that say none: not first lien"),
+    ("negative_par", "negative_par_rows", "rows have a negative par, which lowers the sums"),
+    (
+        "rows_without_par",
+        "loans_without_par",
+        "rows look like loans and have no par that can be read: they are left out",
+    ),
     ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
     ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
     ("error_cells", "error_cells", "cells hold an error, and count as blank"),
@@ -182,6 +225,6 @@ def _of(count: int, portfolio: Portfolio) -> str:
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (
-    _required, _commitment, _par_beside_notes, _days, _shares, _rows,
+    _required, _commitment, _par_beside_notes, _days, _units, _shares, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

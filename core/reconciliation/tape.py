@@ -72,9 +72,6 @@ def warnings_of(loans: Portfolio) -> list[DataWarning]:
     """What makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape of
     them lacks."""
     warnings = list(loans.notes.warnings)
-    if count := loans.notes.ignored_blank_par:
-        rows = "1 row" if count == 1 else f"{count:,} rows"
-        warnings.append(DataWarning("rows_without_par", f"{rows} left out for want of a par that can be read", count))
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         message = "no loan has an identifier: loans are matched by borrower and maturity"
         warnings.append(DataWarning("no_identifier", message))

@@ -394,7 +394,7 @@ def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: Change) -> 
     also: frozenset[int] = frozenset()
     while True:
         loans = touched(holdings, bases[0], change, also)
-        if loans is None:
+        if loans is None or not loans.row_count:
             raise NeedsFullPass
         pools = tuple(After(base, loans) for base in bases)
         # Conventions may join a touched obligor with others, which is seen in the view of these loans.

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from core.compliance.kernels import rounded
 from core.compliance.result import Results, Status
 from core.portfolio.cells.checkpoint import checkpoint
 from core.scenario.simulate import Simulator
@@ -67,7 +68,7 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
                 test_name=result.test_name,
                 test_category=result.category,
                 status=result.status,
-                cushion=simulator.before.cushions[result.test_id],
+                cushion=rounded(simulator.before.cushions[result.test_id]),
                 headroom=_first(simulator, trade, result.test_id, at),
             )
             for result in simulator.before

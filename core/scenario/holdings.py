@@ -308,8 +308,7 @@ class _Run:
             loan.flags.setdefault("is_fixed", True)
         self._leave_out(at, loan)
         absent = [f"{field} ({counts})" for field, counts in _ABSENT.items() if self._lacks(loan, field)]
-        if not any(loan.ranks.values()) and any(field in self.portfolio.ranks for field in _RATINGS):
-            absent.insert(0, f"a rating ({self._unrated()})")
+        absent[:0] = self._unrated(loan)
         if absent:
             self._warn("trade_fields", at, f"buys {_named(loan)} without {', '.join(absent)}")
 
@@ -322,11 +321,14 @@ class _Run:
         has = field in portfolio.numbers or field in portfolio.names
         return has and field not in loan.numbers and field not in loan.texts
 
-    def _unrated(self) -> str:
-        definition = self.holdings.definition
-        return (
-            "unrated: as Caa3, and in the CCC bucket" if definition is None else "as the definition has unrated loans"
-        )
+    def _unrated(self, loan: Loan) -> list[str]:
+        """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
+        known = [field for field in _RATINGS if field in self.portfolio.ranks]
+        if self.holdings.definition is not None:
+            told = "as the definition has loans that the agency does not rate"
+            asked = known if known == ["rating"] else [field for field in known if field != "rating"]
+            return [f"{field} ({told})" for field in asked if not loan.ranks.get(field)]
+        return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: Loan) -> None:
         """Under a definition an agency that rates nothing in the file has no ratings: one loan's would make its ladder

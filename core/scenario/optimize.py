@@ -91,7 +91,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     simulation: Simulation
     """Of the trades that were made already and these, on the portfolio without both."""
     cushion_before: float
-    """Of the objective with the trades that were made already, in its unit; the next with these, too."""
+    """Of the objective with the trades that were made already, in its unit, before a definition rounds its figure; the
+    next with these, too."""
     cushion_after: float
     turnover: float
     candidates: int
@@ -227,8 +228,9 @@ class _Search:
         self.scale = np.array([max(abs(result.threshold_value), 1e-3) for result in before])
         self.floor = np.zeros(len(self.tests))
         self.unit = np.ones(len(self.tests))
-        self.start = self.point({}, before)
         failing = np.array([result.status == "fail" for result in before])
+        self.may_fail = failing & (constraints.tests == "maintain")
+        self.start = self.point({}, before)
         self.floor = np.where(failing & (constraints.tests == "pass"), 0.0, np.minimum(self.start.cushion, 0.0))
         self.unit = np.where(self.start.divisor > 0, self.start.divisor, 1.0)
         self.start = self.point({}, before)
@@ -250,7 +252,7 @@ class _Search:
         low, high = rules.min_price or 0.0, inf if rules.max_price is None else rules.max_price
         priced = [trade for trade in universe if trade.price is not None]
         if len(priced) < len(universe):
-            text = f"{len(universe) - len(priced)} loans of the universe have no price: they are not bought"
+            text = f"loans of the universe without a price are not bought: {len(universe) - len(priced):,}"
             self.warnings.append(DataWarning("universe_price", text))
         bought = [trade for trade in priced if trade.price is not None and low <= trade.price <= high]
         sold = sales(self.simulator.holdings.portfolio) if rules.allow_sells else []
@@ -311,9 +313,14 @@ class _Search:
                 continue
             if result is None:
                 broken += 1.0
-            elif result.status == "fail" and cushion[at] < self.floor[at] - NEUTRAL:
-                broken += (self.floor[at] - cushion[at]) / self.scale[at] + MARGIN
+            elif self._is_broken(at, result, cushion[at]):
+                broken += max(0.0, self.floor[at] - cushion[at]) / self.scale[at] + MARGIN
         return _Point(amounts, results, cushion, divisor, broken)
+
+    def _is_broken(self, at: int, result: TestResult, cushion: float) -> bool:
+        """Whether a test may not be so. A figure that a definition rounds fails beyond a limit that it has not
+        reached."""
+        return result.status == "fail" and not (self.may_fail[at] and cushion >= self.floor[at] - NEUTRAL)
 
     def slack(self, point: _Point, tests: NDArray[np.intp]) -> NDArray[np.float64]:
         """(cushion - floor) x divisor, the divisor in units of what it is at the start."""
@@ -383,6 +390,7 @@ class _Search:
             elif not point.broken or any(point.amounts == one.amounts for one in seen):
                 break
             seen.append(point)
+            self._round(point)
             wrong = self._bent(point, cuts, objective)
             if len(wrong) or point.broken:
                 self.is_bent = True
@@ -409,6 +417,14 @@ class _Search:
         self.is_bent |= bool(off)
         return np.flatnonzero(wrong)
 
+    def _round(self, point: _Point) -> None:
+        """Keep further from the limits that figures reach by a definition's rounding alone: by more each time, until
+        they are rounded the other way."""
+        for at in np.flatnonzero(~self.may_fail):
+            rounded = point.results.cushions.get(self.tests[at], 0.0)
+            if rounded < 0.0 <= point.cushion[at]:
+                self.floor[at] = max(self.floor[at], point.cushion[at] + (point.cushion[at] - rounded) / 2)
+
     def _gain(self, point: _Point, other: _Point) -> float:
         """By how much the objective is better, in parts of its limit."""
         gain = point.cushion[self.objective] - other.cushion[self.objective]
@@ -422,7 +438,7 @@ class _Search:
         return [
             result
             for at, result in zip((self.tests.index(one.test_id) for one in point.results), point.results, strict=True)
-            if result.status == "fail" and point.cushion[at] < self.floor[at] - NEUTRAL
+            if self._is_broken(at, result, point.cushion[at])
         ]
 
     # ---- the program

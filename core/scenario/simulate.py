@@ -101,7 +101,8 @@ class Simulator:
         """Args:
         incremental: whether the run after trades adds up the loans that they touch and no others; None where that is
             faster. The figures are the same but for the rounding of their additions.
-        options: those of `core.compliance.run.run_suite`, but for fail_fast.
+        options: those of `core.compliance.run.run_suite`, but for fail_fast. The run after trades has details where
+            they are asked for.
 
         Raises:
             UnknownSuite: as `run_suite` has it.
@@ -114,8 +115,10 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._definition = standard_of(portfolio) if definition is None else definition
         self.options = options | {"definition": self._definition}
+        self._after = {"details": False} | self.options
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
+        self._kept = _kept(pools)
         self.holdings = Holdings(_held(pools[0].portfolio if pools else portfolio), self._definition)
         if incremental is None:
             incremental = portfolio.row_count >= INCREMENTAL_ROWS
@@ -128,15 +131,15 @@ class Simulator:
             TradeError: a trade that cannot be made; it names which.
         """
         change = self.holdings.traded(trades)
-        return compared(self.before, self.run(change), change.warnings, len(trades))
+        return compared(self.before, self.run(change), [*change.warnings, *self._kept], len(trades))
 
     def run(self, change: Change) -> Results:
         """The suite over the portfolio after a change."""
         if self._bases:
             with suppress(NeedsFullPass):
                 pools = pools_after(self._bases, self.holdings, change)
-                return run_suite(pools[0].portfolio, self.suite, **self.options, pools=pools)
-        return run_suite(changed(self.holdings, change), self.suite, **self.options)
+                return run_suite(pools[0].portfolio, self.suite, **self._after, pools=pools)
+        return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
 def _held(portfolio: Portfolio) -> Portfolio:
@@ -144,6 +147,16 @@ def _held(portfolio: Portfolio) -> Portfolio:
     deal = replace(portfolio.deal, currency=currency_of(portfolio))
     par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))
     return replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
+
+
+def _kept(pools: tuple[Pool, ...]) -> list[DataWarning]:
+    """What trades do not move, though a reader may think so."""
+    if not pools or pools[0].structure is None or not pools[0].structure.ic:
+        return []
+    if "interest_collected" not in (income := pools[0].interest):
+        return []
+    message = f"the period's interest is {income['interest_basis']}: trades do not move what was collected"
+    return [DataWarning("trade_interest", message)]
 
 
 def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
@@ -240,10 +253,10 @@ def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after:
 
 
 def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[NotCompared]:
-    """The tests without a figure on a side, in the order of the run before."""
+    """The tests of the run before without a figure on a side; those that had one before are the first."""
     reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
     status = [{result.test_id: result.status for result in side} for side in (before, after)]
-    names = {skip.test_id: skip.test_name for side in (before, after) for skip in side.skipped}
+    names = {one.test_id: one.test_name for one in (*before, *before.skipped)}
     return [
         NotCompared(
             test_id=test_id,

@@ -147,7 +147,7 @@ def loan_of(trade: Trade, at: int) -> Loan:
         raise TradeError(at, str(fault)) from None
     loan.key = name_key(loan.texts["borrower_name"]) if "borrower_name" in loan.texts else ""
     if not loan.key and not any(name in loan.texts for name in IDENTITY):
-        raise TradeError(at, f"nothing names its loan: add a {', a '.join(IDENTITY)} or a borrower_name")
+        raise TradeError(at, f"nothing names its loan: add {', '.join(IDENTITY)} or borrower_name")
     return loan
 
 

@@ -151,19 +151,21 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
     deal:
         The definition, as TOML, whose tests are explained; the enhanced suite if not given.
     json:
-        Print one JSON document: from, to, items.
+        Print one JSON document: from, to, warnings, items.
     """
     definition = None if deal is None else read_definition(deal)
     earlier, later = _portfolio([before]), _portfolio([after])
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
+    from core.portfolio.notes import bounded, of_side
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
         items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
+    warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     if json:
-        print_json({"from": str(before), "to": str(after), "items": items})
+        print_json({"from": str(before), "to": str(after), "warnings": warnings, "items": items})
         return
     rows = []
     for one in items:
@@ -172,7 +174,6 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
         if (why := one.after_open or one.before_open) is not None:
             parts.append(why.reason)
         rows.append((one.test_name, _figure(one.before), _figure(one.after), _figure(one.change), ", ".join(parts)))
-    warnings = [*earlier.notes.warnings, *later.notes.warnings]
     _print_table(warnings, ("Test", "From", "To", "Change", "Of which"), rows)
 
 

@@ -87,7 +87,7 @@ def _compared(found: Simulation) -> Table:
     for figure in ("Before", "After", "Threshold", "Cushion", "After"):
         table.add_column(figure, justify="right", no_wrap=True)
     table.add_column("Status", no_wrap=True)
-    units = {result.test_id: _unit(result) for result in found.after}
+    units = {result.test_id: _unit(result) for result in found.before}
     for row in found.results:
         unit = units[row.test_id]
         status = Text()

@@ -235,6 +235,7 @@ async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.
     if workbook_id is None:
         raise NoBaseWorkbook
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
+    ctx.knows_email(ready.subject.email)
     return ready, DEAL_SUITE if ready.definition_version else "enhanced"
 
 

@@ -189,7 +189,8 @@ class Proposed(SimulationSummary, frozen=True, kw_only=True):
     scenario_id: UUID
     objective: str
     cushion_before: float
-    """Of the objective after the scenario's own trades, in its unit; the next after the proposed ones, too."""
+    """Of the objective after the scenario's own trades, in its unit, before a definition rounds its figure; the next
+    after the proposed ones, too."""
     cushion_after: float
     trades: list[TradeCreate]
     """To be made after those of the scenario; none where none was found that helps."""

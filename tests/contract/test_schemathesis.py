@@ -51,6 +51,7 @@ KNOWN: dict[str, list[Any]] = {
     "source_type": ["custom"],
     "mappings": [MAPPING["mappings"]],
     "definition": [{}, {"name": "Deal"}],
+    "stream_key": ["deal:internal:one"],
     "graph": [GRAPH],
     "template_id": ["custom", "ratio"],
     "version_id": ["v1"],
@@ -91,6 +92,11 @@ STRICTER = {
     ],
     "a mapping is checked as a whole": ["POST /api/v1/mappings", "PATCH /api/v1/mappings/{mapping_id}"],
     "a definition is checked as a whole": ["PUT /api/v1/deals/{deal_id}/definition"],
+    "a stream key has a known scheme and check digits, and a deal's days stand in their order": [
+        "POST /api/v1/deals",
+        "PATCH /api/v1/deals/{deal_id}",
+        "PATCH /api/v1/workbooks/{workbook_id}",
+    ],
     "a trade is of a loan's fields, and of a loan that is held": [
         "POST /api/v1/scenarios",
         "POST /api/v1/scenarios/{scenario_id}/trades",

@@ -118,7 +118,8 @@ class Loans:
     borrower: NDArray[np.int64] | None
     """The row that each loan takes its borrower from; None when each has its own."""
     counts: dict[str, int]
-    """filled_borrowers, and the length of each entry of `left_out`: those that are not 0."""
+    """filled_borrowers, loans_without_par (of ignored_blank_par those with a number or a date), and the length of each
+    entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
     cash_rows, repeated_headers, unidentified_rows, rows_after_end (of those after the end only what looks like a loan).
@@ -445,9 +446,10 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
     left_out = {reason: places for reason, places in left_out.items() if len(places)}
-    counts = {reason: len(places) for reason, places in left_out.items()} | (
-        {"filled_borrowers": filled} if filled else {}
-    )
+    # The words of a page's foot have no number beside them; what does is a loan whose par is missing.
+    unread = int(np.count_nonzero(solid & ~par & (rows < stop) & (odd.texts < odd.filled)))
+    more = {"filled_borrowers": filled, "loans_without_par": unread}
+    counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
     picked = slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
     return Loans(picked, stop, borrower, counts, left_out)

@@ -47,6 +47,15 @@ def test_what_is_warned_of(columns: dict[str, Any], code: str | None) -> None:
     assert found == ([] if code is None else [code])
 
 
+def test_overcollateralisation_without_a_column_of_ratings() -> None:
+    columns = {name: values for name, values in PLAIN.items() if name != "rating_agency_a"}
+    deal = Deal(as_of=20_000.0, principal_cash=0.0)
+    assert warned(portfolio_of(columns, deal=deal)) == [], "no test of it runs"
+    notes = tranches_of((("A", 5 * M),), oc_trigger=[110.0])
+    assert "no_rating" in warned(portfolio_of(columns, tranches=notes, deal=deal))
+    assert "no_rating" not in warned(portfolio_of(PLAIN, tranches=notes, deal=deal))
+
+
 def test_lives_interest_and_affiliates() -> None:
     columns = {name: values for name, values in PLAIN.items() if name != "average_life"} | {
         "maturity_date": [21_000.0] * 3, "spread": [350.0] * 3, "floor": [1.0] * 3,

@@ -367,6 +367,12 @@ def test_empty_columns_have_no_values() -> None:
         assert reasons(ran)[test_id] == f"Skipped: required column(s) {column} has no values", test_id
 
 
+def test_spreads_without_a_base_rate_earn_nothing_that_is_known() -> None:
+    columns = {"par_value": [1.0], "spread": [400.0]}
+    ran = run_suite(portfolio_of(columns, tranches=tranches_of((("A", 1.0),))), "enhanced", test_ids=["ic_ratio"])
+    assert "no base rate is known" in reasons(ran)["ic_ratio"]
+
+
 def test_days_past_due_without_values() -> None:
     """Where no flag tells the defaulted loans, blank days past due tell nothing."""
     ran = run_suite(

@@ -355,6 +355,21 @@ def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path
     assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1
 
 
+def test_a_letter_beside_a_table_is_left_out(tmp_path: Path) -> None:
+    table, letter = b"Par,Price\n1,2\n", b"Please find the report attached."
+    both = [("loans.csv", table), ("read me.txt", letter)]
+    packed = archive_of(tmp_path / "a.zip", **dict(both))
+    for book in (read_files(both), read(packed)):
+        assert ([sheet.name for sheet in book.sheets], book.left_out) == (["loans"], ("read me.txt",))
+    for files, hint in (
+        ([("loans.csv", letter), ("more.csv", table)], "'loans.csv': .*single line"),
+        ([("a.txt", letter), ("b.txt", letter)], "None of the files"),
+        ([("a.txt", letter)], "single line"),
+    ):
+        with pytest.raises(InvalidFormat, match=hint):
+            read_files(files)
+
+
 def test_files_of_both_date_systems_keep_their_days(tmp_path: Path) -> None:
     for system in (False, True):
         with xlsxwriter.Workbook(tmp_path / f"{system}.xlsx", {"date_1904": system}) as book:

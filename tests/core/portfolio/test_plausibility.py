@@ -43,6 +43,42 @@ def codes(
         ({}, {}, {"as_of": 24_001.0}, [("as_of_outside_life", None), ("past_maturity", 3)]),
         ({}, {}, {"as_of": 22_100.0}, [("past_maturity", 1)]),
         ({}, {}, {"stated_maturity": 22_100.0}, [("matures_after_deal", 2)]),
+        (
+            {"maturity_date": np.array([22_000.0, 25_478.0, 25_479.0])},
+            {},
+            {"stated_maturity": None},
+            [("far_maturity", 1)],
+        ),
+        ({"spread": [350.0, 400.0, 3.5]}, {}, {}, [("unit_doubtful", 1)]),
+        (
+            {"spread": [35_000.0, 40_000.0, 36_000.0], "all_in_rate": [850.0, 8.5, 0.0]},
+            {},
+            {},
+            [("unit_doubtful", 3), ("unit_doubtful", 1)],
+        ),
+        (
+            {"spread": [0.0, None, 325.0], "all_in_rate": [8.5, 7.5, 0.0], "recovery_rate": [45.0, 0.0, None]},
+            {},
+            {},
+            [],
+        ),
+        (
+            {"price": [0.99, 98.0, 97.0], "recovery_rate": [45.0, 0.45, 0.0]},
+            {},
+            {},
+            [("unit_doubtful", 1), ("unit_doubtful", 1)],
+        ),
+        (
+            {"spread": [3.5] + [350.0] * 20}
+            | {name: [*values, *[values[-1]] * 18] for name, values in COLUMNS.items()}
+            | {"par_value": [15e6] * 21},
+            {},
+            {},
+            [],
+        ),
+        ({"par_value": [320e6, -20e6, 10e6]}, {}, {}, [("negative_par", 1)]),
+        ({"par_value": [200e6, None, 100e6]}, {}, {}, [("rows_without_par", 1)]),
+        ({"lien_type": ["First Lien", None, "Second Lien"]}, {}, {}, [("no_lien", 1)]),
         ({"rating_agency_b": ["B", "NR", "*"]}, {}, {}, [("no_rating", 1)]),
         ({"price": [99.0, None, None]}, {}, {}, [("no_price", 2)]),
         ({"maturity_date": np.array([22_000.0, np.nan, 23_000.0])}, {}, {}, [("no_maturity", 1)]),

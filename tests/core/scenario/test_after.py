@@ -142,6 +142,22 @@ def test_masked_ratings_are_between_two_ends_after_trades_too() -> None:
         assert (seen.total_tests, len(seen.results)) == (2, 1)
 
 
+@pytest.mark.parametrize("incremental", [True, False])
+def test_of_a_portfolio_that_is_sold_each_test_says_that_there_are_no_loans(incremental: bool) -> None:
+    """As many tests as before: a figure without a limit is none, also where it cannot be worked out any more."""
+    base = portfolio_of({"par_value": [6e6, 4e6], "obligor": ["One", "Two"], "rating_agency_a": ["B2", "B1"]})
+    tests = [{"id": "warf", "name": "WARF", "measure": "warf", "agency": "a", "max": 3000.0},
+             {"id": "loan_figure", "name": "Loans", "value": "=obligors+loans"}]  # fmt: skip
+    simulator = Simulator(base, "deal", incremental=incremental, definition=parse({"tests": tests}))
+    sold = [
+        Trade(trade_type="sell", par_value=par, borrower_name=name, price=99)
+        for par, name in ((6e6, "One"), (4e6, "Two"))
+    ]
+    found = simulator.simulate(sold)
+    assert [(one.test_id, "no loans" in (one.reason_projected or "")) for one in found.skipped] == [("warf", True)]
+    assert (found.total_tests, simulator.simulate([]).total_tests) == (1, 1)
+
+
 SHARES = (
     "=price<80", "=AND(rank_a>=17,NOT(price<80))", '=OR(OR(industry={"Steel","Paper"}),country<>"US")',
     "=obligor_par>9000000", "=is_discount", "=NOT(is_home)", "=years_to_maturity>4", "=TRUE", '=lien="second_lien"',

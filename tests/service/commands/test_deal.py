@@ -74,6 +74,9 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
 
 def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = write("before.csv", LOANS), write("after.csv", LOANS.replace(b"2000000,Caa1", b"2000000,B3"))
+    gone = write("gone.csv", LOANS.replace(b"2000000,Caa1", b"n/a,Caa1"))
+    warned = said(capsys, "movements", before, gone)[1]["warnings"]
+    assert [one["message"][:9] for one in warned if one["code"] == "rows_without_par"] == ["to: 1 row"], warned
     code, told, _ = said(capsys, "movements", before, after, "--deal", write("deal.toml", TOML.encode()))
     [moved] = told["items"]
     parts = {part["part"]: part["change"] for part in moved["parts"]}
