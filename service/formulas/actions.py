@@ -145,7 +145,7 @@ async def update(ctx: Context, config_id: str, patch: ConfigPatch) -> Config:
         raise StatusNotAllowed.at(["body", "status"], f"the formula is {row.status}")
     if "graph" in given and row.status != "draft":
         raise NotADraft.at(["body", "graph"], "a formula that is no draft changes by a new version")
-    if set(given) - {"status"} and status == "archived":
+    if set(given) - {"status"} and row.status == status == "archived":
         raise NotActive.at(["body"], "an archived formula can only become active")
     if not given:
         ctx.changed_nothing()

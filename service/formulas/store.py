@@ -28,9 +28,9 @@ async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
     Raises:
         FormulaNotFound: there is none of that identifier.
     """
+    if lock:  # in a statement of its own: the one that waited would have the graph as it was before
+        await unit.execute("SELECT FROM formula_configs WHERE id = %s FOR UPDATE", [config_id])
     sql = f"SELECT {_CONFIG}, revision FROM formula_configs WHERE id = %s"
-    if lock:
-        sql += " FOR UPDATE"
     return await unit.one(ConfigRow, sql, [config_id], missing=FormulaNotFound)
 
 

@@ -21,21 +21,25 @@ class ColumnOf(Protocol):
 
 
 def by_name(names: Mapping[str, int]) -> ColumnOf:
-    """The columns of a sheet by their names: as written, else the only one that differs by case alone."""
+    """The columns of a sheet by their names: as written, else the only one that differs by case and blanks alone."""
     folded: dict[str, list[int]] = {}
     for name, at in names.items():
-        folded.setdefault(name.casefold(), []).append(at)
+        folded.setdefault(_folded(name), []).append(at)
 
     def find(name: str) -> int:
         if name in names:
             return names[name]
-        found = folded.get(name.casefold(), [])
+        found = folded.get(_folded(name), [])
         if len(found) != 1:
-            many = "several columns differ from it by case alone" if found else "the sheet has no such column"
+            many = "several columns differ from it by case and blanks" if found else "the sheet has no such column"
             raise UnknownColumn(f"{name[:255]!r}: {many}")
         return found[0]
 
     return find
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()  # a header read from a sheet has no line breaks
 
 
 def placed(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:

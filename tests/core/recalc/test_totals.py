@@ -1,4 +1,4 @@
-"""Rows of totals below the data of a sheet are told from the data."""
+"""Rows of totals and notes below the data of a sheet are told from the data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from tests.rows import every
 
 DATA = [("A", 1.0, 2.0), ("B", 2.0, 3.0), ("C", 3.0, 4.0)]
 BLANK = (None, None, None)
+TOTAL = ("Total", "=SUM(B2:B4)", None)
+NOTE = ("Unaudited", None, None)
 
 BELOW: list[tuple[str, list[tuple[Any, ...]], int]] = [
     ("nothing", [], 3),
@@ -20,7 +22,13 @@ BELOW: list[tuple[str, list[tuple[Any, ...]], int]] = [
     ("an average by a product", [(None, None, "=SUMPRODUCT(B2:B4,C2:C4)/SUM(B2:B4)")], 3),
     ("a borrower called Total, all of its cells filled", [("Total", 4.0, 5.0)], 4),
     ("a borrower whose name begins so", [("Total Safety", 4.0, None)], 4),
-    ("a footnote far below", [BLANK, BLANK, BLANK, BLANK, ("Total", None, None)], 8),
+    ("a total below a long gap", [*[BLANK] * 20, ("Total", 6.0, None)], 3),
+    ("what stands far below", [*[BLANK] * 21, ("Total", 6.0, None)], 25),
+    ("notes below a total", [TOTAL, BLANK, NOTE, NOTE], 3),
+    ("a note right below a total", [TOTAL, NOTE], 3),
+    ("a note alone", [BLANK, NOTE], 3),
+    ("a loan without its figures", [("D", None, None)], 4),
+    ("a figure alone", [BLANK, (None, 4.0, None)], 5),
     ("a sum of another sheet", [("D", "=SUM(Other!B2:B4)", 1.0)], 4),
     ("a sum across", [("D", 4.0, "=SUM(A5:B5)")], 4),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.conftest import Member, Stack
@@ -176,7 +177,7 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
     owner.patch(path, json={"status": "active"})
     assert owner.patch(path, json={"name": "Renamed"}).json()["name"] == "Renamed"
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
-    owner.patch(path, json={"status": "archived"})
+    assert owner.patch(path, json={"status": "archived", "name": "Last"}).json()["name"] == "Last"
     refusals.append((owner.patch(path, json={"name": "Late"}), "Formula is not active"))
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
     refusals.append((owner.put(f"{path}/versions", json={"graph": SHARE}), "Formula is not active"))
@@ -188,6 +189,21 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
 
 
 # Versions -----------------------------------------------------------------------------------------------------------
+
+
+def test_changes_at_once_follow_each_other(owner: Member) -> None:
+    """Each finds the graph of the one before it, and no graph is lost."""
+    draft = f"{URL}/{made(owner)['id']}"
+    active = f"{URL}/{made(owner, status='active')['id']}/versions"
+    with ThreadPoolExecutor(8) as threads:
+        for number in range(5):
+            graph = expression(f"=a+{number}", a="Par")
+            bodies = [{"graph": graph}, *({"name": f"Name {other}"} for other in range(5))]
+            changes = [threads.submit(owner.patch, draft, json=body) for body in bodies]
+            assert {change.result().status_code for change in changes} == {200}
+            assert owner.get(draft).json()["graph"] == graph
+        puts = [threads.submit(owner.put, active, json={"graph": OTHER}) for _ in range(12)]
+        assert {put.result().json()["version_id"] for put in puts} == {f"v{number}" for number in range(2, 14)}
 
 
 def test_a_put_is_a_new_version(owner: Member) -> None:

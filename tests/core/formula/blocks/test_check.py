@@ -6,10 +6,11 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 
-from core.formula.blocks import Graph, check
-from core.formula.blocks.check import _Checker
+from core.formula.blocks import Graph, check, compile_graph
+from core.formula.blocks.check import InvalidGraph, _Checker
 from core.formula.language import parse
 from tests.core.formula.blocks.graphs import constant, expression, graph, graphs
 from tests.core.formula.trees import told
@@ -58,6 +59,13 @@ def test_a_graph_becomes_its_formula(nodes: dict[str, Any], edges: tuple[str, ..
     found = check(graph(nodes, *edges))
     assert found.errors == ()
     assert found.formula == formula
+
+
+def test_a_graph_that_is_no_formula_compiles_to_its_faults() -> None:
+    assert compile_graph(graph({"a": "A", "x": ("sum", {})}, "a > x.p")) == "=SUM([@A])"
+    with pytest.raises(InvalidGraph, match="nothing leads into the input 'false'") as refusal:
+        compile_graph(graph({"a": "A", "x": ("if", {})}, "a > x.condition", "a > x.true"))
+    assert [(fault.node_id, fault.code) for fault in refusal.value.faults] == [("x", "missing_input")]
 
 
 @given(graphs())
