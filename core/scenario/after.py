@@ -103,6 +103,8 @@ class After(Pool):
             )
         known = _read(before)
         left = _joined(known, *(None if one is None else _read(one) for one in (minus, plus)))
+        if not np.isfinite(left).all():  # what is infinite cannot be taken off again
+            raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
         if worn[: len(_DIVISORS)].any():
             raise NeedsFullPass
