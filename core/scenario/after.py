@@ -31,6 +31,7 @@ NOTHING_LEFT: Final = 1e-12
 PRECISE: Final = 1e-3
 """Part that must be left of a sum that averages divide by: of less, rounding is too much, and a full pass is made."""
 
+_RATES: Final = frozenset(("spread", "all_in_rate"))
 _COUNTS: Final = ("performing_rows", "defaulted_rows", "blank_rows", "negative_rows", "past_maturity")
 _DIVISORS: Final = (
     "par", "priced_par", "coupon_par", "spread_par", "interest_par", "life_par", "country_par", "sized_par",
@@ -418,9 +419,11 @@ def _missing(pool: After) -> frozenset[int]:
 
 def _is_strange(holdings: Holdings, loan: Loan) -> bool:
     """Whether a bought loan has a column that the portfolio has not, and that changes what other loans count as: the
-    formulas and the ladders of a definition ask for columns, facilities are small by the country."""
+    formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring loan
+    earns a known nothing once any loan earns."""
     portfolio = holdings.portfolio
     if holdings.definition is None:
-        return "country" in loan.texts and "country" not in portfolio.names
+        earns = not _RATES.isdisjoint(loan.numbers) and _RATES.isdisjoint(portfolio.numbers)
+        return earns or ("country" in loan.texts and "country" not in portfolio.names)
     columns = ((loan.numbers, portfolio.numbers), (loan.texts, portfolio.names), (loan.flags, portfolio.flags))
     return any(own.keys() - its.keys() for own, its in columns) or (loan.lien is not None and portfolio.lien is None)

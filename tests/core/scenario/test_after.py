@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from core.compliance.result import Results
 from core.definition import parse
 from core.definition.definition import Definition
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import Deal, Portfolio
 from core.scenario import touched
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError
-from tests.core.compliance.conftest import portfolio_of
+from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.core.compliance.test_measures import NUMBERS, portfolios
 
 
@@ -195,3 +195,12 @@ def test_so_are_those_of_a_deal(data: Any, portfolio: Portfolio) -> None:
     columns = {name: portfolio.numbers.get(name, blank) for name in NUMBERS}
     finite = {name: np.where(np.isinf(column), np.nan, column) for name, column in columns.items()}
     compare(data, replace(portfolio, numbers=finite), "deal", DEAL)
+
+
+def test_the_first_loan_that_earns_makes_deferring_ones_earn_nothing() -> None:
+    columns = {"par_value": [2e6, 1e6], "obligor": ["Ash", "Birch"], "cusip": ["1", "2"], "is_deferring": [1, 0]}
+    notes = tranches_of((("A", 1e6),), coupon=(5.0,), oc={"A": 101.0}, ic={"A": 101.0})
+    portfolio = portfolio_of(columns, tranches=notes, deal=Deal(as_of=0.0))
+    made = [Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", spread=400.0, price=99.0)]
+    one, other = (Simulator(portfolio, "enhanced", incremental=way).simulate(made) for way in (True, False))
+    alike(one.after, other.after)
