@@ -42,6 +42,9 @@ UNKNOWN_MAX: Final = 1
 MISSES_MAX: Final = 8
 """Cells that name no field, more than those that do, after which a row is no header."""
 
+LOAN_TEXTS_MIN: Final = 3
+"""Texts of a row without a number, a name and an identifier among them, that look like a loan's."""
+
 _BARE: Final = re.compile(
     r"\s*(?:(?:grand|sub|page|report|portfolio|overall)[\s-]*)?totals?\s*[:.]?\s*"
     r"|\s*(?:sum|count|average|weighted average|avg\.?|notes?)\s*:?\s*",
@@ -118,7 +121,7 @@ class Loans:
     borrower: NDArray[np.int64] | None
     """The row that each loan takes its borrower from; None when each has its own."""
     counts: dict[str, int]
-    """filled_borrowers, loans_without_par (of ignored_blank_par those with a number or a date), and the length of each
+    """filled_borrowers, loans_without_par (of ignored_blank_par those that look like loans), and the length of each
     entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
@@ -446,8 +449,10 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
     left_out = {reason: places for reason, places in left_out.items() if len(places)}
-    # The words of a page's foot have no number beside them; what does is a loan whose par is missing.
-    unread = int(np.count_nonzero(solid & ~par & (rows < stop) & (odd.texts < odd.filled)))
+    # The words of a page's foot have no number beside them, and no loan's name and identifier; what does is a loan
+    # whose par is missing.
+    is_loan = (odd.texts < odd.filled) | (name & detail & (odd.texts >= LOAN_TEXTS_MIN))
+    unread = int(np.count_nonzero(solid & ~par & (rows < stop) & is_loan))
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
