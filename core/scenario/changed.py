@@ -163,6 +163,8 @@ def _schedule(portfolio: Portfolio, change: Change, build: _Build) -> Amortizati
     for at, lot in enumerate(change.bought):
         if lot.twin is None or "average_life" in lot.loan.numbers or "maturity_date" in lot.loan.numbers:
             continue
+        if not par[lot.twin] > 0.0:  # payments of nothing have no proportion
+            continue
         own = given.row == lot.twin
         rows.append(np.full(int(own.sum()), build.height + at))
         days.append(given.days[own])

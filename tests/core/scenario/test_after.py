@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.compliance.result import Results
 from core.definition import parse
 from core.definition.definition import Definition
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio.portfolio import Amortization, Deal, Portfolio
 from core.scenario import touched
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError
@@ -204,3 +204,18 @@ def test_the_first_loan_that_earns_makes_deferring_ones_earn_nothing() -> None:
     made = [Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", spread=400.0, price=99.0)]
     one, other = (Simulator(portfolio, "enhanced", incremental=way).simulate(made) for way in (True, False))
     alike(one.after, other.after)
+
+
+def test_a_lot_of_a_loan_without_par_has_no_part_of_its_payments() -> None:
+    columns = {
+        "par_value": [0.0, 1e6],
+        "obligor": ["Ash", "Birch"],
+        "cusip": ["1", "2"],
+        "maturity_date": [900.0, 900.0],
+    }
+    schedule = Amortization(row=np.array([0, 1]), days=np.array([400.0, 400.0]), amount=np.array([5.0, 5e5]))
+    portfolio = portfolio_of(columns, amortization=schedule, deal=Deal(as_of=0.0))
+    made = [Trade(trade_type="buy", par_value=1e6, cusip="1", price=99.0)]
+    one, other = (Simulator(portfolio, "enhanced", incremental=way).simulate(made) for way in (True, False))
+    alike(one.after, other.after)
+    assert {row.test_id: row.projected_value for row in other.results}["wal"] == pytest.approx((900 + 650) / 2 / 365.25)
