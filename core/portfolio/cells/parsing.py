@@ -33,8 +33,10 @@ DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
 MASK: Final = "***"
 """The one of them that in a column of ratings stands for a rating that is not shown."""
 
-NULL_BYTES_MAX: Final = 9
-"""A null word with a space about it is not longer than this."""
+NULL_BYTES_MAX: Final = 6
+"""A null word with a space about it is not longer than this; "#N/A N/A" is, and begins like no identifier."""
+
+HASH_BYTES_MAX: Final = 9
 
 CATEGORY_LENGTH_MAX: Final = 200
 """Characters of a category's text that are looked at (lien, industry, country, ...); a longer one is kept as it is."""
@@ -148,7 +150,11 @@ class Pool:
         self.has_percent = bool(self.percent_formats.any())
         # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
         self.null = np.zeros(len(text) + 1, np.bool_)
-        short = np.flatnonzero(np.diff(text.offsets) <= NULL_BYTES_MAX)
+        size = np.diff(text.offsets)
+        may_be = size <= NULL_BYTES_MAX
+        longer = np.flatnonzero(~may_be & (size <= HASH_BYTES_MAX))
+        may_be[longer] = np.frombuffer(text.data, np.uint8)[text.offsets[longer]] == ord("#")
+        short = np.flatnonzero(may_be)
         for code, string in zip(short.tolist(), decoded(text, short), strict=True):
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
