@@ -76,7 +76,7 @@ def test_numbers_in_text(make_cells: Callable[..., parsing.Cells], text: str, nu
     assert read.unreadable == 0
 
 
-@pytest.mark.parametrize("text", ["N/A", "NA", "n.a.", "-", "--", "***", "TBD", "NM", " ", "", " n/a "])
+@pytest.mark.parametrize("text", ["N/A", "NA", "n.a.", "-", "--", "***", "TBD", "NM", " ", "", " n/a ", "#N/A N/A"])
 def test_null_words_are_blank_and_not_unreadable(make_cells: Callable[..., parsing.Cells], text: str) -> None:
     read = parsing.read_numbers(make_cells([text, 1.0]))
     assert same(read.values, [NAN, 1.0])
