@@ -24,7 +24,7 @@ GATE = 0.6
 RUNS_KEPT = 5
 """The record of a figure is the median of its last runs: one lucky run would be a gate that honest ones do not pass."""
 AGAIN = 2
-"""Further runs of a benchmark in which a figure fell."""
+"""Further runs of a benchmark in which a figure fell, after all others: what disturbed it may be over by then."""
 
 
 def main(arguments: list[str]) -> int:
@@ -40,15 +40,11 @@ def main(arguments: list[str]) -> int:
         return 2
     runs: dict[str, list[float]] = msgspec.json.decode(RECORD.read_bytes()) if RECORD.exists() else {}
     record = {name: median(scores) for name, scores in runs.items()}
-    figures: list[tuple[Figure, float]] = []
-    for module in modules:
-        run = import_module(module).run
-        measured = _scored(run)
-        for _ in range(AGAIN if "--check" in flags else 0):  # these machines are shared: a figure must fall each time
-            if not _fallen(measured, record):
-                break
-            measured = _better(measured, _scored(run))
-        figures += measured
+    measured = {module: _scored(import_module(module).run) for module in modules}
+    for _ in range(AGAIN if "--check" in flags else 0):  # these machines are shared: a figure must fall each time
+        for module in [module for module in modules if _fallen(measured[module], record)]:
+            measured[module] = _better(measured[module], _scored(import_module(module).run))
+    figures = [figure for module in modules for figure in measured[module]]
     _show(figures, record)
     if "--record" in flags:
         for figure, score in figures:

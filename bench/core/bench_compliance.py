@@ -7,12 +7,9 @@ that no rule is idle; each obligor has one industry, which lets the peers take a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-
-os.environ["POLARS_MAX_THREADS"] = "1"  # before Polars is imported: one thread each
 
 import numpy as np
 import polars as pl

@@ -7,11 +7,8 @@ dictionary codes, and must agree to nine digits before a time counts.
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
-
-os.environ["POLARS_MAX_THREADS"] = "1"  # before Polars is imported: one thread each
 
 import numpy as np
 import polars as pl

@@ -12,12 +12,9 @@ comparing a hash of each loan first, which is our own way and the fastest of six
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from functools import partial
 from typing import Any
-
-os.environ.setdefault("POLARS_MAX_THREADS", "1")  # before Polars is imported: one thread each, if nothing else is said
 
 import numpy as np
 import polars as pl
