@@ -38,6 +38,7 @@ CORE_FLOORS = [
     "definition",
     "recalc compliance reconciliation generate provenance retention",
     "deals scenario facts",
+    "report",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
