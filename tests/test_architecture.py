@@ -32,12 +32,12 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed",
+    "values confined remembered seed typeset",
     "grid",
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts",
+    "deals scenario facts export report",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
