@@ -32,12 +32,12 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed",
+    "values confined remembered seed typeset charts",
     "grid",
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts",
+    "deals scenario facts export",
     "report",
     "warm",
 ]
