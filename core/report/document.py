@@ -68,6 +68,9 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
+    categories: list[Texts] = [
+        {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+    ]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
         "notices": list(map(_text, notices[:first])),
@@ -100,14 +103,14 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
              "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
             for one in report.key_figures
         ],
-        "widths": _widths([line for one in report.categories for line in one.tests]),
+        "widths": _widths([test for one in categories for test in one["tests"]]),
         "thinnest": [_test(line) for line in report.thinnest],
         "changes": None if report.changes is None else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
             "tests": [_change(one) for one in report.changes.tests],
         },
-        "categories": [{"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories],
+        "categories": categories,
         "skipped": [
             {"name": _text(one.name), "reason": _text(_opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
@@ -221,9 +224,8 @@ def _test(line: TestLine) -> Texts:
     }
 
 
-def _widths(lines: Sequence[TestLine]) -> dict[str, float]:
+def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
-    rows = [_test(line) for line in lines]
     return {
         name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
         for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
