@@ -53,7 +53,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet, Table, no_formulas
 from core.values import ERROR_CODE, Kind
 
-LEVEL: Final = 1
+LEVEL: Final = 3
 """Of igzip's four levels; bench/NOTES.md has the sizes and times of all."""
 
 _MADE: Final = (1980, 1, 1, 0, 0, 0)  # the bytes do not depend on the clock
