@@ -37,7 +37,8 @@ CORE_FLOORS = [
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts export report",
+    "deals scenario facts",
+    "export report",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
@@ -47,7 +48,7 @@ AREA_ORDER = [
     "auth activity audit dlq health",
     "mappings",
     "workbooks",
-    "portfolios",
+    "portfolios documents",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
     "deals scenarios reports alerts ai",
 ]
