@@ -8,6 +8,9 @@ from datetime import date
 from textwrap import wrap
 from typing import Final, Literal
 
+from core.files.write import Formats, Formula, Page, Shown, Writable, sheet_of
+from core.files.write.ranges import Range
+from core.files.write.styles import StyleName
 from core.grid.address import cell_name
 from core.grid.sheet import Workbook, no_formulas
 from core.recalc.book import Book
@@ -16,6 +19,15 @@ Style = Literal["plain", "title", "note", "section", "header", "figures", "label
 """What a cell is; how it looks, the writer says. `figures` is a header over numbers."""
 
 Given = str | float | bool | date | None
+
+_LOOKS: Final[dict[Style, StyleName]] = {
+    "title": "title", "note": "note", "section": "section", "header": "header", "figures": "figures", "input": "input",
+    "total": "total",
+}  # fmt: skip
+FLAGS: Final[dict[StyleName, tuple[str, ...]]] = {
+    "good": ("pass", "OK"), "warning": ("warning",), "bad": ("fail", "CHECK")
+}  # fmt: skip
+"""The words of a status."""
 
 GENERAL: Final = "General"
 WHOLE: Final = "#,##0"
@@ -87,6 +99,30 @@ class Draft:
     def name_of(self, column: int) -> str:
         """The name of a cell of the present row."""
         return cell_name(self.row, column)
+
+
+def page_of(draft: Draft, formats: Formats, *, tab_colour: str, protected: bool, styled: bool) -> Page:
+    """The page of a settled draft; `formats` are its workbook's number formats, which grow."""
+    height = max((row for row, _ in draft.cells), default=-1) + 1
+    rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
+    fills: list[tuple[Range, StyleName]] = []
+    for (row, column), cell in draft.cells.items():
+        value = cell.value if cell.formula is None else Formula(cell.formula, cell.value)
+        rows[row][column] = Shown(value, cell.number_format) if value is not None else None
+        look = _LOOKS.get(cell.style)
+        if look is not None:
+            fills.append(((row, column, row, column), look))
+    return Page(
+        draft.name,
+        sheet_of(rows, formats, name=draft.name),
+        styled=styled,
+        widths=draft.widths,
+        protected=protected,
+        tab_colour=tab_colour,
+        gridlines=False,
+        fills=fills,
+        flags=[(status, FLAGS) for status in draft.statuses],
+    )
 
 
 def settle(drafts: Sequence[Draft], foundation: Workbook) -> None:
