@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import IntFlag
 from typing import Final, Literal
 from urllib.parse import unquote
 from xml.parsers import expat
@@ -40,14 +41,41 @@ _BUILT_IN: Final = {
 _HEADING_ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 _DATE_WORD: Final = re.compile(
-    r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>[dmyhsDMYHS])', re.S
+    r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>(?i:am/pm)|[dmyhsDMYHS])', re.S
 )
 
 
+class Shows(IntFlag):
+    """What a format code shows of a moment."""
+
+    DAY = 1
+    TIME = 2
+    ELAPSED = 4
+    """Hours, minutes or seconds that are counted on past a day."""
+
+
+def shown(code: str) -> Shows:
+    """What a format code shows of a moment outside quotes, escapes, colours and conditions, in the section for
+    positive numbers; nothing for a code that shows none. An m beside hours or before seconds is minutes."""
+    found = Shows(0)
+    words = [word for word in _DATE_WORD.finditer(_first_section(code)) if word["date"] or word["elapsed"]]
+    letters = [(word["date"] or word["elapsed"])[0].lower() for word in words]
+    runs = [at for at, letter in enumerate(letters) if at == 0 or letter != letters[at - 1]]
+    for place, at in enumerate(runs):
+        before = letters[at - 1] if at else ""
+        after = letters[runs[place + 1]] if place + 1 < len(runs) else ""
+        if words[at]["elapsed"]:
+            found |= Shows.ELAPSED
+        elif letters[at] in "ahs" or (letters[at] == "m" and (before == "h" or after == "s")):
+            found |= Shows.TIME
+        else:
+            found |= Shows.DAY
+    return found
+
+
 def is_date_format(code: str) -> bool:
-    """Whether a format code shows a date or a time: a day, month, year, hour, minute or second outside quotes,
-    escapes, colours and conditions, in the section for positive numbers."""
-    return any(word["date"] or word["elapsed"] for word in _DATE_WORD.finditer(_first_section(code)))
+    """Whether a format code shows a date or a time."""
+    return bool(shown(code))
 
 
 def _first_section(code: str) -> str:
