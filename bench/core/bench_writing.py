@@ -7,10 +7,6 @@ that of a process of its own, less what it had before it wrote.
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from datetime import date
