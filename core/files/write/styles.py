@@ -10,7 +10,21 @@ from core.files.parts import BUILT_IN_FORMATS
 from core.files.write import _xlsx as kernel
 from core.files.write.xml import MAIN, XML
 
-StyleName = Literal["header", "title", "good", "warning", "bad", "input", "note", "figures", "section", "total"]
+StyleName = Literal[
+    "header",
+    "title",
+    "good",
+    "warning",
+    "bad",
+    "input",
+    "note",
+    "figures",
+    "section",
+    "total",
+    "text",
+    "aside",
+    "heading",
+]
 
 
 class _Look(NamedTuple):
@@ -25,6 +39,8 @@ class _Look(NamedTuple):
     rule: tuple[str, str] | None = None
     """A line at one side alone: "top" or "bottom", and its colour."""
     align: Literal["left", "center", "right"] | None = None
+    indent: int = 0
+    """Of text from the left, so that it keeps apart from figures before it."""
     wrap: bool = False
 
 
@@ -40,6 +56,9 @@ _LOOKS: Final[dict[StyleName | None, _Look]] = {
     "figures": _Look(bold=True, colour="FFFFFF", fill="1F3864", border="8497B0", align="right", wrap=True),
     "section": _Look(bold=True, size=12, colour="1F3864", rule=("bottom", "1F3864")),
     "total": _Look(bold=True, rule=("top", "595959")),
+    "text": _Look(align="left", indent=1),
+    "aside": _Look(italic=True, colour="595959", align="left", indent=1),
+    "heading": _Look(bold=True, colour="FFFFFF", fill="1F3864", border="8497B0", align="left", indent=1, wrap=True),
 }
 """Good is blue rather than green, so that it is told from bad by those who do not tell red from green."""
 
@@ -140,6 +159,7 @@ def _style(mark: int, number: int) -> str:
     if look.wrap or look.align:
         said += ' applyAlignment="1"'
         placed = f' horizontal="{look.align}"' if look.align else ""
+        placed += f' indent="{look.indent}"' if look.indent else ""
         inside += f"<alignment{placed}" + (' vertical="center" wrapText="1"/>' if look.wrap else "/>")
     if mark >= UNLOCKED:
         said += ' applyProtection="1"'
