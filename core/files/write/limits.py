@@ -26,3 +26,7 @@ MARKED_CELLS_MAX: Final = 20_000_000
 
 RANGES_MAX: Final = 10_000
 """Ranges with a style, and unlocked ones, of a sheet."""
+
+WRITTEN_BYTES_MAX: Final = 2 * 1024**3
+"""A workbook written as text: 1,000,000 rows of 25 columns take about 250 MB. One text in a million cells costs a file
+nothing, and would be written a million times."""
