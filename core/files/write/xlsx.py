@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, Literal, Protocol
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZipFile
 
 import numpy as np
-from isal import isal_zlib
 from numpy.typing import NDArray
 
 from core.files.limits import (
@@ -25,10 +24,10 @@ from core.files.limits import (
     FORMAT_CHARACTERS_MAX,
     MARKED_CELLS_MAX,
     RANGES_MAX,
-    WRITTEN_PART_BYTES_MAX,
 )
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
+from core.files.write.deflated import part
 from core.files.write.formulas import NO_XML, Known, planned
 from core.files.write.package import (
     RICH_PARTS,
@@ -52,11 +51,6 @@ from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name, range_name
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Table, no_formulas
 from core.values import ERROR_CODE, Kind
-
-LEVEL: Final = 3
-"""Of igzip's four levels; bench/NOTES.md has the sizes and times of all."""
-
-_MADE: Final = (1980, 1, 1, 0, 0, 0)  # the bytes do not depend on the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +274,7 @@ class _Book:
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)
         self._put("xl/_rels/workbook.xml.rels", links_xml(links))
         self._put("xl/styles.xml", styles_xml(self.styles.used(), self.codes))
-        with _part(self.archive, "xl/sharedStrings.xml") as put:
+        with part(self.archive, "xl/sharedStrings.xml") as put:
             count = len(self.strings)
             put(f'{XML}<sst xmlns="{MAIN}" count="{count}" uniqueCount="{count}">'.encode())
             for piece in self.strings.chunks():
@@ -297,7 +291,7 @@ class _Book:
         ]
 
     def _put(self, name: str, xml: bytes) -> None:
-        with _part(self.archive, name) as put:
+        with part(self.archive, name) as put:
             put(xml)
 
     def _states(self) -> list[str]:
@@ -327,7 +321,7 @@ class _Book:
     # -------------------------------------------------------------------------------------------------- a sheet
 
     def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
-        with _part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
+        with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
             put((XML + self._head(page, is_active=is_active) + "<sheetData>").encode())
             for piece in self._rows(page):
@@ -498,24 +492,3 @@ class _Marks:
                     covered &= UNLOCKED
                     covered |= self.marks[at]
             yield until, marks
-
-
-@contextmanager
-def _part(archive: ZipFile, name: str) -> Iterator[Callable[[bytes | memoryview], object]]:
-    """A part of the file to put bytes into, deflated by igzip."""
-    info = ZipInfo(name, _MADE)
-    info.compress_type = ZIP_DEFLATED
-    info.external_attr = 0o600 << 16
-    size = 0
-    with archive.open(info, "w") as entry:
-        # zipfile has no way to name another deflate; before the first byte its own can be exchanged.
-        entry._compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)  # type: ignore[attr-defined]
-
-        def put(piece: bytes | memoryview) -> None:
-            nonlocal size
-            size += len(piece)
-            if size > WRITTEN_PART_BYTES_MAX:
-                raise ValueError(f"{name} takes more than the limit of {WRITTEN_PART_BYTES_MAX:,} bytes")
-            entry.write(piece)
-
-        yield put
