@@ -30,7 +30,7 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
-from core.typeset.pdf import typeset
+from core.typeset.pdf import UNSHOWN, typeset
 
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
@@ -72,6 +72,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
+    units: dict[str, str] = {"amount": _text(report.currency or ""), "number": ""}
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
         {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
@@ -105,8 +106,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             )
         ],
         "key_figures": [
-            {"label": _text(one.label), "value": figure(one.value, 0 if one.unit in ("amount", "number") else 2),
-             "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
+            {"label": _text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
+             "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),
@@ -170,9 +171,23 @@ _LINE_LETTERS: Final = 110
 
 
 def _text(words: str) -> str:
-    """A text without what turns or hides others, cut to what a page has room for, breakable where it has no blanks."""
-    shown = "".join(one for one in words if unicodedata.category(one) not in _UNSEEN or one in _JOINERS)
-    return " ".join(map(_breakable, _cut(" ".join(shown.split()), TEXT_MAX).split(" ")))
+    """A text for a cell: as `_plain` has it, breakable where it has no blanks."""
+    return " ".join(map(_breakable, _plain(words).split(" ")))
+
+
+def _plain(words: str) -> str:
+    """A text without what turns or hides others, cut to what a page has room for."""
+    shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
+    return _cut(" ".join(shown.split()), TEXT_MAX)
+
+
+_HIDDEN: Final = frozenset(("Cc", "Cf"))
+_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
+
+
+def _seen(letter: str) -> str:
+    """The letter; a mark for half of a pair, which no encoding has."""
+    return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
 
 
 def _opened(sentence: str) -> str:
@@ -190,15 +205,27 @@ _JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
 def _breakable(word: str) -> str:
     if len(word) <= WORD_MAX:
         return word
-    return "\N{ZERO WIDTH SPACE}".join(
-        part[at : at + step]
-        for part in _PARTS_OF_WORD.findall(word)
-        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
-        for at in range(0, len(part), step)
-    )
+    pieces: list[str] = []
+    for part in _PARTS_OF_WORD.findall(word):
+        letters = _letters(part)
+        step = len(letters) if len(letters) <= WORD_MAX else PIECE
+        pieces += ["".join(letters[at : at + step]) for at in range(0, len(letters), step)]
+    return "\N{ZERO WIDTH SPACE}".join(pieces)
+
+
+def _letters(word: str) -> list[str]:
+    """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
+    letters: list[str] = []
+    for one in word:
+        if letters and unicodedata.category(one).startswith(_JOINED_ON):
+            letters[-1] += one
+        else:
+            letters.append(one)
+    return letters
 
 
 _PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
+_JOINED_ON: Final = ("M", "Cf")
 
 
 def _fact(one: Fact) -> Texts:
@@ -231,7 +258,7 @@ def _test(line: TestLine) -> Texts:
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
         "cushion_pct": signed(line.cushion_pct, 1),
-        "chart": _drawn(bullet(row, f"{line.name}: {line.message}")),
+        "chart": _drawn(bullet(row, _plain(f"{line.name}: {line.message}"))),
     }
 
 
@@ -350,7 +377,7 @@ def _concentration(one: Concentration) -> Texts:
 
 
 def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
-    words = f"{row.name}: {figure(row.share_pct)} %"
+    words = _plain(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
         "rank": str(at) if at else "",
@@ -375,7 +402,7 @@ def _history(one: Series) -> Texts:
     rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
-        f"{one.name} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to {figure(last.value)}, "
-        f"its limit {figure(last.threshold)}"
+        f"{_plain(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
     return {"title": _text(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}

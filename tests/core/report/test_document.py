@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, timedelta
@@ -36,7 +37,7 @@ HOSTILE = (
     "Łódź Ñandú Ελληνική Кириллица",
     "W" * 300,
     "many words " * 40,
-    "",
+    "half a pair \ud800 \udfff",
 )
 
 
@@ -159,6 +160,20 @@ def test_letters_that_no_font_has_are_told_on_the_first_page(g1: Build) -> None:
     assert shown == ["Letters that this document's fonts lack are shown as a mark: U+1F3E6.", *plain]
 
 
+def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
+    """Marks after a place where a line may break are a panic of Typst 0.15: ours never stand there, and a document
+    whose data have them is made without them."""
+    assigned = [one for one in map(chr, range(0x500, 0x5C8)) if unicodedata.category(one) != "Cn"]
+    strange = "".join(assigned)
+    view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
+    pieces = "\u200b".join(strange[at : at + 12] for at in range(0, len(strange), 12))
+    view["thinnest"][0]["name"] = view["categories"][0]["tests"][0]["name"] = view["methods"][0]["name"] = pieces
+    made = typeset(TEMPLATE, view, created=WHEN)
+    assert set(made.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
+    own = msgspec.structs.replace(reported(g1()), title=strange, suite=strange)
+    assert "\u0531" in bookmarks(opened(compliance_pdf(own)))[0], "what a font shows stays"
+
+
 def test_what_was_guessed_stands_at_the_top_and_none_of_it_is_lost(g1: Build) -> None:
     warnings = [DataWarning("no_loans", f"warning {at}: " + "something was left out " * 8) for at in range(30)]
     report = msgspec.structs.replace(
@@ -210,6 +225,8 @@ def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> 
         ("overcollateralisation", "overcollateralisation"),
         ("A" * 30, "A" * 12 + "\u200b" + "A" * 12 + "\u200b" + "A" * 6),
         ("", ""),
+        ("y" * 13 + "e\u0301\u0301" * 16, "\u200b".join(["y" * 12, "y" + "e\u0301\u0301" * 11, "e\u0301\u0301" * 5])),
+        ("a\ud800b", f"a{UNSHOWN}b"),
     ],
 )
 def test_a_text_of_a_cell(words: str, shown: str) -> None:
