@@ -7,7 +7,6 @@ read as markup.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,15 +29,8 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
-from core.typeset.pdf import UNSHOWN, typeset
-
-TEXT_MAX: Final = 400
-"""Characters of a name or a message; more are cut with a mark."""
-
-WORD_MAX: Final = 24
-"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
-
-PIECE: Final = 12
+from core.report.texts import cell, cut, opened, plain
+from core.typeset.pdf import typeset
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -72,30 +64,30 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
-    units: dict[str, str] = {"amount": _text(report.currency or ""), "number": ""}
-    notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
+    units: dict[str, str] = {"amount": cell(report.currency or ""), "number": ""}
+    notices = [*origin.remarks, *remarks, *(opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
-        {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+        {"name": cell(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
     ]
     moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
-        "notices": list(map(_text, notices[:first])),
-        "more_notices": list(map(_text, notices[first:])),
-        "title": _text(report.title or "A portfolio without a name"),
-        "suite": _text(report.suite),
-        "currency": _text(report.currency or ""),
-        "running": _text(_cut(report.title, RUNNING_MAX)),
+        "notices": list(map(cell, notices[:first])),
+        "more_notices": list(map(cell, notices[first:])),
+        "title": cell(report.title or "A portfolio without a name"),
+        "suite": cell(report.suite),
+        "currency": cell(report.currency or ""),
+        "running": cell(cut(report.title, RUNNING_MAX)),
         "as_of": "The day of the figures is not known." if report.as_of is None
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
-        "prepared_for": _text(origin.prepared_for or ""),
-        "prepared_by": _text(origin.prepared_by or ""),
-        "file_name": _text(origin.file_name or ""),
+        "prepared_for": cell(origin.prepared_for or ""),
+        "prepared_by": cell(origin.prepared_by or ""),
+        "file_name": cell(origin.file_name or ""),
         "outcome": report.verdict.outcome,
-        "headline": _text(report.verdict.headline),
-        "sentence": _text(report.verdict.sentence),
+        "headline": cell(report.verdict.headline),
+        "sentence": cell(report.verdict.sentence),
         "counts": [
             {"label": label, "value": f"{value:,}"}
             for label, value in (
@@ -106,7 +98,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             )
         ],
         "key_figures": [
-            {"label": _text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
+            {"label": cell(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
              "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
@@ -121,7 +113,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         },
         "categories": categories,
         "skipped": [
-            {"name": _text(one.name), "reason": _text(_opened(one.reason)), "value": figure(one.value),
+            {"name": cell(one.name), "reason": cell(opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
             for one in report.skipped
         ],
@@ -131,21 +123,21 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "history": list(map(_history, report.history)),
         "history_left_out": report.history_left_out,
         "tie_out": [
-            {"name": _text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
+            {"name": cell(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": _text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": cell(one.reason or ", ".join(one.explained_by).replace("_", " "))}
             for one in report.tie_out
         ],
         "methods": [
-            {"name": _text(one.name), "formula": _text(one.formula), "numerator": figure(one.numerator),
+            {"name": cell(one.name), "formula": cell(one.formula), "numerator": figure(one.numerator),
              "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
-             "cells": _text(", ".join(one.cells)), "limit_from": _text(one.limit_from or ""),
+             "cells": cell(", ".join(one.cells)), "limit_from": cell(one.limit_from or ""),
              "source": _SOURCES[one.source]}
             for one in report.methods
         ],
-        "definition_name": _text(report.definition_name or ""),
+        "definition_name": cell(report.definition_name or ""),
         "rules": [
-            {"key": _text(one.key), "value": _text(one.value), "meaning": _text(one.meaning)} for one in report.rules
+            {"key": cell(one.key), "value": cell(one.value), "meaning": cell(one.meaning)} for one in report.rules
         ],
         "lineage": {
             "source": list(map(_fact, report.lineage.source)),
@@ -170,66 +162,8 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 _LINE_LETTERS: Final = 110
 
 
-def _text(words: str) -> str:
-    """A text for a cell: as `_plain` has it, breakable where it has no blanks."""
-    return " ".join(map(_breakable, _plain(words).split(" ")))
-
-
-def _plain(words: str) -> str:
-    """A text without what turns or hides others, cut to what a page has room for."""
-    shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
-    return _cut(" ".join(shown.split()), TEXT_MAX)
-
-
-_HIDDEN: Final = frozenset(("Cc", "Cf"))
-_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
-
-
-def _seen(letter: str) -> str:
-    """The letter; a mark for half of a pair, which no encoding has."""
-    return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
-
-
-def _opened(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _cut(words: str, length: int) -> str:
-    return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
-
-
-_UNSEEN: Final = frozenset(("Cc", "Cf", "Co", "Cs", "Cn"))
-_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
-
-
-def _breakable(word: str) -> str:
-    if len(word) <= WORD_MAX:
-        return word
-    pieces: list[str] = []
-    for part in _PARTS_OF_WORD.findall(word):
-        letters = _letters(part)
-        step = len(letters) if len(letters) <= WORD_MAX else PIECE
-        pieces += ["".join(letters[at : at + step]) for at in range(0, len(letters), step)]
-    return "\N{ZERO WIDTH SPACE}".join(pieces)
-
-
-def _letters(word: str) -> list[str]:
-    """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
-    letters: list[str] = []
-    for one in word:
-        if letters and unicodedata.category(one).startswith(_JOINED_ON):
-            letters[-1] += one
-        else:
-            letters.append(one)
-    return letters
-
-
-_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
-_JOINED_ON: Final = ("M", "Cf")
-
-
 def _fact(one: Fact) -> Texts:
-    return {"label": _text(one.label), "value": _text(one.value)}
+    return {"label": cell(one.label), "value": cell(one.value)}
 
 
 def _drawn(chart: Chart) -> Texts:
@@ -250,7 +184,7 @@ def _test(line: TestLine) -> Texts:
     decimals = decimals_apart(line.value, line.threshold)
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
-        "name": _text(line.name),
+        "name": cell(line.name),
         "unit": UNITS[line.unit],
         "status": line.status,
         "value": figure(line.value, decimals),
@@ -258,7 +192,7 @@ def _test(line: TestLine) -> Texts:
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
         "cushion_pct": signed(line.cushion_pct, 1),
-        "chart": _drawn(bullet(row, _plain(f"{line.name}: {line.message}"))),
+        "chart": _drawn(bullet(row, plain(f"{line.name}: {line.message}"))),
     }
 
 
@@ -288,7 +222,7 @@ _PARTS: Final[dict[PartName, str]] = {
 
 def _change(one: Change) -> Texts:
     return {
-        "name": _text(one.name),
+        "name": cell(one.name),
         "unit": UNITS[one.unit],
         "before": figure(one.before),
         "after": figure(one.after),
@@ -301,7 +235,7 @@ def _change(one: Change) -> Texts:
 
 def _why(one: Change) -> Texts:
     parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
-    return {"name": _text(one.name), "parts": parts or [_part(one.parts[0])]}
+    return {"name": cell(one.name), "parts": parts or [_part(one.parts[0])]}
 
 
 _SHOWN_FROM: Final = 0.005
@@ -310,7 +244,7 @@ _SHOWN_FROM: Final = 0.005
 
 def _part(part: PartLine) -> Texts:
     loans = "; ".join(
-        f"{_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
+        f"{cell(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
     )
     return {"part": _PARTS[part.part], "change": signed(part.change), "loans": loans}
 
@@ -350,7 +284,7 @@ _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-
 
 def _class(line: ClassLine) -> Texts:
     return {
-        "name": _text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
+        "name": cell(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
         "numerator": figure(line.numerator),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
@@ -377,11 +311,11 @@ def _concentration(one: Concentration) -> Texts:
 
 
 def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
-    words = _plain(f"{row.name}: {figure(row.share_pct)} %")
+    words = plain(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
         "rank": str(at) if at else "",
-        "name": _text(row.name),
+        "name": cell(row.name),
         "par": figure(row.par, 0),
         "share": figure(row.share_pct),
         "chart": None if chart is None else _drawn(chart),
@@ -402,7 +336,7 @@ def _history(one: Series) -> Texts:
     rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
-        f"{_plain(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{plain(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
         f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
-    return {"title": _text(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}
+    return {"title": cell(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}

@@ -1,0 +1,73 @@
+"""Strangers' texts as a page shows them: nothing hidden, nothing turned around, no longer than there is room for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from core.typeset.pdf import UNSHOWN
+
+TEXT_MAX: Final = 400
+"""Characters of a name or a message; more are cut with a mark."""
+
+WORD_MAX: Final = 24
+"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
+
+PIECE: Final = 12
+
+
+def cell(words: str) -> str:
+    """A text for a cell: as `plain` has it, breakable where it has no blanks."""
+    return " ".join(map(_breakable, plain(words).split(" ")))
+
+
+def plain(words: str) -> str:
+    """A text without what turns or hides others, cut to what a page has room for."""
+    shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
+    return cut(" ".join(shown.split()), TEXT_MAX)
+
+
+_HIDDEN: Final = frozenset(("Cc", "Cf"))
+_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
+
+
+def _seen(letter: str) -> str:
+    """The letter; a mark for half of a pair, which no encoding has."""
+    return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
+
+
+def opened(sentence: str) -> str:
+    """A sentence with a capital."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def cut(words: str, length: int) -> str:
+    """The text, or its beginning with a mark."""
+    return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _breakable(word: str) -> str:
+    if len(word) <= WORD_MAX:
+        return word
+    pieces: list[str] = []
+    for part in _PARTS_OF_WORD.findall(word):
+        letters = _letters(part)
+        step = len(letters) if len(letters) <= WORD_MAX else PIECE
+        pieces += ["".join(letters[at : at + step]) for at in range(0, len(letters), step)]
+    return "\N{ZERO WIDTH SPACE}".join(pieces)
+
+
+def _letters(word: str) -> list[str]:
+    """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
+    letters: list[str] = []
+    for one in word:
+        if letters and unicodedata.category(one).startswith(_JOINED_ON):
+            letters[-1] += one
+        else:
+            letters.append(one)
+    return letters
+
+
+_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
+_JOINED_ON: Final = ("M", "Cf")
