@@ -1,0 +1,174 @@
+"""What a portfolio is made of: its largest names, and its par by rating, maturity, price and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.measures import Pool
+from core.compliance.result import Results, TestResult
+from core.compliance.suites import DEAL_SUITE
+from core.definition import Definition
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Names
+from core.portfolio.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
+from core.report.content import Concentration, Distribution, Share
+
+ROWS_SHOWN: Final = 10
+"""Names of a concentration; further ones are one row together."""
+
+YEARS_SHOWN: Final = 12
+"""Years of maturity that have a bucket of their own, counted from the first."""
+
+
+def concentrations_of(
+    pool: Pool, results: Results, suite: str, definition: Definition | None
+) -> Iterator[Concentration]:
+    """Obligors, industries and countries by size, of the par and the denominator of the tests.
+
+    Industries are those of the classification of the test that limits the largest, and of each where several do.
+    """
+    if pool.denominator <= 0:
+        return
+    of = "the collateral principal amount"
+    if pool.denominator != pool.cpa:
+        of += ", with defaulted loans as the deal counts them"
+    limits = dict(_largest_limits(results, suite, definition))
+    industries = [field for field in limits if field.startswith("industry")] or ["industry"]
+    for field in ("obligor", *industries, "country"):
+        # A definition's home countries are one in its view; here each is itself.
+        names = (pool.portfolio if field == "country" else pool.view).names.get(field)
+        if names is None:
+            continue
+        by_code = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
+        par, blank = by_code[1:], float(by_code[0])
+        if not (par > 0).any():
+            continue
+        order = np.argsort(-par, kind="stable")
+        order = order[par[order] != 0]
+        rest, limit = order[ROWS_SHOWN:], limits.get(field)
+        yield Concentration(
+            title=_TITLES[field],
+            of=of,
+            of_amount=pool.denominator,
+            rows=[_share(pool, _name(pool, field, names, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
+            others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
+            blank=_share(pool, "Not stated", blank) if blank else None,
+            limit=None if limit is None else limit.threshold_value,
+            limit_test=None if limit is None else limit.test_name,
+        )
+
+
+_TITLES: Final = {
+    "obligor": "Obligors", "industry": "Industries", "industry_a": "Industries, Moody's", "industry_b":
+    "Industries, S&P", "industry_c": "Industries, Fitch", "country": "Countries",
+}  # fmt: skip
+
+
+def _name(pool: Pool, field: str, names: Names, code: int) -> str:
+    """A name as the file writes it: the borrower of an obligor's largest loan, unless several obligors count as one."""
+    borrowers, own = pool.portfolio.names.get("borrower_name"), pool.portfolio.names.get("obligor")
+    if field != "obligor" or borrowers is None or own is None:
+        return names.values[code]
+    rows = np.flatnonzero(names.codes == code)
+    largest = borrowers.codes[rows[np.argmax(pool.weights[rows])]]
+    if largest < 0 or len(np.unique(own.codes[rows])) > 1:
+        return names.values[code]
+    return borrowers.values[int(largest)]
+
+
+def _share(pool: Pool, name: str, par: float) -> Share:
+    return Share(name=name, par=par, share_pct=par / pool.denominator * 100)
+
+
+def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
+    """The columns of names whose largest one a test of the run limits, each with that test."""
+    if suite == DEAL_SUITE and definition is not None:
+        fields = {
+            test.id: "industry" if test.classification in (None, "any") else f"industry_{test.classification}"
+            for test in definition.tests
+            if test.measure == "industry" and test.nth in (None, 1)
+        }
+        fields |= {
+            test.id: "obligor" for test in definition.tests if test.measure == "obligor" and (test.nth or 1) == 1
+        }
+    else:
+        fields = {"single_obligor_concentration": "obligor", "industry_concentration": "industry"}
+    for one in results:
+        if one.test_id in fields and one.threshold_type == "max":
+            yield fields[one.test_id], one
+
+
+def distributions_of(pool: Pool) -> Iterator[Distribution]:
+    """Ratings, maturities, prices and liens of the performing par."""
+    if pool.par <= 0:
+        return
+    if pool.view.ranks:
+        yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", _ratings(pool))
+    maturity = pool.view.numbers.get("maturity_date")
+    if maturity is not None:
+        yield _distribution(pool, "Maturities", "by the year in which the loan matures", _maturities(pool, maturity))
+    price = pool.view.numbers.get("price")
+    if price is not None:
+        yield _distribution(pool, "Prices", "percent of par, each from its lower end on", _prices(pool, price))
+    if pool.portfolio.lien is not None:
+        par = pool.tally.par_by_lien
+        liens = [(words, float(par[lien])) for lien, words in _LIENS.items()]
+        yield _distribution(pool, "Ranking", "by the loan's place in its borrower's debt", liens)
+
+
+_LIENS: Final = {
+    Lien.FIRST_LIEN: "First lien", Lien.SECOND_LIEN: "Second lien", Lien.UNSECURED: "Unsecured", Lien.BOND: "Bonds",
+    Lien.OTHER: "Other", Lien.BLANK: "Not stated",
+}  # fmt: skip
+
+
+def _distribution(pool: Pool, title: str, note: str, buckets: Iterable[tuple[str, float]]) -> Distribution:
+    rows = [Share(name=name, par=par, share_pct=par / pool.par * 100) for name, par in buckets if par]
+    return Distribution(title=title, of="performing par", note=note, rows=rows)
+
+
+def _ratings(pool: Pool) -> list[tuple[str, float]]:
+    """Par by rank, in Moody's symbols where the file has ratings of theirs, else in S&P's and Fitch's."""
+    has_moodys = any(name.startswith("rating_agency_a") for name in pool.view.ranks)
+    scale = (*SCALE_A, "D") if has_moodys else SCALE_B
+    par = pool.tally.par_by_rank
+    rated = list(zip(scale, par[1:MASKED], strict=True))
+    return [*rated, ("Masked", par[MASKED]), ("Unrated", par[0] + par[UNBUCKETED])]
+
+
+def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> list[tuple[str, float]]:
+    dated = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
+    years = np.zeros(len(maturity), np.int64)
+    years[dated] = np.floor(maturity[dated]).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
+    found, places = np.unique(years, return_inverse=True)
+    par = dict(zip(found.tolist(), np.bincount(places, pool.weights).tolist(), strict=True))
+    undated = par.pop(0, 0.0)
+    filled = sorted(year for year, amount in par.items() if amount)
+    if not filled:
+        return [("Not stated", undated)]
+    last = min(filled[-1], filled[0] + YEARS_SHOWN - 1)
+    rows = [(str(year), par.get(year, 0.0)) for year in range(filled[0], last + 1)]
+    later = sum(amount for year, amount in par.items() if year > last)
+    return [*rows, (f"{last + 1} and later", later), ("Not stated", undated)]
+
+
+_DAYS_MAX: Final = 400_000.0
+"""Days from 1970 to about the year 3065: beyond, a maturity is no date."""
+
+_PRICE_EDGES: Final = (0.0, 70.0, 80.0, 90.0, 95.0, 98.0, 100.0)
+
+
+def _prices(pool: Pool, price: NDArray[np.float64]) -> list[tuple[str, float]]:
+    known = np.isfinite(price)
+    at = np.searchsorted(_PRICE_EDGES, price[known], side="right")
+    par = np.bincount(at, pool.weights[known], len(_PRICE_EDGES) + 1)
+    par[1] += par[0]
+    between = [f"{low:g} to {high:g}" for low, high in pairwise(_PRICE_EDGES[1:])]
+    names = [f"below {_PRICE_EDGES[1]:g}", *between, f"{_PRICE_EDGES[-1]:g} and above"]
+    blank = float(pool.weights[~known].sum())
+    return [*zip(names, map(float, par[1:]), strict=True), ("Not priced", blank)]

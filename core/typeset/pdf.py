@@ -1,0 +1,117 @@
+"""A Typst template and its data to the bytes of a PDF: tagged, PDF/A-2b, the same bytes for the same arguments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from typst import Fonts
+
+DATA_BYTES_MAX: Final = 64_000_000
+"""Bytes of JSON that a template takes."""
+
+UNSHOWN: Final = "\N{REPLACEMENT CHARACTER}"
+"""What stands for a text that no font of ours shows: PDF/A has no boxes in place of letters."""
+
+STANDARD: Final = "a-2b"
+
+_ROOT: Final = Path(__file__).parents[1]
+"""What a template may import or read: the sources of `core`, so that one reaches `/typeset/house.typ`."""
+
+_TRIES: Final = 4
+"""A text may be shown in several types, and each try tells of those that are reached."""
+
+_REFUSED: Final = re.compile(r'^error: .*?the text `"(?P<text>.*)"` could not be displayed', re.MULTILINE)
+_ERRORS: Final = re.compile(r"^error: ", re.MULTILINE)
+_ESCAPED: Final = re.compile(r"\\(?:u\{(?P<code>[0-9a-f]+)\}|(?P<letter>.))")
+_LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Typeset:
+    """A document that was set."""
+
+    data: bytes
+    replaced: tuple[str, ...] = ()
+    """Texts that no font shows, in order; `UNSHOWN` stands in their place."""
+
+
+def typeset(
+    template: Path, data: object, *, created: datetime, standard: str | None = STANDARD, tagged: bool = True
+) -> Typeset:
+    """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`: it is never a part of the source.
+
+    `created` (with a zone) is the document's date and the only one that the bytes know. Fonts are those of the
+    typst package, not the machine's. What a template imports it names from `core` on ("/typeset/house.typ"). `standard`
+    is a PDF standard of typst's ("a-2b"); None asks for none, and then what no font shows is left as an empty box.
+    Tags tell a reader's program what is a heading and what a cell; they take about 300 bytes a cell.
+
+    Raises:
+        ValueError: more than `DATA_BYTES_MAX` bytes of data.
+        typst.TypstError: the template is wrong.
+    """
+    from typst import TypstError, compile  # noqa: A004 - a late import: 30 MB of program that few need
+
+    source = template.read_bytes()
+    replaced: dict[str, None] = {}
+    for last in range(_TRIES):
+        inputs = msgspec.json.encode(data)
+        if len(inputs) > DATA_BYTES_MAX:
+            raise ValueError(f"a document is made of at most {DATA_BYTES_MAX:,} bytes of data")
+        try:
+            made: bytes = compile(  # type: ignore[type-var]
+                source,
+                root=_ROOT,
+                font_paths=_fonts(),
+                ignore_system_fonts=True,
+                sys_inputs={"data": inputs.decode()},
+                pdf_standards=[standard] if standard else [],  # type: ignore[list-item]
+                pdf_tags=tagged,
+                timestamp=created,
+            )
+        except TypstError as error:
+            found = _refused(error.diagnostic)
+            if not found or last == _TRIES - 1:
+                raise
+            replaced.update(found)
+            # The longest first: a letter with an accent before the letter alone.
+            any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
+            data = _mapped(msgspec.to_builtins(data), any_of)
+        else:
+            return Typeset(made, tuple(sorted(replaced)))
+    raise AssertionError
+
+
+@lru_cache(maxsize=1)
+def _fonts() -> Fonts:
+    from typst import Fonts
+
+    return Fonts(include_system_fonts=False)
+
+
+def _refused(diagnostic: str) -> dict[str, None]:
+    """Texts that could not be shown, if that is all that was wrong."""
+    texts = _REFUSED.findall(diagnostic)
+    return dict.fromkeys(map(_unescaped, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(
+        lambda mark: chr(int(mark["code"], 16)) if mark["code"] else _LETTERS.get(mark["letter"], mark["letter"]), text
+    )
+
+
+def _mapped(data: Any, any_of: re.Pattern[str]) -> Any:
+    """The data with a sign for each text that is not shown."""
+    if isinstance(data, str):
+        return any_of.sub(UNSHOWN, data)
+    if isinstance(data, dict):
+        return {name: _mapped(value, any_of) for name, value in data.items()}
+    return [_mapped(value, any_of) for value in data] if isinstance(data, list | tuple) else data
