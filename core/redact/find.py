@@ -263,14 +263,11 @@ def _births(text: str) -> Iterator[tuple[int, int]]:
 
 def _documents(text: str) -> Iterator[tuple[int, int]]:
     for match in _DOCUMENT.finditer(text):
-        start, end = match.span(1)
-        words = match[1].split(" ")
-        while (
-            len(words) > 1 and len(words[-1]) > 1 and not any(sign.isdigit() for sign in words[-1])
-        ):  # the sentence that goes on
-            end -= len(words.pop()) + 1
-        if sum(sign.isdigit() for sign in text[start:end]) >= 5:
-            yield start, end
+        written = match[1].rstrip()
+        while (last := re.search(r" [A-Z-]{2,}$", written, re.IGNORECASE)) is not None:  # the sentence that goes on
+            written = written[: last.start()].rstrip()
+        if sum(sign.isdigit() for sign in written) >= 5:
+            yield match.start(1), match.start(1) + len(written)
 
 
 _ORGANISATION: Final = re.compile(
