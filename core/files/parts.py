@@ -167,14 +167,18 @@ def _encoding(head: bytes, part: str) -> str:
 Attributes = dict[str, str]
 
 
-def _parse(
+def parse_part(
     data: bytes,
     part: str,
     start: Callable[[str, Attributes], None],
     text: Callable[[str], None] | None = None,
     end: Callable[[str], None] | None = None,
 ) -> None:
-    """Walk a small part; element and attribute names come without their prefixes' namespaces."""
+    """Walk a small part; element and attribute names come without their prefixes' namespaces.
+
+    Raises:
+        ParseFailed: not well-formed, nested too deeply, with a document type or entities, or what a handler raises.
+    """
     depth = 0
 
     def on_start(name: str, attributes: Attributes) -> None:
@@ -236,7 +240,7 @@ def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
             if len(found) > _RELATIONSHIPS_MAX:
                 raise ParseFailed(f"A part has more relationships than the limit of {_RELATIONSHIPS_MAX:,}.")
 
-    _parse(data, f"The relationships of {owner or 'the package'}", start)
+    parse_part(data, f"The relationships of {owner or 'the package'}", start)
     return found
 
 
@@ -285,7 +289,7 @@ def parse_workbook(data: bytes) -> WorkbookPart:
         if naming:
             pieces.append(data)
 
-    _parse(data, "The workbook part", start, text, end)
+    parse_part(data, "The workbook part", start, text, end)
     if root[:1] != ["workbook"]:
         raise ParseFailed("The workbook part is not one.")
     return book
@@ -318,7 +322,7 @@ def parse_styles(data: bytes) -> Styles:
     def end(name: str) -> None:
         inside.pop()
 
-    _parse(data, "The styles part", start, end=end)
+    parse_part(data, "The styles part", start, end=end)
     index = {"General": 0}
     formats = []
     for number in styles:
@@ -363,7 +367,7 @@ def parse_table(data: bytes) -> TablePart:
         elif name == "filterColumn":
             table.filtered = True
 
-    _parse(data, "A table part", start)
+    parse_part(data, "A table part", start)
     return table
 
 
@@ -400,7 +404,7 @@ def parse_rich_errors(metadata: bytes, values: bytes, structures: bytes) -> list
         if name == "rv" and place and place[0] < len(texts):
             errors[-1] = _RICH_ERRORS.get(texts[place[0]].strip(), -1)
 
-    _parse(values, "The rich values", start, text, end)
+    parse_part(values, "The rich values", start, text, end)
     return [errors[at] if 0 <= at < len(errors) else -1 for at in _rich_values(metadata)]
 
 
@@ -420,7 +424,7 @@ def _error_places(structures: bytes) -> dict[str, list[int]]:
                 found[str(count - 1)] = [keys]
             keys += 1
 
-    _parse(structures, "The structures of the rich values", start)
+    parse_part(structures, "The structures of the rich values", start)
     return found
 
 
@@ -449,7 +453,7 @@ def _rich_values(metadata: bytes) -> list[int]:
             if 1 <= kind <= len(kinds) and kinds[kind - 1] == "XLRICHVALUE" and at < len(rich):
                 found[-1] = rich[at]
 
-    _parse(metadata, "The metadata part", start)
+    parse_part(metadata, "The metadata part", start)
     return found
 
 

@@ -73,6 +73,8 @@ class Page:
     """What may be changed on a protected sheet."""
     tab_colour: str | None = None
     """RRGGBB."""
+    gridlines: bool = True
+    """Whether lines between cells are seen on the screen."""
     fills: Sequence[tuple[Range, StyleName]] = ()
     """Ranges with a style; of several the last counts."""
     flags: Sequence[tuple[Range, Mapping[StyleName, Sequence[str]]]] = ()
@@ -110,12 +112,14 @@ def write_xlsx(
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
     recalculate: bool = False,
+    active: int | None = None,
 ) -> Written:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
     `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `recalculate` asks the
-    program that opens the file to calculate all of it, which is asked anyway where a formula has no value. The same
+    program that opens the file to calculate all of it, which is asked anyway where a formula has no value. `active` is
+    the page that is seen first, where it is visible; else the first visible one is. The same
     arguments give the same bytes. A file that fails is not left behind.
 
     What Excel would not open is left out and told: of a formula that reads another file, a sheet or a table that is not
@@ -139,6 +143,7 @@ def write_xlsx(
                 parts=parts or {},
                 properties=properties or Properties(),
                 recalculate=recalculate,
+                active=active,
             )
         os.replace(waiting, path)
     except BaseException:
@@ -218,6 +223,7 @@ class _Book:
         parts: Mapping[str, bytes],
         properties: Properties,
         recalculate: bool,
+        active: int | None,
     ) -> None:
         """Write all parts."""
         states = self._states()
@@ -234,7 +240,8 @@ class _Book:
         self._put("_rels/.rels", links_xml(ROOT_LINKS))
         for name, xml in (properties_parts(properties) | custom_parts(parts)).items():
             self._put(name, xml)
-        active = states.index("visible")
+        if active is None or states[active] != "visible":
+            active = states.index("visible")
         number = 0
         for at, page in enumerate(self.pages):
             own = [table for table in self.tables if table.sheet.casefold() == page.name.casefold()]
@@ -323,7 +330,8 @@ class _Book:
         if styled:
             colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
             head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
-        head += f'<sheetViews><sheetView{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
+        hidden = "" if page.gridlines else f" showGridLines={_NONE}"
+        head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
         head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
         head += '<sheetFormatPr defaultRowHeight="15"/>'
         widths = page.widths
@@ -401,6 +409,7 @@ class _Book:
 
 
 _ONE: Final = '"1"'
+_NONE: Final = '"0"'
 
 
 def _fitting(code: str) -> str:
