@@ -9,9 +9,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from core.files.write.limits import PART_BYTES_MAX
+from core.files.limits import WRITTEN_PART_BYTES_MAX
 
-_LEVEL: Final = 1
+_LEVEL: Final = 3
 """Of igzip's four levels; bench/NOTES.md has the sizes and times of all."""
 
 _MADE: Final = (1980, 1, 1, 0, 0, 0)  # the bytes do not depend on the clock
@@ -35,8 +35,8 @@ def part(archive: ZipFile, name: str) -> Iterator[Callable[[bytes | memoryview],
         def put(piece: bytes | memoryview) -> None:
             nonlocal size
             size += len(piece)
-            if size > PART_BYTES_MAX:
-                raise ValueError(f"{name} takes more than the limit of {PART_BYTES_MAX:,} bytes")
+            if size > WRITTEN_PART_BYTES_MAX:
+                raise ValueError(f"{name} takes more than the limit of {WRITTEN_PART_BYTES_MAX:,} bytes")
             entry.write(piece)
 
         yield put

@@ -27,9 +27,9 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.limits import WRITTEN_BYTES_MAX
 from core.files.write._texts import CsvLines
 from core.files.write.deflated import part
-from core.files.write.limits import WRITTEN_BYTES_MAX
 from core.files.write.texts import Sink, pieces, shows_of
 from core.grid.sheet import Sheet, Workbook
 

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.limits import WRITTEN_BYTES_MAX
 from core.files.parts import Shows, shown
 from core.files.write._texts import Lines
-from core.files.write.limits import WRITTEN_BYTES_MAX
 from core.grid.sheet import Sheet
 
 _BLOCK_SLOTS: Final = 1 << 18

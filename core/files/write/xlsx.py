@@ -1,7 +1,7 @@
 """Sheets of columns to an .xlsx file, in bounded memory.
 
 The XML of a sheet is made piece by piece from its columns and deflated as it goes. What is kept besides is the distinct
-text of the cells, 24 bytes for each distinct text, and 5 bytes for each formula.
+text of the cells, some 30 bytes for each distinct text and as many for each formula.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.parts import is_date_format
-from core.files.write import _xlsx as kernel
-from core.files.write.deflated import part
-from core.files.write.formulas import Known, planned
-from core.files.write.limits import (
+from core.files.limits import (
     CELL_CHARACTERS_MAX,
     FORMAT_CHARACTERS_MAX,
     MARKED_CELLS_MAX,
     RANGES_MAX,
 )
+from core.files.parts import is_date_format
+from core.files.write import _xlsx as kernel
+from core.files.write.deflated import part
+from core.files.write.formulas import NO_XML, Known, planned
 from core.files.write.package import (
     RICH_PARTS,
     ROOT_LINKS,
@@ -164,7 +164,7 @@ def _check_names(names: Sequence[str]) -> None:
     if not names:
         raise ValueError("a workbook has at least one sheet")
     for name in names:
-        if not name or not name.isprintable():
+        if not name or NO_XML.search(name):
             raise ValueError(f"a sheet has a printable name, and {name!r} is none")
         if len(name.encode("utf-16-le")) > 62:
             raise ValueError(f"a sheet's name has at most 31 characters: {name!r} has more")
@@ -189,21 +189,29 @@ class _Book:
         self.unvalued = False
         self.warnings: list[str] = []
         merged = {page.name.casefold(): page.sheet.merged for page in pages}
-        self.tables = [table for table in tables if self._holds(table, merged)]
-        self.known = Known(frozenset(merged), frozenset(table.name.casefold() for table in self.tables))
+        self.tables: list[Table] = []
+        for table in tables:
+            if self._holds(table, merged):
+                self.tables.append(table)
+        self.known = Known(
+            [page.name for page in pages], frozenset(table.name.casefold() for table in self.tables), frozenset(merged)
+        )
 
     def _holds(self, table: Table, merged: Mapping[str, Sequence[Range]]) -> bool:
-        """Whether a table can be written: its headings are what its header row says, and nothing is in its way."""
+        """Whether a table can be written: its headings are what its header row says, and neither its name nor its
+        cells are taken."""
         page = next((page for page in self.pages if page.name.casefold() == table.sheet.casefold()), None)
         if page is None:
             return False
-        box = table.first_row, table.first_column, table.last_row, table.last_column
+        box = _box(table)
+        beside = [_box(other) for other in self.tables if other.sheet.casefold() == table.sheet.casefold()]
         fits = (
             is_name(table.name)
+            and all(other.name.casefold() != table.name.casefold() for other in self.tables)
             and table.header_rows <= 1
-            and table.last_row - table.first_row >= table.header_rows
+            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
             and len({name.casefold() for name in table.columns}) == len(table.columns)
-            and not any(meet(box, other) for other in merged[page.name.casefold()])
+            and not any(meet(box, other) for other in (*merged[page.name.casefold()], *beside))
             and (
                 table.header_rows == 0
                 or list(table.columns)
@@ -211,7 +219,9 @@ class _Book:
             )
         )
         if not fits:
-            self.warnings.append(f"The table {table.name!r} of {page.name!r} was not written: its headings do not fit.")
+            self.warnings.append(
+                f"The table {table.name!r} of {page.name!r} was not written: its headings, name or place do not fit."
+            )
         return fits
 
     def write(
@@ -300,7 +310,8 @@ class _Book:
         for (sheet, name), text in names.items():
             place = places.get(sheet.casefold()) if sheet else None
             key = place, name.casefold()
-            if (sheet and place is None) or not is_name(name) or key in met or self.known.fault(text):
+            taken = key in met or name.casefold() in self.known.tables
+            if (sheet and place is None) or not is_name(name) or taken or self.known.fault(text):
                 self.warnings.append(f"The name {name!r} was not written: what it stands for is not in the file.")
             else:
                 met.add(key)
@@ -415,6 +426,10 @@ _NONE: Final = '"0"'
 def _fitting(code: str) -> str:
     """A format code that Excel takes."""
     return code if 0 < len(code) <= FORMAT_CHARACTERS_MAX and code.isprintable() else "General"
+
+
+def _box(table: Table) -> Range:
+    return table.first_row, table.first_column, table.last_row, table.last_column
 
 
 def _arrays(at: int, column: Column) -> kernel.SlabColumn:
