@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import audit, compliance, deal, demo, generate, recalc, reconcile, server, simulate
+from service.commands import audit, compliance, deal, demo, export, generate, recalc, reconcile, server, simulate
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -40,6 +40,7 @@ map_command.register(app)
 generate.register(app)
 reconcile.register(app)
 recalc.register(app)
+export.register(app)
 audit.register(app)
 
 
