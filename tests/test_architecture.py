@@ -37,7 +37,8 @@ CORE_FLOORS = [
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts export report",
+    "deals scenario facts export",
+    "report",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""

@@ -1,0 +1,295 @@
+"""The content of a compliance report from a run's results and its portfolio: every figure is one that the run has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from math import inf
+from typing import Final
+
+from msgspec import UnsetType
+
+from core.compliance.measures import Pool
+from core.compliance.result import Results, Skipped, Status, TestResult
+from core.compliance.run import pools_of
+from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
+from core.deals.movements import Movement
+from core.deals.tie_out import TieOut
+from core.definition import Definition
+from core.portfolio.portfolio import AsOfSource, Portfolio
+from core.report.content import (
+    Category,
+    Change,
+    Changes,
+    ComplianceReport,
+    KeyFigure,
+    MaskedEnds,
+    Mover,
+    Origin,
+    PartLine,
+    Series,
+    SkippedLine,
+    TestLine,
+    Unit,
+    Verdict,
+)
+from core.report.coverage import coverage_of
+from core.report.lineage import lineage_of, method_of, rules_of
+from core.report.pool import concentrations_of, distributions_of
+
+THINNEST_SHOWN: Final = 5
+MOVERS_SHOWN: Final = 3
+NAMED_IN_VERDICT: Final = 3
+
+CATEGORIES: Final = {
+    "coverage": "Coverage",
+    "rating": "Collateral quality",
+    "portfolio": "Portfolio profile",
+    "concentration": "Concentration limits",
+    "liquidity": "Liquidity",
+}
+"""Category -> its title, in the order of the report."""
+
+_SAID_BY: Final[dict[AsOfSource | None, str]] = {
+    "request": "asked for",
+    "workbook": "recorded with the workbook",
+    "file": "stated by the file",
+    "column": "stated by a column of the loans",
+    "modified": "the day the file was last changed: the file states none",
+    "upload": "the day of the upload: the file states none",
+    None: "not known",
+}
+
+
+def compliance_content(
+    results: Results,
+    portfolio: Portfolio,
+    *,
+    origin: Origin,
+    generated_at: datetime,
+    suite: str = "standard",
+    definition: Definition | None = None,
+    pool: Pool | None = None,
+    earlier: Results | None = None,
+    moved: Sequence[Movement] = (),
+    history: Sequence[Series] = (),
+    tie_out: Sequence[TieOut] = (),
+) -> ComplianceReport:
+    """What a report on a run shows.
+
+    Figures of tests, and the steps of the coverage ratios, are those of the results: a run without details has no
+    steps. Concentrations and distributions are sums of the pool over which the run went.
+
+    Args:
+        results: of the run that is reported on.
+        portfolio: its loans.
+        suite: the run's.
+        definition: the rules by which it was run, where a deal's.
+        pool: the sums of the portfolio where they are known already.
+        earlier: the run of an earlier day with which it is compared.
+        moved: why the tests moved since then, from `core.deals.movements`.
+        history: each ratio through the months; a test that this run does not have keeps its place.
+        tie_out: the trustee's figures beside ours.
+    """
+    if pool is None:
+        pool = next(iter(pools_of(portfolio, definition)), None)
+    known = _Units(definition)
+    before = {} if earlier is None else {one.test_id: one.current_value for one in earlier}
+    lines = [_line(one, known, before) for one in results]
+    return ComplianceReport(
+        title=origin.name,
+        suite="Deal" if suite == DEAL_SUITE else SUITES[suite].name if suite in SUITES else suite,
+        currency=portfolio.deal.currency or (definition.conventions.currency if definition else None),
+        as_of=results.as_of,
+        as_of_source=_SAID_BY[results.as_of_source],
+        generated_at=generated_at,
+        origin=origin,
+        verdict=_verdict(lines, len(results.skipped)),
+        summary=results.summary,
+        warnings=results.warnings,
+        key_figures=[] if pool is None else _key_figures(pool, lines),
+        thinnest=thinnest(lines),
+        changes=_changes(lines, results.skipped, known, earlier, moved),
+        categories=_categories(lines),
+        skipped=[_skipped(one, known) for one in results.skipped],
+        coverage=list(coverage_of(results)),
+        concentrations=[] if pool is None else list(concentrations_of(pool, results, definition)),
+        distributions=[] if pool is None else list(distributions_of(pool)),
+        history=[one for one in history if one.points],
+        tie_out=list(tie_out),
+        methods=[method_of(one) for one in results if one.details is not None],
+        definition_name=None if definition is None else definition.name,
+        rules=[] if definition is None else list(rules_of(definition)),
+        lineage=lineage_of(portfolio, origin, definition),
+    )
+
+
+# ---- tests
+
+
+class _Units:
+    """The unit of a test by its id."""
+
+    def __init__(self, definition: Definition | None) -> None:
+        self._definition = definition
+
+    def of(self, test_id: str, result: TestResult | None = None) -> Unit:
+        if result is not None and result.details is not None:
+            return result.details.breakdown["unit"]  # type: ignore[no-any-return]
+        if self._definition is not None and test_id not in TESTS:
+            from core.compliance.deal_suite import test_named  # with it comes the formula engine
+
+            found = test_named(self._definition, test_id)
+            return "percent" if found is None else found.unit
+        return TESTS[test_id].unit if test_id in TESTS else "percent"
+
+
+def _set(value: float | UnsetType) -> float | None:
+    return None if isinstance(value, UnsetType) else value
+
+
+def _ends(one: TestResult | Skipped) -> MaskedEnds | None:
+    low, high = _set(one.low), _set(one.high)
+    return None if low is None or high is None else (low, high)
+
+
+def _line(one: TestResult, known: _Units, before: Mapping[str, float]) -> TestLine:
+    return TestLine(
+        test_id=one.test_id,
+        name=one.test_name,
+        category=one.category,
+        unit=known.of(one.test_id, one),
+        status=one.status,
+        value=one.current_value,
+        threshold=one.threshold_value,
+        warning=None if one.details is None else one.details.breakdown.get("warning_threshold"),
+        direction=one.threshold_type,
+        cushion=one.cushion,
+        cushion_pct=one.cushion_pct,
+        source=one.threshold_source,
+        message=one.message,
+        masked=_ends(one),
+        before=before.get(one.test_id),
+    )
+
+
+def _skipped(one: Skipped, known: _Units) -> SkippedLine:
+    return SkippedLine(
+        test_id=one.test_id, name=one.test_name, reason=one.reason.removeprefix("Skipped: "),
+        value=_set(one.current_value), masked=_ends(one), unit=known.of(one.test_id),
+    )  # fmt: skip
+
+
+def _categories(lines: Sequence[TestLine]) -> list[Category]:
+    names = sorted({line.category for line in lines}, key=lambda name: [*CATEGORIES, name].index(name))
+    return [Category(CATEGORIES.get(name, name), [one for one in lines if one.category == name]) for name in names]
+
+
+_GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2, None: 3}
+
+
+def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
+    """The tests with the least headroom in percent of their limits; one whose limit is 0 has no such percent."""
+    with_cushion = [line for line in lines if line.cushion_pct is not None]
+    return sorted(with_cushion, key=lambda line: line.cushion_pct or 0.0)[:THINNEST_SHOWN]
+
+
+def _verdict(lines: Sequence[TestLine], skipped: int) -> Verdict:
+    failed = [line for line in lines if line.status == "fail"]
+    warned = [line for line in lines if line.status == "warning"]
+    left = f" {_tests(skipped)} {'has' if skipped == 1 else 'have'} no result." if skipped else ""
+    if not lines:
+        return Verdict("none", "No test has a result", left.strip() or "No test was run.")
+    measured = "measured " if skipped else ""
+    if failed:
+        close = f"; {len(warned)} more within {'its' if len(warned) == 1 else 'their'} warning level" if warned else ""
+        headline = f"{len(failed)} of {_tests(len(lines), measured)} {'fails' if len(failed) == 1 else 'fail'}"
+        return Verdict("fail", headline, f"{_named(failed)}{close}.{left}")
+    every = f"All {_tests(len(lines), measured)} pass" if len(lines) > 1 else f"The one {measured}test passes"
+    if warned:
+        return Verdict("warning", f"{every}, {len(warned)} with a warning", f"{_named(warned)}.{left}")
+    return Verdict("pass", every, f"None is within its warning level.{left}")
+
+
+def _tests(count: int, what: str = "") -> str:
+    return f"{count} {what}test{'' if count == 1 else 's'}"
+
+
+def _named(lines: Sequence[TestLine]) -> str:
+    more = len(lines) - NAMED_IN_VERDICT
+    names = ", ".join(line.name for line in lines[:NAMED_IN_VERDICT])
+    return f"{names} and {more} more" if more > 0 else names
+
+
+# ---- the cover
+
+
+def _key_figures(pool: Pool, lines: Iterable[TestLine]) -> list[KeyFigure]:
+    """Size of the pool, then its averages as the run's tests have them."""
+    tally = pool.tally
+    return [
+        KeyFigure("Performing par", pool.par, "amount"),
+        KeyFigure("Collateral principal amount", pool.cpa, "amount"),
+        KeyFigure("Defaulted par", tally.defaulted_par, "amount"),
+        KeyFigure("Performing loans", tally.performing_rows, "number"),
+        *([KeyFigure("Obligors", tally.obligor_count, "number")] if tally.obligor_count else []),
+        *(KeyFigure(line.name, line.value, line.unit) for line in lines if line.test_id in _AVERAGES),
+    ]
+
+
+_AVERAGES: Final = frozenset(
+    ("average_rating_factor", "weighted_average_recovery_rate", "wal", "was", "diversity_score", "warf", "warr")
+)
+
+
+def _changes(
+    lines: Sequence[TestLine],
+    skipped: Sequence[Skipped],
+    known: _Units,
+    earlier: Results | None,
+    moved: Sequence[Movement],
+) -> Changes | None:
+    if earlier is None and not moved:
+        return None
+    then = {} if earlier is None else {one.test_id: one for one in earlier}
+    parts = {one.test_id: one for one in moved}
+    now = {line.test_id: line for line in lines}
+    names = {one.test_id: one.test_name for one in moved}
+    names |= {one.test_id: one.test_name for one in then.values()}
+    names |= {one.test_id: one.test_name for one in skipped}
+    names |= {line.test_id: line.name for line in lines}
+    found = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
+             for test_id, name in names.items()]  # fmt: skip
+    compared = earlier is not None
+    shown = [one for one in found if one.change or (compared and one.status_before != one.status_after)]
+    shown.sort(key=lambda one: _weight(one, now.get(one.test_id)))
+    since = None if earlier is None else earlier.as_of
+    return Changes(since, shown, len(found) - len(shown))
+
+
+def _change(
+    test_id: str, name: str, now: TestLine | None, then: TestResult | None, why: Movement | None, known: _Units
+) -> Change:
+    after = now.value if now is not None else why.after if why is not None else None
+    before = then.current_value if then is not None else why.before if why is not None else None
+    change = None if before is None or after is None else after - before
+    better = None
+    if change and now is not None and now.direction != "exact":
+        better = (change > 0) == (now.direction == "min")
+    lines = [] if why is None or change is None else [
+        PartLine(one.part, one.change, [Mover(loan.name, loan.effect) for loan in one.loans[:MOVERS_SHOWN]])
+        for one in sorted(why.parts, key=lambda part: -abs(part.change)) if one.change
+    ]  # fmt: skip
+    return Change(
+        test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
+        before=before, after=after, change=change, better=better,
+        status_before=None if then is None else then.status, status_after=None if now is None else now.status,
+        parts=lines,
+    )  # fmt: skip
+
+
+def _weight(one: Change, now: TestLine | None) -> tuple[bool, int, float]:
+    """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
+    same = one.status_before is None or one.status_before == one.status_after
+    limit = abs(now.threshold) if now is not None and now.threshold else inf
+    return same, 0 if same else _GRAVITY[one.status_after], -abs(one.change or 0.0) / limit

@@ -1,0 +1,302 @@
+"""What stands in a report on compliance, as plain data: figures in their tests' units, nothing formatted yet."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from core.compliance.result import Direction, Source, Status, Summary
+from core.deals.movements import PartName
+from core.deals.tie_out import TieOut
+from core.portfolio.notes import DataWarning
+
+Unit = Literal["percent", "factor", "score", "years", "amount", "number"]
+Outcome = Literal["pass", "warning", "fail", "none"]
+"""Of a whole report; none: no test has a figure."""
+
+MaskedEnds = tuple[float, float]
+
+
+class Origin(Struct, frozen=True, kw_only=True):
+    """Where the figures come from: what only the caller knows. Texts are shown as they are."""
+
+    name: str
+    """Of the deal, or of the workbook."""
+    file_name: str | None = None
+    file_sha256: str | None = None
+    file_size_bytes: int | None = None
+    uploaded_at: datetime | None = None
+    workbook_id: str | None = None
+    run_id: str | None = None
+    run_at: datetime | None = None
+    mapping: str | None = None
+    """The name of the mapping."""
+    definition_version: int | None = None
+    prepared_for: str | None = None
+    prepared_by: str | None = None
+    remarks: tuple[str, ...] = ()
+    """What else its reader has to know, such as what was redacted: shown with the warnings."""
+
+
+class Verdict(Struct, frozen=True):
+    """The report in two sentences."""
+
+    outcome: Outcome
+    headline: str
+    sentence: str
+
+
+class KeyFigure(Struct, frozen=True):
+    """A figure of the cover."""
+
+    label: str
+    value: float
+    unit: Unit
+
+
+class TestLine(Struct, frozen=True, kw_only=True):
+    """A test of the run."""
+
+    __test__ = False
+
+    test_id: str
+    name: str
+    category: str
+    unit: Unit
+    status: Status
+    value: float
+    threshold: float
+    warning: float | None
+    direction: Direction
+    cushion: float | None
+    cushion_pct: float | None
+    source: Source | None
+    """Who set the limit."""
+    message: str
+    masked: MaskedEnds | None = None
+    """Between which ends masked ratings leave the figure."""
+    before: float | None = None
+    """The figure of the day that the changes are since."""
+
+
+class SkippedLine(Struct, frozen=True, kw_only=True):
+    """A test without a status, and why."""
+
+    test_id: str
+    name: str
+    reason: str
+    value: float | None = None
+    masked: MaskedEnds | None = None
+    unit: Unit = "percent"
+
+
+class Category(Struct, frozen=True):
+    """The tests of a category, in the order of the run."""
+
+    name: str
+    tests: list[TestLine]
+
+
+class Mover(Struct, frozen=True):
+    """A loan that moved a test: what its change alone does to the figure."""
+
+    name: str
+    effect: float
+
+
+class PartLine(Struct, frozen=True):
+    """A class of changes; the parts of a test add up to its change."""
+
+    part: PartName
+    change: float
+    loans: list[Mover]
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A test on two days."""
+
+    test_id: str
+    name: str
+    unit: Unit
+    before: float | None
+    after: float | None
+    change: float | None
+    better: bool | None
+    """None where it moved nowhere, or where nothing says which way is better."""
+    status_before: Status | None
+    status_after: Status | None
+    parts: list[PartLine]
+    """Those that moved it, the greatest first; empty where only the figures of the two days are known."""
+
+
+class Changes(Struct, frozen=True):
+    """What moved since an earlier day."""
+
+    since: date | None
+    tests: list[Change]
+    """A new status first, then the greatest part of the limit first; tests that did not move are left out."""
+    unmoved: int
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """A name, or a bucket, with its par and its share in percent."""
+
+    name: str
+    par: float
+    share_pct: float
+
+
+class Concentration(Struct, frozen=True, kw_only=True):
+    """The largest of something, and what is left."""
+
+    title: str
+    of: str
+    """What the shares are shares of."""
+    rows: list[Share]
+    others: Share | None
+    """All further ones together; their count is in its name."""
+    blank: Share | None
+    """Loans that do not say."""
+    limit: float | None
+    """Percent: that of the largest, where a test has one."""
+    limit_test: str | None
+
+
+class Distribution(Struct, frozen=True, kw_only=True):
+    """Buckets in their own order."""
+
+    title: str
+    of: str
+    note: str
+    rows: list[Share]
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """A test's figure on a day."""
+
+    as_of: date
+    value: float
+    threshold: float
+    status: Status
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """A test through the months, in the order of days."""
+
+    test_id: str
+    name: str
+    unit: Unit
+    direction: Direction
+    points: list[Point]
+
+
+class Step(Struct, frozen=True):
+    """A line of a sum: `amount` is added to what stands above; a total's is what stands above it."""
+
+    label: str
+    amount: float
+    is_total: bool = False
+
+
+class Ladder(Struct, frozen=True, kw_only=True):
+    """A numerator, step by step."""
+
+    title: str
+    steps: list[Step]
+    notes: list[str]
+
+
+class ClassLine(Struct, frozen=True, kw_only=True):
+    """A class of notes with everything senior to it. Ratio, trigger and cushion in percent."""
+
+    name: str
+    numerator: float
+    denominator: float | None
+    ratio: float | None
+    trigger: float | None
+    cushion: float | None
+    status: Literal["pass", "warning", "fail"] | None
+    cure_amount: float | None
+    """What would have to be added to the numerator."""
+
+
+class Coverage(Struct, frozen=True, kw_only=True):
+    """Overcollateralisation or interest coverage: the numerator in its steps, and the ratio of each class."""
+
+    title: str
+    ladder: Ladder
+    denominator: str
+    classes: list[ClassLine]
+
+
+class Method(Struct, frozen=True, kw_only=True):
+    """How a test's figure came about."""
+
+    test_id: str
+    name: str
+    formula: str
+    numerator: float | None
+    denominator: float | None
+    coverage_pct: float | None
+    """Percent of par whose rows say what the figure needs."""
+    cells: list[str]
+    limit_from: str | None
+    """Where in the file the limit stands."""
+
+
+class Rule(Struct, frozen=True):
+    """A key of the deal's definition that differs from the standard."""
+
+    key: str
+    value: str
+    meaning: str
+
+
+class Fact(Struct, frozen=True):
+    """A line of the lineage."""
+
+    label: str
+    value: str
+
+
+class Lineage(Struct, frozen=True, kw_only=True):
+    """From which bytes the figures come, and what was read of them."""
+
+    source: list[Fact]
+    rows: list[Fact]
+    columns: list[Fact]
+    """Field -> the column's header and its cells."""
+    sheets: list[Fact]
+    """What became of other sheets with loans."""
+
+
+class ComplianceReport(Struct, frozen=True, kw_only=True):
+    """All that the document shows."""
+
+    title: str
+    suite: str
+    currency: str | None
+    as_of: date | None
+    as_of_source: str
+    generated_at: datetime
+    origin: Origin
+    verdict: Verdict
+    summary: Summary
+    warnings: list[DataWarning]
+    """What was guessed, left out or could not be read."""
+    key_figures: list[KeyFigure]
+    thinnest: list[TestLine]
+    changes: Changes | None
+    categories: list[Category]
+    skipped: list[SkippedLine]
+    coverage: list[Coverage]
+    concentrations: list[Concentration]
+    distributions: list[Distribution]
+    history: list[Series]
+    tie_out: list[TieOut]
+    methods: list[Method]
+    definition_name: str | None
+    rules: list[Rule]
+    lineage: Lineage

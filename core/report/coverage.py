@@ -1,0 +1,105 @@
+"""The coverage ratios of a run: numerators in their steps, and each class's ratio, as its results explain them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from core.compliance.result import Results, TestResult
+from core.report.content import ClassLine, Coverage, Ladder, Step
+
+_OC_STEPS: Final = (
+    ("principal_cash", "Principal cash", 1),
+    ("", "Collateral principal amount", 0),
+    ("ccc_haircut", "CCC/Caa excess carried at market value", -1),
+    ("discount_haircut", "Discount obligations carried at purchase price", -1),
+    ("deferring_haircut", "Deferring loans carried below par", -1),
+    ("long_dated_and_current_pay", "Long-dated and current pay loans above their limits", 1),
+    ("defaulted_carried", "Defaulted loans at their carrying value", 1),
+    ("purchased_accrued_interest", "Purchased accrued interest", 1),
+)
+"""Key of a result's adjustments, the line's words, and how it counts; 0 is a total of what stands above."""
+
+_IC_STEPS: Final = (
+    ("interest_collected", "Interest collected", 1),
+    ("interest_receivable", "Interest still to be received", 1),
+    ("scheduled_interest", "Interest estimated for the rest of the period", 1),
+    ("hedge", "Hedge receipts less payments", 1),
+)
+
+
+def coverage_of(results: Results) -> Iterator[Coverage]:
+    """The two kinds of coverage, as the details of the run's tests explain them."""
+    detailed = [(one, one.details.breakdown) for one in results if one.details is not None]
+    oc = [(one, told) for one, told in detailed if "adjustments" in told]
+    ic = [(one, told) for one, told in detailed if "income" in told]
+    if oc:
+        yield Coverage(
+            title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
+            denominator="Notes and all senior to them", classes=_classes(oc),
+        )  # fmt: skip
+    if ic:
+        yield Coverage(
+            title="Interest coverage", ladder=_ic_ladder(ic[0][1]["income"]),
+            denominator="Interest due, with all senior to it", classes=_classes(ic),
+        )  # fmt: skip
+
+
+def _oc_ladder(told: Mapping[str, float]) -> Ladder:
+    cpa = told["collateral_principal_amount"]
+    steps = [Step("Performing par", cpa - told["principal_cash"])]
+    for name, words, sign in _OC_STEPS:
+        if not name:
+            steps.append(Step(words, cpa, is_total=True))
+        elif name in told:
+            steps.append(Step(words, sign * told[name]))
+    steps.append(Step("Adjusted collateral principal amount", told["adjusted"], is_total=True))
+    notes = []
+    if told["ccc_excess"]:
+        notes.append(f"CCC/Caa par above its limit: {told['ccc_excess']:,.2f}, the cheapest loans of the bucket first.")
+    if unpriced := told["ccc_rows_without_price"]:
+        notes.append(f"{unpriced:,.0f} of its loans have no price and are taken at the standard one.")
+    return Ladder(title="From par to the numerator", steps=steps, notes=notes)
+
+
+def _ic_ladder(told: Mapping[str, Any]) -> Ladder:
+    steps = [Step(words, sign * told[name]) for name, words, sign in _IC_STEPS if name in told]
+    steps.append(Step("Senior fees and expenses", -told.get("senior_fees_counted", told["senior_fees"])))
+    steps.append(Step("Interest available", told["available"], is_total=True))
+    notes = [f"Interest of the period: {told['interest_basis']}.", f"Senior fees: {told['senior_fees_basis']}."]
+    return Ladder(title="From interest to the numerator", steps=steps, notes=notes)
+
+
+def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]]) -> list[ClassLine]:
+    """A line for each class, senior first, by its test where it has one; then the tests that no class stands for."""
+    lines: dict[str, ClassLine] = {}
+    own: list[ClassLine] = []
+    for one, told in tests:
+        for row in told.get("classes", ()):
+            lines.setdefault(row["class"], _class_line(row))
+        name = told.get("tested_class")
+        line = _test_line(one, told)
+        if name in lines and one.test_id != "interest_diversion_ratio":
+            lines[name] = replace(line, name=name)
+        else:
+            own.append(line)
+    return [*lines.values(), *own]
+
+
+def _class_line(row: Mapping[str, Any]) -> ClassLine:
+    return ClassLine(
+        name=row["class"], numerator=row["numerator"], denominator=row["denominator"], ratio=row.get("ratio"),
+        trigger=row["trigger"], cushion=row.get("cushion"), status=row.get("status"),
+        cure_amount=row.get("cure_amount"),
+    )  # fmt: skip
+
+
+def _test_line(one: TestResult, told: Mapping[str, Any]) -> ClassLine:
+    numerator, denominator = told["numerator"], told["denominator"]
+    return ClassLine(
+        name=one.test_name, numerator=numerator, denominator=denominator, ratio=one.current_value,
+        trigger=one.threshold_value, cushion=one.cushion, status=one.status,
+        cure_amount=max(0.0, one.threshold_value / 100 * denominator - numerator),
+    )  # fmt: skip

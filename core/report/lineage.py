@@ -1,0 +1,119 @@
+"""How the figures came about: each test's formula and cells, the deal's rules, the file and what was read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+from core.compliance.result import TestResult
+from core.definition import Definition, to_document
+from core.definition.keys import Listed, Table
+from core.portfolio.notes import Notes, PageNote
+from core.portfolio.portfolio import Portfolio
+from core.report.content import Fact, Lineage, Method, Origin, Rule
+
+
+def method_of(one: TestResult) -> Method:
+    assert one.details is not None
+    told = one.details.breakdown
+    return Method(
+        test_id=one.test_id, name=one.test_name, formula=one.details.formula, numerator=told.get("numerator"),
+        denominator=told.get("denominator"), coverage_pct=told.get("coverage_pct"), cells=one.details.cell_refs,
+        limit_from=told.get("threshold_from"),
+    )  # fmt: skip
+
+
+def rules_of(definition: Definition) -> Iterator[Rule]:
+    """What the definition says otherwise than the standard; its tests stand in the report's tables."""
+    document = {name: value for name, value in to_document(definition).items() if name not in ("tests", "name")}
+    yield from _rules_of("", document, Definition)
+
+
+def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator[Rule]:
+    rows = {row.name.rstrip("_"): row for row in fields(of)}
+    for name, value in document.items():
+        kind, place = rows[name].metadata["kind"], f"{path}.{name}".strip(".")
+        if isinstance(kind, Table) and isinstance(value, Mapping):
+            yield from _rules_of(place, value, kind.of)
+        elif isinstance(kind, Listed) and isinstance(kind.kind, Table):
+            for at, element in enumerate(value):
+                yield Rule(f"{place} {at + 1}", _plain(element), rows[name].metadata["meaning"])
+        else:
+            yield Rule(place, _plain(value), rows[name].metadata["meaning"])
+
+
+def _plain(value: Any) -> str:
+    """A value of the document as a reader writes it."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_plain(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)
+
+
+def lineage_of(portfolio: Portfolio, origin: Origin, definition: Definition | None) -> Lineage:
+    size = origin.file_size_bytes
+    version = origin.definition_version
+    named = None if definition is None else definition.name or "without a name"
+    source = (
+        ("File", origin.file_name),
+        ("SHA-256", origin.file_sha256),
+        ("Size", None if size is None else f"{size:,} bytes"),
+        ("Uploaded", _moment(origin.uploaded_at)),
+        ("Workbook", origin.workbook_id),
+        ("Run", origin.run_id),
+        ("Run at", _moment(origin.run_at)),
+        ("Sheet of the loans", portfolio.sheet_name if portfolio.notes.holdings_found else None),
+        ("Mapping", origin.mapping),
+        ("Definition", named if version is None else f"{named}, version {version}"),
+    )
+    return Lineage(
+        source=[Fact(label, value) for label, value in source if value is not None],
+        rows=list(_row_facts(portfolio, portfolio.notes)),
+        columns=[
+            Fact(name, f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header)
+            for name, header in portfolio.notes.matched_columns.items()
+        ],
+        sheets=[
+            *map(_page_fact, portfolio.notes.pages),
+            *(Fact(name, "not read") for name in portfolio.notes.sheets_not_read),
+        ],
+    )
+
+
+def _page_fact(page: PageNote) -> Fact:
+    return Fact(page.sheet, f"{page.part}: {page.reason}" if page.reason else page.part)
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%d %H:%M %Z}".strip()
+
+
+_ROW_COUNTS: Final = (
+    ("lots", "Rows that were lots of a loan above them"),
+    ("ignored_blank_par", "Rows without a par, left out"),
+    ("section_rows", "Headings of groups"),
+    ("total_rows", "Totals"),
+    ("subtotal_rows", "Subtotals"),
+    ("cash_rows", "Cash"),
+    ("repeated_headers", "Repeated headers"),
+    ("unidentified_rows", "Rows that name no loan, left out"),
+    ("rows_after_end", "Rows below the end of the table, left out"),
+    ("error_cells", "Cells with an error, taken as blank"),
+    ("negative_par_rows", "Loans with a negative par"),
+    ("conflicting_lots", "Loans whose lots contradict each other"),
+    ("zero_prices", "Prices of 0, taken as blank"),
+)
+
+
+def _row_facts(portfolio: Portfolio, notes: Notes) -> Iterator[Fact]:
+    yield Fact("Loans", f"{portfolio.row_count:,}")
+    for name, words in _ROW_COUNTS:
+        if count := getattr(notes, name):
+            yield Fact(words, f"{count:,}")
+    if unreadable := sum(notes.unreadable_cells.values()):
+        yield Fact("Cells that are no value of their field, taken as blank", f"{unreadable:,}")
