@@ -35,14 +35,6 @@ _STYLES: Final = {"critical": "bold red", "error": "red", "warning": "yellow", "
 _WIDTHS: Final = {"Field": len("rating_agency_a"), "Borrower": 14}
 """The least widths of columns of words, so that these are broken between words on a narrow terminal too."""
 
-_STAGES: Final = {
-    "cusip": "CUSIP",
-    "loanx_id": "LoanX id",
-    "isin": "ISIN",
-    "borrower_maturity": "borrower and maturity",
-    "borrower_name": "borrower",
-}
-
 Counts = Counter[tuple[str, str]]
 """Issues by (severity, category)."""
 
@@ -223,14 +215,16 @@ def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Co
 
 
 def _matching(result: Reconciliation) -> Iterator[str]:
+    from core.reconciliation.written import STAGES
+
     summary = result.summary
     yield (
         f"{_loans_of(summary.total_loans_compared)}: {summary.matched:,} matched, "
         f"{summary.unmatched_trustee:,} only on the tape, {summary.unmatched_internal:,} only in the holdings"
     )
-    stages = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
+    stages = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
     yield "matched by " + (", ".join(stages) or "nothing")
-    shared = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
+    shared = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
     if shared:
         yield "keys that several loans share: " + ", ".join(shared)
 
@@ -258,6 +252,8 @@ def _count_table(counts: Counts) -> Table:
 def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     from rich.text import Text
 
+    from core.reconciliation.written import figure_text
+
     table = _table()
     table.add_column("Severity", no_wrap=True)
     for heading in ("Loan", "Borrower", "Field", "Trustee", "Internal"):
@@ -269,8 +265,8 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
             issue.borrower_name,
             # Which side a loan is missing on says more than that one is.
             issue.issue_type.replace("_", " ") if issue.category == "missing" else issue.field_name,
-            _figure(issue.trustee_value, issue.category),
-            _figure(issue.internal_value, issue.category),
+            figure_text(issue.trustee_value, issue.category),
+            figure_text(issue.internal_value, issue.category),
         )
         table.add_row(
             Text(issue.severity, style=_STYLES[issue.severity]), *(Text(one_line(cell) or "-") for cell in cells)
@@ -280,14 +276,6 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     if more:
         console.print(f"... and {more:,} more (--limit shows more of them, --json all)", soft_wrap=True)
     console.print()
-
-
-def _figure(value: str, category: str) -> str:
-    """A value with its thousands apart, where it is a figure and no identifier: of a loan's sums or its par."""
-    whole, point, decimals = value.removeprefix("-").partition(".")
-    if category not in ("calculation", "missing") or not whole.isdecimal():
-        return value
-    return f"{'-' if value.startswith('-') else ''}{int(whole):,}{point}{decimals}"
 
 
 def _last_line(counts: Counts) -> Any:
