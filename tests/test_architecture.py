@@ -48,7 +48,7 @@ AREA_ORDER = [
     "auth activity audit dlq health",
     "mappings",
     "workbooks",
-    "portfolios",
+    "portfolios documents",
     "admin calculations formulas compliance reconciliation exports insights webhooks",
     "deals scenarios reports alerts ai",
 ]

@@ -195,6 +195,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
     max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
     max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
+    export_ttl_seconds: Annotated[int, told("life of an exported file or a report", 1)] = 604_800
     max_deals: Annotated[int, told("deals of a tenant", 1)] = 1_000
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000

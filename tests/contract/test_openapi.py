@@ -71,6 +71,8 @@ VERSIONED = {
     "/api/v1/formulas/{config_id}",
     "/api/v1/admin/tenant",
 }
+RANGED: set[str] = set()
+"""Paths of files of which a part may be asked for."""
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
 
 
@@ -78,6 +80,7 @@ NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token
 def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, operation: dict[str, Any]) -> None:
     expected = {"X-Tenant-ID"} if operation["description"].rpartition("\n")[2] not in NOBODYS else set()
     expected |= {"Idempotency-Key"} if method == "post" else set()
+    expected |= {"Range", "If-Range"} if method == "get" and path in RANGED else set()
     expected |= {"If-Match"} if method in ("patch", "put") and path in VERSIONED else set()
     told = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
     assert told == expected

@@ -95,6 +95,8 @@ class Streamed:
     chunks: AsyncGenerator[bytes, None]
     media_type: str
     headers: Sequence[tuple[str, str]] = ()
+    status: int | None = None
+    """In place of the route's."""
 
 
 Handler = Callable[..., Awaitable[Any]]
@@ -128,6 +130,8 @@ class Route:
     """Of a successful answer."""
     also_media: tuple[str, ...] = ()
     """Other media types that a query may ask it in."""
+    ranged: bool = False
+    """A part of the answer may be asked for by its bytes."""
     limited: bool = True
     """False for the views that no limit concerns."""
     essential: bool

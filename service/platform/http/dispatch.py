@@ -139,7 +139,7 @@ class Endpoint:
         if isinstance(answer, Raw):
             return _Answer(answer.status or status, answer.media_type, answer.content, _headers(answer.headers))
         if isinstance(answer, Streamed):
-            return _Answer(status, answer.media_type, answer.chunks, _headers(answer.headers))
+            return _Answer(answer.status or status, answer.media_type, answer.chunks, _headers(answer.headers))
         if answer is None:
             return _Answer(status, "", b"", [])
         return _Answer(status, self.route.media_type, encode(answer), [])

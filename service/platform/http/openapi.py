@@ -214,6 +214,9 @@ def _header_parameters(route: Route) -> list[dict[str, Any]]:
             "A repetition with the same key and body is given the first answer again, for a day",
             {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
         )
+    if route.ranged:
+        heeded["Range"] = ("The bytes that are asked for: one range, such as bytes=0-1023", text)
+        heeded["If-Range"] = ("The ETag of the bytes that are there already: with another one the whole is sent", text)
     if route.versioned and route.method in ("PATCH", "PUT"):
         heeded["If-Match"] = ("The ETag that was read: the change is refused where the record has another by now", text)
     return [
@@ -245,6 +248,8 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     more: dict[str, str] = {}
     if route.versioned:
         more["ETag"] = "The record's version"
+    if route.ranged:
+        more["ETag"] = "Tells these bytes from all others"
     if route.method == "POST" and not route.tells_secrets:
         more["Idempotent-Replayed"] = "`true` where the answer is that of an earlier request with the same key"
     own = {name: {"description": text, "schema": {"type": "string"}} for name, text in more.items()}
@@ -258,6 +263,8 @@ def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]
         others: dict[str, Any] = {media_type: {"schema": {"type": "string"}} for media_type in route.also_media}
         success["content"] = {route.media_type: {"schema": schema}, **others}
     responses = {str(route.status): success}
+    if route.ranged:
+        responses["206"] = success | {"description": HTTPStatus(206).phrase}
     refusals: dict[int, dict[str, None]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
         refusals.setdefault(problem.status, {})[problem.detail] = None
@@ -294,6 +301,8 @@ def _applies(problem: type[Problem], route: Route) -> bool:
         case 422:
             reads = route.body is not None or route.form is not None or route.query is not None
             return reads or route.method == "POST" or _crosses_tenants(route)
+        case 416:
+            return route.ranged
         case 429:
             return route.limited and (route.access != "public" or route.windows is not None)
         case 404 | 405 | 409:

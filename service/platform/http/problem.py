@@ -17,6 +17,7 @@ CODE_BY_STATUS = {
     410: "EXPORT_EXPIRED",
     413: "PAYLOAD_TOO_LARGE",
     415: "UNSUPPORTED_MEDIA_TYPE",
+    416: "RANGE_NOT_SATISFIABLE",
     422: "VALIDATION_ERROR",
     429: "RATE_LIMIT_EXCEEDED",
     500: "INTERNAL_ERROR",
@@ -132,6 +133,10 @@ class PayloadTooLarge(Problem, status=413):
 
 class UnsupportedMediaType(Problem, status=415):
     """Unsupported media type"""
+
+
+class RangeNotSatisfiable(Problem, status=416):
+    """Range not satisfiable"""
 
 
 class NotFound(Problem, status=404):

@@ -1,4 +1,4 @@
-"""Expired records are deleted: sessions, jobs, resets, revocations, idempotency keys, event numbers."""
+"""What has expired goes: sessions, jobs, resets, revocations, idempotency keys, event numbers, documents' bytes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ PAUSE_SECONDS = 30
 MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
+    "SELECT expire_documents(%s)",
     "SELECT forget_event_numbers(%s)",
     "SELECT forget_idempotency_keys(%s)",
     "SELECT forget_jobs(%s)",

@@ -273,6 +273,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     writing = {name: held for name, held in rights if held != "SELECT"}
     assert writing == {
         "blobs": "SELECT UPDATE",
+        "documents": "SELECT UPDATE",
         "jobs": "DELETE SELECT UPDATE",
         "revocations": "DELETE SELECT",
         "audit_log": "INSERT SELECT",
