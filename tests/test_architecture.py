@@ -32,7 +32,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed typeset",
+    "values confined remembered seed typeset charts",
     "grid",
     "files formula portfolio redact",
     "definition",

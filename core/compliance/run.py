@@ -197,11 +197,12 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         explanation = _details(test, portfolio, measured, limit, limits, rows) if details else None
+        judged = _judged(measured.value, limit, rounding)
         result = _result(
-            test, measured, limit, explanation, rounding, include_cushion=include_cushion, low=low, high=high
+            test, measured, limit, explanation, judged, include_cushion=include_cushion, low=low, high=high
         )
         results.append(result)
-        cushions[test.test_id] = _judged(measured.value, limit, rounding)[0]
+        cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and result.status == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
@@ -558,13 +559,13 @@ def _result(
     measured: Measured,
     limit: ResolvedThreshold,
     details: Details | None,
-    decimals: int | None,
+    judged: tuple[float, Status],
     *,
     include_cushion: bool,
     low: float | None,
     high: float | None,
 ) -> TestResult:
-    cushion, status = _judged(measured.value, limit, decimals)
+    cushion, status = judged
     shown = rounded(cushion) if include_cushion else None
     return TestResult(
         test_id=test.test_id,

@@ -1,0 +1,191 @@
+"""What an export is asked for and what it comes to: options, lineage, a run's tests, keys; files and their summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+Format = Literal["xlsx", "csv", "json", "pdf"]
+Threshold = Literal["public", "internal", "confidential", "restricted"]
+Strategy = Literal["mask", "hash", "remove"]
+HashScope = Literal["foundation", "validated"]
+"""What a data hash covers: the Foundation of an .xlsx with zones, else every sheet that was exported."""
+
+Progress = Callable[[str, int, int], None]
+"""Told of the work: what is done now, how many units of it are done, of how many. What it raises ends the export."""
+
+Phase = Literal["Reading loans", "Redacting", "Hashing", "Writing", "Setting pages", "Sealing"]
+"""What a `Progress` is told, in this order; some are left out."""
+
+
+class ExportError(ValueError):
+    """The workbook cannot be exported as it was asked for; the message says why, for its user."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How an export is written; those of other formats than the asked one do nothing."""
+
+    xlsx_include_styles: bool = True
+    xlsx_freeze_header: bool = True
+    xlsx_auto_width: bool = True
+    xlsx_three_zone: bool = True
+    """Foundation, Workspace and Control instead of the sheets alone."""
+    xlsx_sealed_pdf: bool = False
+    """A signed PDF of the same sheets beside the .xlsx."""
+    xlsx_signing: bool = False
+    """For the service, which calls its signing service on the finished file."""
+    csv_delimiter: str = ","
+    csv_encoding: str = "utf-8-sig"
+    json_pretty_print: bool = True
+    sanitize_pii: bool = True
+    classification_threshold: Threshold = "confidential"
+    redaction_strategy: Strategy = "mask"
+
+    def __post_init__(self) -> None:
+        """Refuse (ValueError) a delimiter or an encoding that no table can be written with."""
+        if len(self.csv_delimiter) != 1 or self.csv_delimiter in '"\r\n\0' or self.csv_delimiter.isalnum():
+            raise ValueError("csv_delimiter is one character, and no quote, letter, figure or end of line")
+        try:
+            "".encode(self.csv_encoding)  # codecs that make no bytes of text are a LookupError too
+        except (LookupError, ValueError):
+            raise ValueError(f"csv_encoding {self.csv_encoding[:40]!r} is not known") from None
+
+
+class Lineage(Struct, frozen=True, kw_only=True):
+    """Where the exported figures come from, in words for the Control sheet and the pages of a PDF."""
+
+    workbook_name: str
+    file_name: str | None = None
+    source_hash: str | None = None
+    """SHA-256 of the file as it was uploaded, in hex."""
+    uploaded_at: datetime | None = None
+    as_of: date | None = None
+    as_of_source: str | None = None
+    mapping: str | None = None
+    """The mapping's name."""
+    definition: str | None = None
+    """The deal definition's name and version."""
+    suite: str | None = None
+    run_id: str | None = None
+    """Of the compliance run that `ExportOrder.compliance` is of."""
+    run_at: datetime | None = None
+    warnings: tuple[str, ...] = ()
+    """What a reader has to know of the figures."""
+
+
+class ComplianceRow(Struct, frozen=True, kw_only=True):
+    """A test of a compliance run."""
+
+    test_id: str
+    name: str
+    category: str
+    status: Literal["pass", "warning", "fail", "skipped"]
+    value: float | None = None
+    limit: float | None = None
+    threshold_type: Literal["min", "max", "exact"] = "max"
+    cushion: float | None = None
+    source: str | None = None
+    """Who set the limit."""
+    unit: str = ""
+    """percent, years, factor, score, amount, number, or unknown ("")."""
+    reason: str = ""
+    """Why it was skipped."""
+
+
+class Keys(Struct, frozen=True, kw_only=True):
+    """Secrets of an export; never part of what it answers."""
+
+    signing: bytes
+    """Signs the manifest (HMAC-SHA256)."""
+    redaction: bytes
+    """What the strategy `hash` is keyed with."""
+    certificate: bytes | None = None
+    """PKCS#12 with the private key that seals a PDF."""
+    certificate_password: bytes | None = None
+
+    def __repr__(self) -> str:
+        return "Keys(...)"
+
+
+class ExportOrder(Struct, frozen=True, kw_only=True):
+    """One export of one workbook."""
+
+    format: Format
+    export_id: str
+    workbook_id: str
+    tenant_id: str
+    created: datetime
+    """With a zone; the only date that the files' bytes know."""
+    lineage: Lineage
+    keys: Keys
+    options: Options = field(default_factory=Options)
+    sheets: tuple[str, ...] | None = None
+    """Names of the chosen sheets, in any case of letters; None for all. They keep the workbook's order."""
+    mapping: str | None = None
+    """JSON of the mapping by which the loans' columns are found; None for the standard one."""
+    compliance: tuple[ComplianceRow, ...] = ()
+    """The tests of the run that the Control sheet shows, in its order; none: it says so."""
+
+
+class ExportedFile(Struct, frozen=True, kw_only=True):
+    """A file that was written into the export's folder."""
+
+    path: str
+    """Its name in that folder."""
+    name: str
+    """The name to be offered for it."""
+    media_type: str
+    size_bytes: int
+
+
+class Provenance(Struct, frozen=True, kw_only=True):
+    """What is known of an export's data."""
+
+    manifest_version: str
+    hash_scope: HashScope
+    data_hash: str
+    """The canonical hash of what the file shows, after redaction."""
+    source_hash: str | None
+
+
+class ResultSummary(Struct, frozen=True, kw_only=True):
+    """What an export came to, for its record."""
+
+    sheets: tuple[str, ...]
+    """Of the source, in order."""
+    rows: int
+    cells: int
+    """Cells of these sheets that hold something."""
+    provenance: Provenance
+    redacted: dict[str, dict[str, int]]
+    """Kind of personal data -> "Sheet!Column" -> cells. Empty where nothing was found, or nothing was looked for."""
+    guarded: int = 0
+    """Texts of a csv that got an apostrophe, because a spreadsheet would take them for formulas."""
+    formulas_dropped: int = 0
+    """Formulas of which only the value was kept."""
+    warnings: tuple[str, ...] = ()
+    """What the files do not show, or show in another way than the source."""
+
+
+class Exported(Struct, frozen=True, kw_only=True):
+    """The product of an export."""
+
+    main: ExportedFile
+    result_summary: ResultSummary
+    sealed: ExportedFile | None = None
+    """The signed PDF beside an .xlsx."""
+    fingerprints: ExportedFile | None = None
+    """A few bytes for each cell, by which a changed cell is found later without the file itself; of an .xlsx."""
+
+
+MEDIA_TYPES: Final = {
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "csv": "text/csv",
+    "json": "application/json",
+    "pdf": "application/pdf",
+    "zip": "application/zip",
+}
+"""By the ending of a file's name."""

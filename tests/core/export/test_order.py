@@ -1,0 +1,44 @@
+"""What an export may be asked for."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from core.export.order import Keys, Options
+from tests.rows import every
+
+
+def test_the_options_have_the_stated_defaults() -> None:
+    assert msgspec.to_builtins(Options()) == {
+        "xlsx_include_styles": True, "xlsx_freeze_header": True, "xlsx_auto_width": True, "xlsx_three_zone": True,
+        "xlsx_sealed_pdf": False, "xlsx_signing": False, "csv_delimiter": ",", "csv_encoding": "utf-8-sig",
+        "json_pretty_print": True, "sanitize_pii": True, "classification_threshold": "confidential",
+        "redaction_strategy": "mask",
+    }  # fmt: skip
+
+
+@every(
+    "given, words",
+    [
+        ({"csv_delimiter": ""}, "one character"),
+        ({"csv_delimiter": ";;"}, "one character"),
+        ({"csv_delimiter": '"'}, "no quote"),
+        ({"csv_delimiter": "\n"}, "end of line"),
+        ({"csv_delimiter": "a"}, "letter"),
+        ({"csv_encoding": "klingon"}, "'klingon' is not known"),
+        ({"csv_encoding": "rot13"}, "is not known"),
+        ({"csv_encoding": "a\0b"}, "is not known"),
+        ({"redaction_strategy": "shred"}, "Invalid enum value 'shred'"),
+        ({"classification_threshold": "top secret"}, "Invalid enum value 'top secret'"),
+        ({"xlsx_zones": True}, "unknown field"),
+        ({"json_pretty_print": "yes"}, "Expected `bool`"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(given: dict[str, object], words: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=words):
+        msgspec.convert(given, Options)
+
+
+def test_keys_are_not_printed() -> None:
+    assert "secret" not in repr(Keys(signing=b"secret", redaction=b"secret"))
