@@ -37,6 +37,9 @@ Excel's ERROR.TYPE, less one."""
 
 ERROR_CODE: Final = {text: code for code, text in enumerate(ERRORS)}
 
+SERIALS_STOP: Final = 2_958_466
+"""The serial after the last day of the year 9999."""
+
 _EPOCH_1900 = datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's dates have no zone
 _EPOCH_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
 
@@ -65,10 +68,13 @@ def from_serial(serial: float, *, date_1904: bool = False) -> datetime | None:
     In the 1900 system serial 60 is the 29 February 1900 that never was: it comes back as 28 February, and the serials
     below it one day later than plain counting would give.
     """
-    if not 0 <= serial < 2_958_466:
+    stop = SERIALS_STOP - DAYS_BETWEEN_SYSTEMS if date_1904 else SERIALS_STOP
+    if not 0 <= serial < stop:
         return None
     days = int(serial)
     milliseconds = round((serial - days) * 86_400_000)
+    if days + milliseconds // 86_400_000 == stop:
+        return None
     if date_1904:
         return _EPOCH_1904 + timedelta(days=days, milliseconds=milliseconds)
     if days < 60:

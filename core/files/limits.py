@@ -52,3 +52,7 @@ TABLES_MAX: Final = 1_000
 
 NAME_CHARACTERS_MAX: Final = 255
 """Length of a file's name."""
+
+WRITTEN_BYTES_MAX: Final = 2 * 1024**3
+"""A workbook written as text: 1,000,000 rows of 25 columns take about 250 MB. One text in a million cells costs a file
+nothing, and would be written a million times."""

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import IntFlag
 from typing import Final, Literal
 from urllib.parse import unquote
 from xml.parsers import expat
@@ -40,14 +41,41 @@ BUILT_IN_FORMATS: Final = {
 _HEADING_ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 _DATE_WORD: Final = re.compile(
-    r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>[dmyhsDMYHS])', re.S
+    r'"[^"]*"?|\\.|_.|\*.|\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]?|General|(?P<date>(?i:am/pm)|[dmyhsDMYHS])', re.S
 )
 
 
+class Shows(IntFlag):
+    """What a format code shows of a moment."""
+
+    DAY = 1
+    TIME = 2
+    ELAPSED = 4
+    """Hours, minutes or seconds that are counted on past a day."""
+
+
+def shown(code: str) -> Shows:
+    """What a format code shows of a moment outside quotes, escapes, colours and conditions, in the section for
+    positive numbers; nothing for a code that shows none. An m beside hours or before seconds is minutes."""
+    found = Shows(0)
+    words = [word for word in _DATE_WORD.finditer(_first_section(code)) if word["date"] or word["elapsed"]]
+    letters = [(word["date"] or word["elapsed"])[0].lower() for word in words]
+    runs = [at for at, letter in enumerate(letters) if at == 0 or letter != letters[at - 1]]
+    for place, at in enumerate(runs):
+        before = letters[at - 1] if at else ""
+        after = letters[runs[place + 1]] if place + 1 < len(runs) else ""
+        if words[at]["elapsed"]:
+            found |= Shows.ELAPSED
+        elif letters[at] in "ahs" or (letters[at] == "m" and (before == "h" or after == "s")):
+            found |= Shows.TIME
+        else:
+            found |= Shows.DAY
+    return found
+
+
 def is_date_format(code: str) -> bool:
-    """Whether a format code shows a date or a time: a day, month, year, hour, minute or second outside quotes,
-    escapes, colours and conditions, in the section for positive numbers."""
-    return any(word["date"] or word["elapsed"] for word in _DATE_WORD.finditer(_first_section(code)))
+    """Whether a format code shows a date or a time."""
+    return bool(shown(code))
 
 
 def _first_section(code: str) -> str:
@@ -139,14 +167,18 @@ def _encoding(head: bytes, part: str) -> str:
 Attributes = dict[str, str]
 
 
-def _parse(
+def parse_part(
     data: bytes,
     part: str,
     start: Callable[[str, Attributes], None],
     text: Callable[[str], None] | None = None,
     end: Callable[[str], None] | None = None,
 ) -> None:
-    """Walk a small part; element and attribute names come without their prefixes' namespaces."""
+    """Walk a small part; element and attribute names come without their prefixes' namespaces.
+
+    Raises:
+        ParseFailed: not well-formed, nested too deeply, with a document type or entities, or what a handler raises.
+    """
     depth = 0
 
     def on_start(name: str, attributes: Attributes) -> None:
@@ -208,7 +240,7 @@ def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
             if len(found) > _RELATIONSHIPS_MAX:
                 raise ParseFailed(f"A part has more relationships than the limit of {_RELATIONSHIPS_MAX:,}.")
 
-    _parse(data, f"The relationships of {owner or 'the package'}", start)
+    parse_part(data, f"The relationships of {owner or 'the package'}", start)
     return found
 
 
@@ -257,7 +289,7 @@ def parse_workbook(data: bytes) -> WorkbookPart:
         if naming:
             pieces.append(data)
 
-    _parse(data, "The workbook part", start, text, end)
+    parse_part(data, "The workbook part", start, text, end)
     if root[:1] != ["workbook"]:
         raise ParseFailed("The workbook part is not one.")
     return book
@@ -290,7 +322,7 @@ def parse_styles(data: bytes) -> Styles:
     def end(name: str) -> None:
         inside.pop()
 
-    _parse(data, "The styles part", start, end=end)
+    parse_part(data, "The styles part", start, end=end)
     index = {"General": 0}
     formats = []
     for number in styles:
@@ -335,7 +367,7 @@ def parse_table(data: bytes) -> TablePart:
         elif name == "filterColumn":
             table.filtered = True
 
-    _parse(data, "A table part", start)
+    parse_part(data, "A table part", start)
     return table
 
 
@@ -372,7 +404,7 @@ def parse_rich_errors(metadata: bytes, values: bytes, structures: bytes) -> list
         if name == "rv" and place and place[0] < len(texts):
             errors[-1] = _RICH_ERRORS.get(texts[place[0]].strip(), -1)
 
-    _parse(values, "The rich values", start, text, end)
+    parse_part(values, "The rich values", start, text, end)
     return [errors[at] if 0 <= at < len(errors) else -1 for at in _rich_values(metadata)]
 
 
@@ -392,7 +424,7 @@ def _error_places(structures: bytes) -> dict[str, list[int]]:
                 found[str(count - 1)] = [keys]
             keys += 1
 
-    _parse(structures, "The structures of the rich values", start)
+    parse_part(structures, "The structures of the rich values", start)
     return found
 
 
@@ -421,7 +453,7 @@ def _rich_values(metadata: bytes) -> list[int]:
             if 1 <= kind <= len(kinds) and kinds[kind - 1] == "XLRICHVALUE" and at < len(rich):
                 found[-1] = rich[at]
 
-    _parse(metadata, "The metadata part", start)
+    parse_part(metadata, "The metadata part", start)
     return found
 
 

@@ -9,7 +9,8 @@ from typing import Final
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.language.errors import SyntaxFault
 from core.formula.language.parser import CHARACTERS_MAX, NESTING_MAX, parse, render
-from core.formula.language.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node, Spill, Unary
+from core.formula.language.tree import Area, Binary, Call, Cell, Empty, Invoke, Literal, Name, Node
+from core.formula.language.walk import children, walk
 from core.formula.values.value import REF
 from core.remembered import remembered
 
@@ -217,30 +218,6 @@ def _distance(first: str, second: str) -> int:
 
 
 # ---- valid formulas ----
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below a node, in the order of the text."""
-    match node:
-        case Binary():
-            return (node.left, node.right)
-        case Unary() | Spill():
-            return (node.operand,)
-        case Call():
-            return node.arguments
-        case Invoke():
-            return (node.callee, *node.arguments)
-    return ()
-
-
-def walk(tree: Node) -> Iterator[tuple[Node, int]]:
-    """Every node in the order of the text, with the number of calls around it."""
-    waiting = [(tree, 0)]
-    while waiting:
-        node, calls = waiting.pop()
-        yield node, calls
-        inside = calls + isinstance(node, Call | Invoke)
-        waiting.extend((child, inside) for child in reversed(children(node)))
 
 
 def complexity(tree: Node) -> int:

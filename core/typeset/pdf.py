@@ -43,12 +43,15 @@ class Typeset:
     """Texts that no font shows, in order; `UNSHOWN` stands in their place."""
 
 
-def typeset(template: Path, data: object, *, created: datetime, standard: str | None = STANDARD) -> Typeset:
+def typeset(
+    template: Path, data: object, *, created: datetime, standard: str | None = STANDARD, tagged: bool = True
+) -> Typeset:
     """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`: it is never a part of the source.
 
     `created` (with a zone) is the document's date and the only one that the bytes know. Fonts are those of the
     typst package, not the machine's. What a template imports it names from `core` on ("/typeset/house.typ"). `standard`
     is a PDF standard of typst's ("a-2b"); None asks for none, and then what no font shows is left as an empty box.
+    Tags tell a reader's program what is a heading and what a cell; they take about 300 bytes a cell.
 
     Raises:
         ValueError: more than `DATA_BYTES_MAX` bytes of data.
@@ -70,6 +73,7 @@ def typeset(template: Path, data: object, *, created: datetime, standard: str | 
                 ignore_system_fonts=True,
                 sys_inputs={"data": inputs.decode()},
                 pdf_standards=[standard] if standard else [],  # type: ignore[list-item]
+                pdf_tags=tagged,
                 timestamp=created,
             )
         except TypstError as error:

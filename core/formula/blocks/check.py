@@ -29,9 +29,9 @@ from core.formula.blocks.templates import TEMPLATES
 from core.formula.language.errors import FormulaError, UnsupportedFunction
 from core.formula.language.parser import ARGUMENTS_MAX, CHARACTERS_MAX, DEPTH_MAX, parse, render
 from core.formula.language.tree import Binary, Call, Literal, Name, Node, Structured, Unary
+from core.formula.language.walk import walk
 from core.formula.machine.arrays import may_be_array
 from core.formula.machine.machine import compile as compile_tree
-from core.formula.suggest import walk
 from core.formula.suggest import warnings as formula_warnings
 
 ANY: Final[Kind] = "any"

@@ -9,8 +9,9 @@ import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.language.errors import FormulaError, SyntaxFault
 from core.formula.language.parser import render
 from core.formula.language.tree import Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary
+from core.formula.language.walk import children
 from core.formula.machine.machine import compile as compile_tree
-from core.formula.suggest import children, parse_or_suggest
+from core.formula.suggest import parse_or_suggest
 
 THIS_ROW = ("#This Row",)
 

@@ -10,12 +10,15 @@ from core.formula.language.tree import (
     Call,
     Cell,
     Empty,
+    Invoke,
     Literal,
     Name,
     Node,
+    Spill,
     Structured,
     Unary,
 )
+from core.formula.language.walk import walk
 
 __all__ = [
     "Area",
@@ -26,10 +29,12 @@ __all__ = [
     "ContextError",
     "Empty",
     "FormulaError",
+    "Invoke",
     "LimitExceeded",
     "Literal",
     "Name",
     "Node",
+    "Spill",
     "Structured",
     "Unary",
     "functions",
@@ -37,4 +42,5 @@ __all__ = [
     "references",
     "render",
     "shapes",
+    "walk",
 ]

@@ -1,5 +1,6 @@
 """What a formula's value can be, and how values become numbers, texts, criteria and formatted text."""
 
+from core.formula.values.formats import format_value
 from core.formula.values.value import (
     NA,
     NAME,
@@ -30,4 +31,5 @@ __all__ = [
     "Reference",
     "Span",
     "TextPool",
+    "format_value",
 ]

@@ -8,7 +8,8 @@ from core.formula import suggest
 from core.formula.functions import families as _catalogue  # noqa: F401 - fills the catalogue
 from core.formula.language.errors import SyntaxFault
 from core.formula.language.parser import parse
-from core.formula.suggest import children, complexity, did_you_mean, parse_or_suggest, similar, warnings
+from core.formula.language.walk import children
+from core.formula.suggest import complexity, did_you_mean, parse_or_suggest, similar, warnings
 
 REPAIRS = (
     ("A1+1", "=A1+1"),

@@ -1,0 +1,75 @@
+"""What a sheet of the Foundation adds up to: the figures that the Control sheet compares with live ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+
+import numpy as np
+
+from core.grid.column import Column
+from core.grid.sheet import Sheet
+from core.portfolio.layout import header
+from core.values import Kind
+
+COLUMNS_MAX: Final = 24
+"""Columns of a sheet whose sums are compared, the first ones: the count of cells is of all."""
+
+SHARE_MIN: Final = 0.5
+"""Share of numbers among the cells below the header from which a column is one of figures."""
+
+TOLERANCE: Final = 1e-9
+"""Of a sum, as a share of what its figures add up to regardless of sign: spreadsheets add in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSum:
+    """A column of figures."""
+
+    column: int
+    name: str
+    total: float
+    """Of all its numbers, as SUM adds them: dates, texts and booleans apart."""
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True)
+class SheetSums:
+    """A sheet's counts and the sums of its columns of figures."""
+
+    sheet: Sheet
+    header_row: int | None
+    cells: int
+    """Cells that are not blank."""
+    sums: tuple[ColumnSum, ...]
+    unsummed: int
+    """Further columns of figures: past `COLUMNS_MAX`, or with an error, of which there is no sum."""
+
+
+def sums_of(sheet: Sheet) -> SheetSums:
+    """Count the cells of a sheet and add up its columns of figures."""
+    head = header.detect(sheet)
+    cells = unsummed = 0
+    sums: list[ColumnSum] = []
+    for at, column in enumerate(sheet.columns):
+        if column is None:
+            continue
+        filled = column.held.kinds != Kind.BLANK
+        cells += int(np.count_nonzero(filled))
+        if not _has_figures(column, head.first_row):
+            continue
+        if len(sums) == COLUMNS_MAX or np.any(column.held.kinds == Kind.ERROR):
+            unsummed += 1
+            continue
+        summed = column.held.numbers[np.isin(column.held.kinds, (Kind.NUMBER, Kind.DATE))]
+        # An exact sum: it lies nearest to whatever order a spreadsheet adds in.
+        total, size = fsum(summed.tolist()), float(np.abs(summed).sum())
+        sums.append(ColumnSum(at, head.names[at], total, TOLERANCE * max(size, 1.0)))
+    return SheetSums(sheet, head.row, cells, tuple(sums), unsummed)
+
+
+def _has_figures(column: Column, first_row: int) -> bool:
+    kinds = column.held.kinds[column.begin(first_row) :]
+    filled = int(np.count_nonzero(kinds != Kind.BLANK))
+    return filled > 0 and int(np.count_nonzero(kinds == Kind.NUMBER)) >= SHARE_MIN * filled

@@ -1,0 +1,254 @@
+"""The Control sheet: a run's tests with live cushions, live checks of the Foundation, and where all comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from core.export.checks import SheetSums
+from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
+from core.export.foundation import quoted
+from core.export.order import ComplianceRow, ExportOrder, Provenance
+from core.grid.address import column_name
+
+WIDTHS: Final = (38.0, 24.0, 18.0, 18.0, 14.0, 16.0, 14.0, 18.0)
+
+WARNINGS_MAX: Final = 100
+"""Lines of warnings; what is left out is counted."""
+
+REDACTED_MAX: Final = 200
+"""Lines of redacted columns; likewise."""
+
+CHECKED_MAX: Final = 300
+"""Sums of columns that are compared, over all sheets; what is left out is counted."""
+
+BREACH: Final = 1e-9
+"""A cushion below minus this is a breach, as in the run."""
+
+_UNITS: Final = {
+    "percent": ("%", "#,##0.00"), "years": ("years", "#,##0.00"), "factor": ("", "#,##0"), "score": ("", "#,##0.00"),
+    "amount": ("", "#,##0.00"), "number": ("", "#,##0"), "": ("", "#,##0.00"),
+}  # fmt: skip
+
+
+def control_sheet(
+    name: str,
+    order: ExportOrder,
+    provenance: Provenance,
+    sums: Sequence[SheetSums],
+    redacted: Mapping[str, Mapping[str, int]],
+    warnings: Sequence[str],
+) -> Draft:
+    """The Control sheet of an export; `sums` are of the Foundation's sheets under their written names."""
+    draft = Draft(name, WIDTHS)
+    lineage = order.lineage
+    draft.line(f"Control · {lineage.workbook_name}", style="title")
+    as_of = f" · as of {lineage.as_of:%Y-%m-%d}" if lineage.as_of else ""
+    draft.line(
+        f"Export {order.export_id} · created {order.created.astimezone(UTC):%Y-%m-%d %H:%M} UTC{as_of}", style="note"
+    )
+    draft.row += 1
+    top = draft.row
+    draft.row += 2  # the two verdicts, once their ranges are known
+    statuses = _compliance(draft, order.compliance, lineage.suite)
+    checks = _checks(draft, sums)
+    end = draft.row
+    draft.row = top
+    _verdicts(draft, statuses, checks)
+    draft.row = end
+    _provenance(draft, order, provenance)
+    _redactions(draft, order, redacted)
+    _warnings(draft, (*lineage.warnings, *warnings))
+    _verification(draft, provenance)
+    return draft
+
+
+def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
+    draft.put(0, "Checks", "label")
+    draft.put(1, formula=f'IF(COUNTIF({checks},"OK")=ROWS({checks}),"OK","CHECK")', style="status")
+    draft.put(2, formula=f'COUNTIF({checks},"OK")&" of "&ROWS({checks})&" checks agree"', style="note")
+    draft.statuses.append((draft.row, 1, draft.row, 1))
+    draft.row += 1
+    draft.put(0, "Compliance", "label")
+    if statuses is None:
+        draft.put(1, "no run", "note")
+    else:
+        words = ("fail", "warning", "pass")
+        fail, warning, good = (f'COUNTIF({statuses},"{word}")' for word in words)
+        verdict = f'IF({fail}>0,"fail",IF({warning}>0,"warning",IF({good}>0,"pass","none")))'
+        draft.put(1, formula=verdict, style="status")
+        told = '&", "&'.join(f'{count}&" {word}"' for count, word in zip((fail, warning, good), words, strict=True))
+        draft.put(2, formula=told, style="note")
+        draft.statuses.append((draft.row, 1, draft.row, 1))
+    draft.row += 1
+
+
+def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) -> str | None:
+    """Put the table of tests; gives the range of their statuses, None without one."""
+    draft.section("Compliance" + (f" · {suite}" if suite else ""))
+    ran = [row for row in rows if row.value is not None and row.limit is not None and row.status != "skipped"]
+    skipped = [row for row in rows if row not in ran]
+    if not rows:
+        draft.prose("No compliance run was exported with this workbook.")
+        return None
+    first = draft.row + 1
+    draft.heading(
+        "Test", "Category", "Value", "Limit", "Direction", "Cushion", "Status", "Limit set by", figures=(2, 3, 5)
+    )
+    for row in ran:
+        _test(draft, row)
+    statuses = f"$G${first + 1}:$G${draft.row}" if ran else None
+    if ran:
+        draft.statuses.append((first, 6, draft.row - 1, 6))
+        draft.prose(
+            "Cushion and status follow value, limit and direction. A warning is the run's own: its level is not on "
+            "this sheet, so it stands while the cushion is not negative."
+        )
+    if skipped:
+        draft.row += 1
+        draft.heading("Not tested", "Category", "Reason")
+        for row in skipped:
+            draft.put(0, row.name)
+            draft.put(1, row.category, "note")
+            draft.put(2, row.reason or "skipped", "note")
+            draft.row += 1
+    return statuses
+
+
+def _test(draft: Draft, row: ComplianceRow) -> None:
+    assert row.value is not None
+    assert row.limit is not None
+    unit, number_format = _UNITS.get(row.unit, _UNITS[""])
+    draft.put(0, f"{row.name} ({unit})" if unit else row.name, "label")
+    draft.put(1, row.category.replace("_", " "), "note")
+    value = draft.put(2, row.value, "figure", number_format)
+    limit = draft.put(3, row.limit, "figure", number_format)
+    direction = draft.put(4, row.threshold_type)
+    cushion = draft.put(
+        5, style="figure", number_format=number_format,
+        formula=f'IF({direction}="max",{limit}-{value},IF({direction}="min",{value}-{limit},-ABS({value}-{limit})))',
+    )  # fmt: skip
+    headroom = {"max": row.limit - row.value, "min": row.value - row.limit, "exact": -abs(row.value - row.limit)}
+    holds = headroom[row.threshold_type] >= -BREACH
+    if holds == (row.status == "fail"):
+        # The run compared more digits than it keeps: the figure and its limit read the same here.
+        draft.put(6, row.status, "status")
+    else:
+        above = "warning" if row.status == "warning" else "pass"
+        draft.put(6, formula=f'IF({cushion}<-{BREACH:f},"fail","{above}")', style="status")
+    draft.put(7, row.source or "", "note")
+    draft.row += 1
+
+
+def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
+    """Put the table of live checks; gives the range of their results."""
+    draft.section("Checks of the Foundation")
+    first = draft.row + 1
+    draft.heading("Sheet", "Checked", "Exported", "Now", "", "Difference", "Result", "Tolerance", figures=(2, 3, 5, 7))
+    left = CHECKED_MAX
+    unsummed = 0
+    for one in sums:
+        there = quoted(one.sheet.name)
+        last = column_name(max(one.sheet.column_count, 1) - 1)
+        _check(draft, one.sheet.name, "Cells filled", float(one.cells), f"COUNTA({there}$A:${last})", 0.0, WHOLE)
+        for summed in one.sums[:left]:
+            letters = column_name(summed.column)
+            live = f"SUM({there}${letters}:${letters})"
+            _check(draft, one.sheet.name, f"Sum of {summed.name}", summed.total, live, summed.tolerance, AMOUNT)
+        unsummed += one.unsummed + len(one.sums[left:])
+        left = max(0, left - len(one.sums))
+    draft.statuses.append((first, 6, draft.row - 1, 6))
+    results = f"$G${first + 1}:$G${draft.row}"
+    if unsummed:
+        draft.prose(f"{unsummed:,} more columns of figures are not added up: they hold errors, or are too many.")
+    return results
+
+
+def _check(
+    draft: Draft, sheet: str, what: str, exported: float, live: str, tolerance: float, number_format: str
+) -> None:
+    draft.put(0, sheet, "label")
+    draft.put(1, what, "note")
+    was = draft.put(2, exported, "figure", number_format)
+    now = draft.put(3, formula=live, style="figure", number_format=number_format)
+    draft.put(5, formula=f"{now}-{was}", style="figure", number_format=number_format)
+    allowed = draft.name_of(7)
+    draft.put(6, formula=f'IF(ISNUMBER({now}),IF(ABS({now}-{was})<={allowed},"OK","CHECK"),"CHECK")', style="status")
+    draft.put(7, tolerance, "note", "0.0E+00" if tolerance else "0")
+    draft.row += 1
+
+
+def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> None:
+    lineage = order.lineage
+    draft.section("Provenance")
+    facts: list[tuple[str, str | datetime | None]] = [
+        ("Export", order.export_id),
+        ("Workbook", order.workbook_id),
+        ("Created (UTC)", order.created),
+        ("Data hash (SHA-256)", provenance.data_hash),
+        ("Covers", f"{provenance.hash_scope}, {provenance.manifest_version}"),
+        ("Source file", lineage.file_name),
+        ("Source hash (SHA-256)", lineage.source_hash),
+        ("Uploaded (UTC)", lineage.uploaded_at),
+        ("As of", None),
+        ("Mapping", lineage.mapping),
+        ("Definition", lineage.definition),
+        ("Compliance run", lineage.run_id),
+        ("Run at (UTC)", lineage.run_at),
+    ]
+    for name, fact in facts:
+        if name == "As of" and lineage.as_of is not None:
+            draft.put(0, name, "label")
+            draft.put(1, lineage.as_of, "plain", DAY)
+            draft.put(2, f"from: {lineage.as_of_source}" if lineage.as_of_source else None, "note")
+        elif fact is None:
+            continue
+        elif isinstance(fact, datetime):
+            draft.put(0, name, "label")
+            draft.put(1, fact.astimezone(UTC).replace(tzinfo=None), "plain", MOMENT)
+        else:
+            draft.put(0, name, "label")
+            draft.put(1, fact, "plain", GENERAL)
+        draft.row += 1
+
+
+def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping[str, int]]) -> None:
+    draft.section("Redaction")
+    options = order.options
+    if not options.sanitize_pii:
+        draft.prose("Personal data was not looked for: sanitize_pii is off.")
+        return
+    told = f"Looked for from level {options.classification_threshold} up; strategy {options.redaction_strategy}."
+    draft.prose(told if redacted else f"{told} Nothing was found.")
+    lines = [(kind, column, count) for kind, columns in redacted.items() for column, count in columns.items()]
+    if not lines:
+        return
+    draft.heading("Column", "Kind", "Cells", figures=(2,))
+    for kind, column, count in lines[:REDACTED_MAX]:
+        draft.put(0, column, "label")
+        draft.put(1, kind.replace("_", " "), "note")
+        draft.put(2, float(count), "figure", WHOLE)
+        draft.row += 1
+    if len(lines) > REDACTED_MAX:
+        draft.prose(f"{len(lines) - REDACTED_MAX:,} more columns are in the export's record.")
+
+
+def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
+    if not warnings:
+        return
+    draft.section("What to know before trusting the figures")
+    for text in warnings[:WARNINGS_MAX]:
+        draft.prose(text, "plain")
+    if len(warnings) > WARNINGS_MAX:
+        draft.prose(f"{len(warnings) - WARNINGS_MAX:,} more warnings are in the workbook's record.")
+
+
+def _verification(draft: Draft, provenance: Provenance) -> None:
+    draft.section("How to verify")
+    draft.prose("cushion verify FILE, or POST the file to /api/v1/exports/verify.", "plain")
+    covered = "the Foundation sheets (all but Workspace and this one)"
+    draft.prose(
+        f"The hash covers {covered}: what stands in their cells, not how it looks. Any change there is found, cell by "
+        "cell; Workspace is free to be changed."
+    )

@@ -1,0 +1,212 @@
+"""The Foundation: the chosen sheets of a workbook, and those formulas and names that mean the same without the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.export.order import ExportError
+from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
+from core.grid.sheet import Formulas, Sheet, Workbook, no_formulas
+
+NAME_CHARACTERS_MAX: Final = 31
+"""Of a worksheet, in UTF-16 units."""
+
+_NAME: Final = re.compile(r"[^\W\d][\w.?]{0,254}|\\\\[\w.?]{0,254}")
+_LIKE_A_CELL: Final = re.compile(r"\$?[A-Za-z]{1,3}\$?\d+|[RrCc]\d*|[Rr]\d*[Cc]\d*")
+"""Names that a spreadsheet offers to repair."""
+
+_NO_PART_OF_A_NAME: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """What is exported of a workbook."""
+
+    book: Workbook
+    """The chosen sheets under names that an .xlsx can have, in the workbook's order."""
+    sources: tuple[str, ...]
+    """Their names in the workbook."""
+    dropped: int
+    """Formulas of which only the value is kept: they read what is not exported, or are none."""
+    names_dropped: int
+    """Defined names, likewise."""
+
+
+def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> tuple[Sheet, ...]:
+    """The sheets of these names (in any case of letters), in the workbook's order; all for None.
+
+    Raises:
+        ExportError: a name is unknown, or there is no sheet.
+    """
+    if names is None:
+        found = book.sheets
+    else:
+        wanted = {name.casefold(): name for name in names}
+        for folded in {sheet.name.casefold() for sheet in book.sheets} & wanted.keys():
+            wanted.pop(folded)
+        if wanted:
+            raise ExportError(f"The workbook has no sheet {next(iter(wanted.values()))[:100]!r}.")
+        folded_names = {name.casefold() for name in names}
+        found = tuple(sheet for sheet in book.sheets if sheet.name.casefold() in folded_names)
+    if not found:
+        raise ExportError("An export needs at least one sheet.")
+    return found
+
+
+def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
+    """The workbook of these sheets alone.
+
+    A formula is kept where all that it reads comes along: not one that names another sheet, another workbook, a table
+    (an export has none), or a name that means such; nor a text that cannot be read as a formula, which a spreadsheet
+    would answer with an offer to repair the file.
+    """
+    kept = _Kept(book, sheets)
+    names = dict(zip((sheet.name for sheet in sheets), unique_names([sheet.name for sheet in sheets]), strict=True))
+    made = []
+    dropped = 0
+    for index, sheet in enumerate(sheets):
+        formulas = _kept_formulas(sheet, kept)
+        dropped += len(sheet.formulas) - len(formulas)
+        made.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
+    # By folded names: of two that a spreadsheet takes for one, the last.
+    defined = {name.casefold(): (name, text) for name, text in book.defined_names.items()}
+    local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
+             for (sheet, name), text in book.local_names.items()}  # fmt: skip
+    workbook = Workbook(
+        tuple(made),
+        book.date_1904,
+        book.number_formats,
+        dict(told for folded, told in defined.items() if (None, folded) in kept.names),
+        {(names[sheet], name): text for key, (sheet, name, text) in local.items() if key in kept.names},
+    )
+    return Foundation(workbook, tuple(sheet.name for sheet in sheets), dropped, kept.names_dropped)
+
+
+def unique_names(names: Sequence[str], taken: Container[str] = ()) -> list[str]:
+    """Names that an .xlsx can have, distinct in any case of letters; `taken` are folded ones that others have."""
+    found: list[str] = []
+    used: set[str] = set()
+    for name in names:
+        plain = "".join(letter if letter.isprintable() else "_" for letter in name.translate(_NO_PART_OF_A_NAME))
+        plain = _cut(plain.strip("'"), NAME_CHARACTERS_MAX) or "Sheet"
+        made, count = plain, 1
+        while made.casefold() in used or made.casefold() in taken:
+            count += 1
+            ending = f" ({count})"
+            made = _cut(plain, NAME_CHARACTERS_MAX - len(ending)) + ending
+        used.add(made.casefold())
+        found.append(made)
+    return found
+
+
+def quoted(sheet: str) -> str:
+    """A sheet's name as a formula begins a reference with it."""
+    return "'" + sheet.replace("'", "''") + "'!"
+
+
+def _cut(name: str, units: int) -> str:
+    return name.encode("utf-16-le", "replace")[: 2 * units].decode("utf-16-le", "ignore")
+
+
+class _Kept:
+    """Which references still mean the same."""
+
+    def __init__(self, book: Workbook, sheets: Sequence[Sheet]) -> None:
+        self._position = {sheet.name.casefold(): at for at, sheet in enumerate(book.sheets)}
+        renamed = [sheet.name for sheet, name in zip(sheets, unique_names([s.name for s in sheets]), strict=True)
+                   if sheet.name != name]  # fmt: skip
+        self._there = {sheet.name.casefold() for sheet in sheets} - {name.casefold() for name in renamed}
+        self._chosen = {at for name, at in self._position.items() if name in self._there}
+        self._tables = {table.name.casefold() for table in book.tables}
+        texts = {(None, name): text for name, text in book.defined_names.items()} | {
+            (sheet.casefold(), name): text
+            for (sheet, name), text in book.local_names.items()
+            if sheet.casefold() in self._there
+        }
+        # Names that begin so are a program's own: print areas, filters.
+        trees = {key: _tree(text) for key, text in texts.items() if not key[1].casefold().startswith("_xlnm.")}
+        self._defined = frozenset((sheet, name.casefold()) for sheet, name in texts)
+        self.names: set[tuple[str | None, str]] = set()
+        """(sheet or None, name), both folded, of the names that are kept."""
+        able = {
+            (sheet, name.casefold()): tree
+            for (sheet, name), tree in trees.items()
+            if tree is not None and _NAME.fullmatch(name) and not _LIKE_A_CELL.fullmatch(name)
+        }
+        self.names.update(able)
+        while lost := {key for key in self.names if not self.holds(able[key], key[0])}:  # names that name names
+            self.names -= lost
+        self.names_dropped = len(trees) - len(self.names)
+
+    def holds(self, tree: Node, own_sheet: str | None) -> bool:
+        """Whether all that a formula of a sheet (folded) reads is exported."""
+        return all(self._is_there(node, own_sheet) for node in _nodes(tree))
+
+    def _is_there(self, node: Node, own_sheet: str | None) -> bool:
+        if isinstance(node, Structured):
+            return False
+        if isinstance(node, Cell | Area):
+            if node.sheet is None:
+                return True
+            if node.last_sheet is None:
+                return node.sheet.casefold() in self._there
+            first, last = (self._position.get(name.casefold(), -1) for name in (node.sheet, node.last_sheet))
+            return -1 not in (first, last) and self._chosen.issuperset(range(min(first, last), max(first, last) + 1))
+        if isinstance(node, Name):
+            name = node.name.casefold()
+            if node.sheet is not None:
+                return (node.sheet.casefold(), name) in self.names
+            if (own_sheet, name) in self._defined:
+                return (own_sheet, name) in self.names
+            return (None, name) in self.names or ((None, name) not in self._defined and name not in self._tables)
+        return True
+
+
+def _tree(text: str) -> Node | None:
+    try:
+        return parse("=" + text.removeprefix("="))
+    except FormulaError:
+        return None
+
+
+def _nodes(tree: Node) -> Iterator[Node]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += getattr(node, "arguments", ())
+        waiting += [part for name in ("operand", "left", "right", "callee") if (part := getattr(node, name, None))]
+
+
+def _kept_formulas(sheet: Sheet, kept: _Kept) -> Formulas:
+    formulas = sheet.formulas
+    if not len(formulas):
+        return formulas
+    origins, place = np.unique(formulas.origins, return_inverse=True)
+    strings = formulas.text.strings()
+    texts = ["=" + strings[code] for code in formulas.texts[origins].tolist()]
+    rows, columns = (np.ascontiguousarray(array[origins]) for array in (formulas.rows, formulas.columns))
+    codes, firsts = shapes(texts, rows, columns)
+    own = sheet.name.casefold()
+    fine = np.array([(tree := _tree(texts[first])) is not None and kept.holds(tree, own) for first in firsts], bool)
+    keep: NDArray[np.bool_] = fine[codes][place]
+    if keep.all():
+        return formulas
+    if not keep.any():
+        return no_formulas()
+    moved = np.cumsum(keep) - 1  # the origin of a kept formula is kept: both are of one shape
+    return replace(
+        formulas,
+        rows=formulas.rows[keep],
+        columns=formulas.columns[keep],
+        texts=formulas.texts[keep],
+        origins=moved[formulas.origins[keep]].astype(np.int32),
+        arrays={int(moved[at]): area for at, area in formulas.arrays.items() if keep[at]},
+        dynamic=frozenset(int(moved[at]) for at in formulas.dynamic if keep[at]),
+    )

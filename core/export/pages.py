@@ -1,0 +1,247 @@
+"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page that says whence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from core.export.order import ExportOrder, Provenance
+from core.formula.values import format_value
+from core.grid.address import column_name
+from core.grid.column import Column
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.layout import header
+from core.typeset.pdf import Typeset, typeset
+from core.values import ERRORS, Kind
+
+CELLS_MAX: Final = 50_000
+"""Cells of all sheets that are set: about 200 pages, which take Typst 4 s and 0.8 GB. The rows beyond are told of, and
+left out."""
+
+TAGGED_CELLS_MAX: Final = 20_000
+"""Cells up to which the pages are tagged: tags of 20,000 are 7 MB of the file, which has 0.3 MB without them."""
+
+COLUMNS_MAX: Final = 400
+"""Columns of a sheet that are set, likewise."""
+
+LINE_CHARACTERS: Final = 196
+"""Characters that stand side by side on a page, at the size of the tables."""
+
+WIDE: Final = 0.6
+"""Share of a line from which a table takes the whole page."""
+
+CELL_CHARACTERS: Final = (5, 30)
+"""Least and greatest width of a column; what is longer is broken into lines."""
+
+GAP_CHARACTERS: Final = 2
+"""Around the text of a cell."""
+
+TEXT_MAX: Final = 400
+"""Characters of a cell that are shown."""
+
+WARNINGS_MAX: Final = 40
+
+_TEMPLATE: Final = Path(__file__).with_name("tables.typ")
+_BREAKS: Final = re.compile(r"([^\s\u200b]{12})(?=[^\s\u200b])")
+"""Words are broken by a space of no width after so many characters, so that none runs out of its cell."""
+
+
+def set_pages(
+    book: Workbook,
+    order: ExportOrder,
+    provenance: Provenance,
+    redacted: Mapping[str, Mapping[str, int]],
+    warnings: Sequence[str],
+) -> tuple[Typeset, list[str]]:
+    """The chosen sheets as a PDF, and what it does not show."""
+    content, told, cells = contents(book, order, provenance, redacted, warnings)
+    made = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
+    if made.replaced:
+        some = ", ".join(f"U+{ord(text[0]):04X}" for text in made.replaced[:5])
+        told.append(f"{len(made.replaced):,} characters have no sign in the PDF's fonts, such as {some}.")
+    return made, told
+
+
+def contents(
+    book: Workbook,
+    order: ExportOrder,
+    provenance: Provenance,
+    redacted: Mapping[str, Mapping[str, int]],
+    warnings: Sequence[str],
+) -> tuple[dict[str, Any], list[str], int]:
+    """What the template is told, which sheets are not whole, and how many cells are set."""
+    sheets, told = [], []
+    cells = 0
+    sizes = [sheet.row_count * min(sheet.column_count, COLUMNS_MAX) for sheet in book.sheets]
+    for sheet, room in zip(book.sheets, shared_out(CELLS_MAX, sizes), strict=True):
+        shown = _sheet(sheet, book, room)
+        cells += shown.pop("cells")
+        sheets.append(shown)
+        if shown["cut"]:
+            told.append(f"Sheet {sheet.name!r} is not whole in the PDF: {shown['cut']}.")
+    lineage = order.lineage
+    content = {
+        "title": lineage.workbook_name,
+        "facts": list(_facts(order, provenance)),
+        "compliance": [
+            {
+                "name": row.name, "value": _figure(row.value), "limit": _figure(row.limit),
+                "direction": row.threshold_type, "cushion": _figure(row.cushion), "status": row.status,
+            }
+            for row in order.compliance
+        ],
+        "redacted": [
+            [column, kind.replace("_", " "), f"{count:,}"]
+            for kind, columns in redacted.items()
+            for column, count in columns.items()
+        ],
+        "sanitized": order.options.sanitize_pii,
+        "warnings": [*lineage.warnings, *warnings, *told][:WARNINGS_MAX],
+        "sheets": sheets,
+        "export_id": order.export_id,
+    }  # fmt: skip
+    return content, told, cells
+
+
+def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
+    """A room for each size: all that it wants for one below an even share, so that none gives way to a large one."""
+    found = [0] * len(sizes)
+    for count, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        found[at] = min(sizes[at], room // (len(sizes) - count))
+        room -= found[at]
+    return found
+
+
+def _facts(order: ExportOrder, provenance: Provenance) -> Iterator[tuple[str, str]]:
+    lineage = order.lineage
+    as_of = (
+        f"{lineage.as_of}" + (f" ({lineage.as_of_source})" if lineage.as_of_source else "") if lineage.as_of else None
+    )
+    for name, fact in (
+        ("As of", as_of), ("Source file", lineage.file_name), ("Source hash", provenance.source_hash),
+        ("Uploaded", _moment(lineage.uploaded_at)), ("Mapping", lineage.mapping), ("Definition", lineage.definition),
+        ("Compliance run", lineage.run_id), ("Export", order.export_id), ("Created", _moment(order.created)),
+        ("Data hash", f"{provenance.data_hash} ({provenance.manifest_version}, {provenance.hash_scope})"),
+    ):  # fmt: skip
+        if fact is not None:
+            yield name, fact
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:,.2f}"
+
+
+def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
+    """A sheet's parts: columns that fit side by side, each part with the row's number and the first column again."""
+    head = header.detect(sheet)
+    width = min(sheet.column_count, COLUMNS_MAX)
+    shown_rows = min(sheet.row_count, room // max(width, 1))
+    cut = []
+    if shown_rows < sheet.row_count:
+        cut.append(f"{shown_rows:,} of {sheet.row_count:,} rows")
+    if width < sheet.column_count:
+        cut.append(f"{width:,} of {sheet.column_count:,} columns")
+    columns = [_texts(sheet, column, shown_rows, book) for column in sheet.columns[:width]]
+    first_row = min(head.first_row, shown_rows)
+    heads = [_broken(_clipped(name)) for name in head.names[:width]]
+    widths = [_width(texts, head.names[at]) for at, texts in enumerate(columns)]
+    rows = [
+        row
+        for row in range(shown_rows)
+        if row != head.row and any(texts[row] for texts in columns)  # rows without a cell are not set
+    ]
+    parts = [
+        {
+            "heads": [heads[at] for at in group],
+            "letters": [column_name(at) for at in group],
+            "widths": [widths[at] for at in group],
+            "right": [_is_figures(sheet.columns[at], first_row) for at in group],
+            "wide": sum(widths[at] + GAP_CHARACTERS for at in group) > LINE_CHARACTERS * WIDE,
+            "rows": [[str(row + 1), *(columns[at][row] for at in group)] for row in rows],
+        }
+        for group in _groups(widths)
+    ]
+    return {
+        "name": sheet.name,
+        "state": sheet.state,
+        "size": f"{sheet.row_count:,} rows, {sheet.column_count:,} columns",
+        "cut": ", ".join(cut),
+        "parts": parts if rows else [],
+        "cells": len(rows) * width,
+    }
+
+
+def _groups(widths: Sequence[int]) -> list[list[int]]:
+    """Columns by part, the first of all at the head of each."""
+    if not widths:
+        return []
+    found = [[0]]
+    room = LINE_CHARACTERS - widths[0] - GAP_CHARACTERS
+    left = room
+    for at, width in enumerate(widths[1:], 1):
+        if left < width + GAP_CHARACTERS and len(found[-1]) > 1:
+            found.append([0])
+            left = room
+        found[-1].append(at)
+        left -= width + GAP_CHARACTERS
+    return found
+
+
+def _width(texts: Sequence[str], name: str) -> int:
+    """Characters of a column: what nine of ten of its cells need, and its name on two lines."""
+    lengths = sorted(len(text) for text in texts if text)
+    usual = lengths[len(lengths) * 9 // 10] if lengths else 0
+    words = max((len(word) for word in name.split()), default=0)
+    least, most = CELL_CHARACTERS
+    return max(least, min(most, max(usual, (len(name) + 1) // 2, min(words, 12)) + 1))
+
+
+def _texts(sheet: Sheet, column: Column | None, rows: int, book: Workbook) -> list[str]:
+    """What the cells of a column show, as their number formats have it."""
+    if column is None:
+        return [""] * rows
+    span = column.span(0, rows)
+    found = [""] * rows
+    for row in np.flatnonzero(span.kinds != Kind.BLANK).tolist():
+        value = _value(sheet, span, row)
+        if isinstance(value, str):
+            found[row] = _broken(_clipped(value))
+        else:
+            shown = format_value(value, book.number_formats[span.formats[row]], book.date_1904)
+            found[row] = _broken(_clipped(shown if isinstance(shown, str) else repr(value)))
+    return found
+
+
+def _value(sheet: Sheet, span: Column, row: int) -> float | str | bool:
+    kind = span.kinds[row]
+    if kind == Kind.TEXT:
+        return sheet.text[int(span.codes[row])]
+    if kind == Kind.BOOLEAN:
+        return bool(span.numbers[row])
+    return ERRORS[int(span.numbers[row])] if kind == Kind.ERROR else float(span.numbers[row])
+
+
+def _clipped(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "…"
+
+
+def _broken(text: str) -> str:
+    return _BREAKS.sub("\\1\u200b", text)
+
+
+def _is_figures(column: Column | None, first_row: int) -> bool:
+    if column is None:
+        return False
+    kinds = column.held.kinds[column.begin(first_row) :]
+    filled = int(np.count_nonzero(kinds != Kind.BLANK))
+    return 2 * int(np.count_nonzero((kinds == Kind.NUMBER) | (kinds == Kind.DATE))) > filled

@@ -1,0 +1,31 @@
+"""Every node of a formula's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.formula.language.tree import Binary, Call, Invoke, Node, Spill, Unary
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below a node, in the order of the text."""
+    match node:
+        case Binary():
+            return (node.left, node.right)
+        case Unary() | Spill():
+            return (node.operand,)
+        case Call():
+            return node.arguments
+        case Invoke():
+            return (node.callee, *node.arguments)
+    return ()
+
+
+def walk(tree: Node) -> Iterator[tuple[Node, int]]:
+    """Every node in the order of the text, with the number of calls around it."""
+    waiting = [(tree, 0)]
+    while waiting:
+        node, calls = waiting.pop()
+        yield node, calls
+        inside = calls + isinstance(node, Call | Invoke)
+        waiting.extend((child, inside) for child in reversed(children(node)))

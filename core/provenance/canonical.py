@@ -1,0 +1,213 @@
+"""The hash of what a reader of a spreadsheet sees as its data, version `svc_hash_v1`.
+
+It is the same for the same cells whatever program saved them last, tried with LibreOffice 7.4. All figures below are
+little-endian, texts are UTF-8, and hashes SHA-256.
+
+**Cells.** A cell counts by what it holds, never by its style, width, comment or merge, or by whether it is hidden.
+A record begins with its 0-based row (4 bytes), then:
+
+| what it holds | record |
+|---|---|
+| number | `n`, 8 bytes IEEE 754 |
+| number that its format shows as a date or time | `d`, 8 bytes: the serial in the workbook's date system |
+| text | `t`, 4 bytes length, the text, each CR LF as LF |
+| TRUE, FALSE | `b`, a byte 1 or 0 |
+| error | `e`, a byte length, its text as Excel writes it |
+| formula | `f`, 4 bytes length, its normal form, then its value |
+| array formula, in its first cell | `a`, 4 bytes each: rows and columns filled, length; normal form, then its value |
+
+The value of a formula is an `n`, `t` or `e` as above, where dates are numbers and TRUE and FALSE the numbers 1 and 0;
+`-` where it has none or an empty text; and `v` alone where it is not covered, because the formula is volatile or reads
+cells that are (`core.provenance.unsteady` has the rule). What such an array formula fills is `v` in each further cell.
+A blank cell and an empty text have no record. These count as constants, since programs write constants so: a formula
+that is TRUE, FALSE or an error by itself; the number 0 or 1 under the format BOOLEAN or `"TRUE";"TRUE";"FALSE"`.
+
+**Numbers** are rounded to 15 significant digits, which is all that LibreOffice keeps: the shortest decimal that reads
+back as the number (what Python, Java and JavaScript print) is rounded, half away from zero, and read as a double again;
+-0 is 0. So two numbers that differ behind the 15th digit are the same to this hash.
+
+**Formulas** have the normal form of `core.provenance.formulas`.
+
+**Sheets.** A column's hash is over its records, downwards. A sheet's hash is over its columns that have records, from
+the left: 0-based column (4 bytes), number of records (8 bytes), the column's hash (32 bytes).
+
+**Data.** The hash is over
+
+- `svc_hash_v1` and a zero byte; a byte 1 where dates count from 1904, else 0; the number of sheets (4 bytes);
+- for each sheet in the order of the workbook: the length of its name (4 bytes), its name, its hash;
+- the hash of the names: for each defined name that stands in a formula of these sheets, or in what such a name stands
+  for, in the order of their bytes, the length (4 bytes) and text of the name in lower case, one that belongs to a
+  sheet as `'sheet'!name`, and the length (4 bytes) and normal form of what it stands for, as it reads in A1.
+
+Other sheets of the file are no part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import COLUMNS_MAX
+from core.grid.column import Column
+from core.grid.sheet import Sheet, Workbook
+from core.provenance._canonical import Records
+from core.provenance.formulas import HOLLOW, Forms, definition_form, forms_of
+from core.provenance.names import names_used
+from core.provenance.unsteady import mark_unsteady
+
+VERSION: Final = "svc_hash_v1"
+
+_BOOLEAN_FORMATS: Final = frozenset({"BOOLEAN", '"TRUE";"TRUE";"FALSE"'})
+
+
+class NoSuchSheet(ValueError):
+    """A sheet that was to be hashed is not in the workbook."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetHash:
+    """What one sheet holds."""
+
+    name: str
+    hash: str
+    """Of its content without its name, in hexadecimal."""
+    cells: int
+    """Cells that have a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataHash:
+    """What the hashed sheets of a workbook hold."""
+
+    hash: str
+    """In hexadecimal."""
+    sheets: tuple[SheetHash, ...]
+    """In the order of the workbook."""
+    names: str
+    """Of the defined names that their formulas use, in hexadecimal."""
+    date_1904: bool
+
+
+def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
+    """The hash of a workbook's sheets, of all of them or of those named, always in the order of the workbook.
+
+    A column is read once and about a megabyte of it is held at a time; the interpreter is free meanwhile.
+
+    Raises:
+        NoSuchSheet: the workbook has no sheet of that very name.
+    """
+    chosen = chosen_sheets(book, sheets)
+    forms = covered_forms(book, chosen)
+    found = [_sheet_hash(book, sheet, form) for sheet, form in zip(chosen, forms, strict=True)]
+    whole = hashlib.sha256(VERSION.encode() + struct.pack("<?BI", False, book.date_1904, len(found)))
+    for told, digest in found:
+        whole.update(_counted(told.name) + digest)
+    names = hashlib.sha256()
+    for name, definition in names_used(book, chosen, forms):
+        names.update(_counted(name) + _counted(definition_form(definition)))
+    whole.update(names.digest())
+    return DataHash(whole.hexdigest(), tuple(told for told, _ in found), names.hexdigest(), book.date_1904)
+
+
+def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
+    """The sheets of these names, in the order of the workbook.
+
+    Raises:
+        NoSuchSheet: the workbook has no sheet of that very name.
+    """
+    if names is None:
+        return list(book.sheets)
+    wanted = set(names)
+    missing = wanted - {sheet.name for sheet in book.sheets}
+    if missing:
+        raise NoSuchSheet(f"the workbook has no sheet {sorted(missing)[0]!r}")
+    return [sheet for sheet in book.sheets if sheet.name in wanted]
+
+
+def covered_forms(book: Workbook, sheets: Sequence[Sheet]) -> list[Forms]:
+    """The formulas of these sheets in normal form, with those marked whose value is not covered."""
+    return mark_unsteady(book, sheets, [forms_of(sheet.formulas, sheet.name) for sheet in sheets])
+
+
+def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int, Records, int]]:
+    """Each column that may have records: its position, its records to be taken, how many they are at most."""
+    booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
+    texts = (sheet.text.offsets, sheet.text.data)
+    rows, columns, codes, flags, extents = _formula_cells(sheet, forms)
+    order = np.lexsort((rows, columns))
+    ordered = columns[order]
+    last = int(ordered[-1]) + 1 if len(ordered) else 0
+    for position in range(max(sheet.column_count, last)):
+        stored = sheet.columns[position] if position < sheet.column_count else None
+        low, high = np.searchsorted(ordered, (position, position + 1))
+        if stored is None and low == high:
+            continue
+        held = _NOTHING if stored is None else stored.held
+        starts, lengths = _NO_RUNS if stored is None else stored.runs
+        chosen = order[low:high]
+        records = Records(
+            held.kinds, held.numbers, held.codes, held.formats, starts, lengths, texts,
+            rows[chosen], codes[chosen], flags[chosen], extents[chosen], forms.texts, forms.constants, booleans,
+        )  # fmt: skip
+        yield position, records, len(held.kinds) + len(chosen)
+
+
+_Cells = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
+
+
+def _formula_cells(sheet: Sheet, forms: Forms) -> _Cells:
+    """Rows, columns, codes, flags and extents of a sheet's formulas, and of what uncovered array formulas fill."""
+    found: _Cells = (sheet.formulas.rows, sheet.formulas.columns, forms.codes, forms.flags, forms.extents)
+    if not forms.hollow:
+        return found
+    taken = sheet.formulas.rows.astype(np.int64) * COLUMNS_MAX + sheet.formulas.columns
+    areas = [
+        (np.arange(top, bottom + 1)[:, None] * COLUMNS_MAX + np.arange(left, right + 1)).ravel()
+        for top, bottom, left, right in forms.hollow
+    ]
+    cells = np.setdiff1d(np.concatenate(areas), taken)
+    count = len(cells)
+    return (
+        np.append(found[0], cells // COLUMNS_MAX).astype(np.int32),
+        np.append(found[1], cells % COLUMNS_MAX).astype(np.int32),
+        np.append(found[2], np.zeros(count, np.int32)),
+        np.append(found[3], np.full(count, HOLLOW, np.uint8)),
+        np.append(found[4], np.zeros((count, 2), np.int32), axis=0),
+    )
+
+
+_NOTHING: Final = Column(
+    0, np.empty(0, np.uint8), np.empty(0, np.float64), np.empty(0, np.int32), np.empty(0, np.uint16)
+)
+_NO_RUNS: Final[tuple[NDArray[np.int32], NDArray[np.int32]]] = (np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def _sheet_hash(book: Workbook, sheet: Sheet, forms: Forms) -> tuple[SheetHash, bytes]:
+    whole = hashlib.sha256()
+    cells = 0
+    for position, records, _ in records_of(book, sheet, forms):
+        column = hashlib.sha256()
+        for chunk in chunks(records):
+            column.update(chunk)
+        if records.count:
+            whole.update(struct.pack("<IQ", position, records.count) + column.digest())
+            cells += records.count
+    digest = whole.digest()
+    return SheetHash(sheet.name, digest.hex(), cells), digest
+
+
+def chunks(records: Records) -> Iterable[memoryview]:
+    """The records as bytes, each chunk good until the next is asked for."""
+    while (chunk := records.chunk()) is not None:
+        yield chunk
+
+
+def _counted(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<I", len(data)) + data

@@ -1,0 +1,215 @@
+"""The manifest of an export: what was exported and the hash of it, signed, as a custom XML part of the file.
+
+    <provenance xmlns="urn:cushion:provenance">
+      <manifest>{"created_at":"...","data_hash":"..."}</manifest>
+      <signature algorithm="HMAC-SHA256">hexadecimal</signature>
+    </provenance>
+
+The manifest is JSON with sorted keys, without blanks, in ASCII, so that no program that writes the part anew changes
+it. The signature is HMAC-SHA256 over `svc_hash_v1`, a zero byte and these characters. LibreOffice 7.4 keeps the part
+(tried), openpyxl does not.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+from xml.sax.saxutils import escape
+
+import msgspec
+from msgspec import Struct, field
+
+from core.files.archive import Archive
+from core.files.errors import ParseFailed
+from core.files.kinds import file_kind
+from core.files.parts import parse_part
+from core.files.source import Content
+from core.provenance.canonical import VERSION, DataHash
+
+NAMESPACE: Final = "urn:cushion:provenance"
+
+MANIFEST_BYTES_MAX: Final = 1024 * 1024
+"""Of the part, unpacked: 50 sheets with the longest names take 20 KB."""
+
+PARTS_MAX: Final = 100
+"""Custom XML parts of a file that are looked at."""
+
+KEY_BYTES_LEAST: Final = 16
+
+Scope = Literal["foundation", "validated"]
+
+
+class InvalidManifest(ValueError):
+    """The file has a manifest that cannot be one of ours as it was written; the text says why."""
+
+
+class ManifestSheet(Struct, frozen=True):
+    """A hashed sheet."""
+
+    name: str
+    hash: str
+    cells: int
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """What an export says of itself."""
+
+    export_id: str
+    workbook_id: str
+    tenant_id: str
+    created_at: str
+    """When it was exported, by RFC 3339."""
+    hash_scope: Scope
+    """`foundation`: the sheets that `sheets` names; `validated`: these, and the file has no others."""
+    data_hash: str
+    source_hash: str
+    """Of the file that was exported, SHA-256 in hexadecimal; `data_hash` is over what is shown once redacted."""
+    names_hash: str
+    date_1904: bool
+    sheets: tuple[ManifestSheet, ...]
+    beside: tuple[str, ...] = ()
+    """Sheets that the export has besides these: nothing is said of what they hold."""
+    redaction: Mapping[str, Any] = field(default_factory=dict)
+    """What was redacted, as JSON."""
+    key_id: str = ""
+    """Which key it is signed with, for whoever has several."""
+    manifest_version: Literal["svc_hash_v1"] = VERSION
+
+
+class SignedManifest(Struct, frozen=True):
+    """A manifest as it stands in a file."""
+
+    manifest: Manifest
+    text: str
+    """What is signed."""
+    signature: str
+
+    def is_signed_with(self, key: bytes) -> bool:
+        """Whether the signature is this key's; how long it takes does not tell how much of it is right."""
+        return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
+
+
+def hashed(found: DataHash) -> dict[str, Any]:
+    """The fields of a manifest that say what was hashed."""
+    sheets = tuple(ManifestSheet(sheet.name, sheet.hash, sheet.cells) for sheet in found.sheets)
+    return {"data_hash": found.hash, "names_hash": found.names, "date_1904": found.date_1904, "sheets": sheets}
+
+
+def signed(manifest: Manifest, key: bytes) -> bytes:
+    """The XML part of a manifest, signed.
+
+    Raises:
+        ValueError: the key has less than 16 bytes, or the manifest is larger than one that is read.
+    """
+    text = json.dumps(msgspec.to_builtins(manifest), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    part = (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<provenance xmlns="{NAMESPACE}"><manifest>{escape(text)}</manifest>'
+        f'<signature algorithm="HMAC-SHA256">{_signature(text, key)}</signature></provenance>'
+    ).encode()
+    if len(part) > MANIFEST_BYTES_MAX // 2:  # a program may write it longer, &quot; for each quote
+        raise ValueError(f"a manifest has at most {MANIFEST_BYTES_MAX // 2:,} bytes")
+    return part
+
+
+def read_manifest(content: Content) -> SignedManifest | None:
+    """The manifest of an .xlsx file, whatever its part is called; None where there is none.
+
+    Nothing is said of its signature.
+
+    Raises:
+        InvalidManifest: more than one, too large, not well-formed, or not as one is written.
+        ParseFailed: the file is no archive that is safe to open.
+        InvalidFormat, FileTooLarge: it is no .xlsx file within the limits.
+        OSError: the file cannot be opened.
+    """
+    if file_kind(content) != "xlsx":
+        return None
+    found = []
+    with Archive(content) as archive:
+        names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
+        if len(names) > PARTS_MAX:
+            raise InvalidManifest(f"the file has more custom XML parts than the limit of {PARTS_MAX}")
+        for name in names:
+            data = _ours(archive, name)
+            if data is not None:
+                found.append(data)
+    if len(found) > 1:
+        raise InvalidManifest("the file has more than one manifest")
+    return _parsed(found[0]) if found else None
+
+
+def _is_custom(name: str) -> bool:
+    name = name.lower()
+    return name.startswith("customxml/") and name.endswith(".xml")
+
+
+_ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
+
+
+def _ours(archive: Archive, name: str) -> bytes | None:
+    """A part that names our namespace in its first megabyte; None for any other."""
+    mark = NAMESPACE.encode()
+    data = b""
+    for chunk in archive.chunks(name):
+        data += chunk
+        if len(data) > MANIFEST_BYTES_MAX:
+            break
+    root = _ROOT.search(data)
+    if mark not in data or root is None or root[1] != b"provenance":  # what lies beside a part names its namespace, too
+        return None
+    if len(data) > MANIFEST_BYTES_MAX:
+        raise InvalidManifest(f"the manifest is larger than the limit of {MANIFEST_BYTES_MAX:,} bytes")
+    return data
+
+
+def _parsed(data: bytes) -> SignedManifest:
+    inside: list[str] = []
+    texts: dict[str, list[str]] = {}
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        inside.append(name)
+        place = "/".join(inside)
+        if place in texts or place not in _PLACES or (name == "signature" and attributes != _ALGORITHM):
+            raise InvalidManifest("the manifest is not laid out as one is written")
+        texts[place] = []
+
+    def text(piece: str) -> None:
+        texts["/".join(inside)].append(piece)
+
+    def end(_: str) -> None:
+        inside.pop()
+
+    try:
+        parse_part(data, "The manifest", start, text, end)
+    except ParseFailed as error:
+        raise InvalidManifest(error.hint) from error
+    if len(texts) != len(_PLACES) or "".join(texts["provenance"]).strip():
+        raise InvalidManifest("the manifest is not laid out as one is written")
+    said = "".join(texts["provenance/manifest"])
+    try:
+        # A key that came twice would mean one thing to one reader and another to the next.
+        document = json.loads(said, object_pairs_hook=_once)
+        manifest = msgspec.convert(document, Manifest)
+    except (ValueError, RecursionError) as error:
+        raise InvalidManifest(f"the manifest cannot be read: {error}") from error
+    return SignedManifest(manifest, said, "".join(texts["provenance/signature"]).strip())
+
+
+_PLACES: Final = ("provenance", "provenance/manifest", "provenance/signature")
+_ALGORITHM: Final = {"algorithm": "HMAC-SHA256"}
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key came twice")
+    return found
+
+
+def _signature(text: str, key: bytes) -> str:
+    if len(key) < KEY_BYTES_LEAST:
+        raise ValueError(f"a key has at least {KEY_BYTES_LEAST} bytes")
+    return hmac.new(key, VERSION.encode() + b"\0" + text.encode(), "sha256").hexdigest()

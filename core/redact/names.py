@@ -1,0 +1,133 @@
+"""What of a workbook has a name: sheets, defined names, tables, formats. None may tell what the cells no longer do."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from core.grid._intern import intern
+from core.grid.column import Text, frozen
+from core.grid.sheet import Sheet, Workbook
+from core.redact.find import find
+from core.redact.formulas import quoted
+from core.redact.replace import Policy, redacted_text
+
+SHEET_NAME_MAX: Final = 31
+"""Characters of a sheet's name in a spreadsheet."""
+
+_NOT_IN_SHEET_NAMES: Final = re.compile(r"[\[\]:*?/\\]")
+_QUOTED_SHEET: Final = re.compile(r"'((?:[^']|'')+)'(?=!)")
+
+
+def redact_names(
+    workbook: Workbook, policy: Policy, tell: Callable[[str, str, int], None], warn: Callable[[str], None]
+) -> Workbook:
+    """The workbook with its names redacted; formulas follow the sheets that they name.
+
+    A defined name, a table or a number format that holds personal data is taken out. `tell` gets kind, place, number.
+    """
+
+    def held(text: str, place: str) -> str | None:
+        """The redacted text, counted; None where it holds nothing."""
+        spans = find(text, policy.kinds, policy.regions)
+        for kind, count in Counter(span.kind for span in spans).items():
+            tell(kind, place, count)
+        return redacted_text(text, spans, policy) if spans else None
+
+    renamed: dict[str, str] = {}
+    taken = {sheet.name.casefold() for sheet in workbook.sheets}
+    for sheet in workbook.sheets:
+        if (name := held(sheet.name, "(sheet names)")) is not None:
+            renamed[sheet.name.casefold()] = _free_name(name, taken)
+    if renamed:
+        workbook = _with_sheets_renamed(workbook, renamed)
+    defined = {
+        name: formula
+        for name, formula in workbook.defined_names.items()
+        if held(f"{name}\n{quoted(formula)}", "(defined names)") is None
+    }
+    local = {
+        key: formula
+        for key, formula in workbook.local_names.items()
+        if held(f"{key[1]}\n{quoted(formula)}", "(defined names)") is None
+    }
+    tables = tuple(
+        table for table in workbook.tables if held("\n\n".join((table.name, *table.columns)), "(tables)") is None
+    )
+    formats = tuple(
+        "General" if held(quoted(code), "(number formats)") is not None else code for code in workbook.number_formats
+    )
+    left_out = tuple(held(name, "(files left out)") or name for name in workbook.left_out)
+    lost = len(workbook.defined_names) + len(workbook.local_names) - len(defined) - len(local)
+    if lost:
+        warn(f"{lost} defined names held personal data and were taken out: formulas with them become #NAME?")
+    plain = len(workbook.tables) - len(tables)
+    if plain:
+        warn(f"{plain} tables had personal data in their headings and are plain cells now")
+    same = (
+        not lost and not plain and formats == workbook.number_formats
+        and left_out == workbook.left_out
+    )  # fmt: skip
+    if same:
+        return workbook
+    return replace(
+        workbook,
+        defined_names=defined, local_names=local, tables=tables, number_formats=formats, left_out=left_out,
+    )  # fmt: skip
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """A sheet's name that a spreadsheet permits and no other sheet has."""
+    stem = _NOT_IN_SHEET_NAMES.sub("_", name).strip("'")[:SHEET_NAME_MAX] or "Sheet"
+    free, number = stem, 1
+    while free.casefold() in taken:
+        number += 1
+        end = f" ({number})"
+        free = stem[: SHEET_NAME_MAX - len(end)] + end
+    taken.add(free.casefold())
+    return free
+
+
+def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
+    """The workbook with new names for some sheets (by their old ones without case), in formulas too."""
+
+    def name_of(old: str) -> str:
+        return renamed.get(old.casefold(), old)
+
+    return replace(
+        workbook,
+        sheets=tuple(_renamed_sheet(sheet, name_of(sheet.name), renamed) for sheet in workbook.sheets),
+        defined_names={name: _followed(formula, renamed) for name, formula in workbook.defined_names.items()},
+        local_names={
+            (name_of(sheet), name): _followed(formula, renamed)
+            for (sheet, name), formula in workbook.local_names.items()
+        },
+        tables=tuple(replace(table, sheet=name_of(table.sheet)) for table in workbook.tables),
+    )
+
+
+def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet:
+    formulas = sheet.formulas
+    texts = formulas.text.strings()
+    followed = [_followed(text, renamed) for text in texts]
+    if followed != texts:
+        codes, offsets, data = intern(followed)
+        formulas = replace(
+            formulas, texts=frozen(codes[formulas.texts].astype(np.int32)), text=Text(frozen(offsets), frozen(data))
+        )
+    return sheet if name == sheet.name and formulas is sheet.formulas else replace(sheet, name=name, formulas=formulas)
+
+
+def _followed(formula: str, renamed: Mapping[str, str]) -> str:
+    """A formula with the new names of the sheets that it names; texts in it that only look so are kept."""
+
+    def followed(match: re.Match[str]) -> str:
+        new = renamed.get(match[1].replace("''", "'").casefold())
+        return match[0] if new is None else "'" + new.replace("'", "''") + "'"
+
+    return _QUOTED_SHEET.sub(followed, formula)

@@ -1,0 +1,116 @@
+"""JSON that any reader takes: every value, the formulas beside them, in a shape that does not depend on the spaces."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.files.read import read
+from core.files.write.json import write_json
+from core.grid.sheet import Sheet, Workbook
+from core.values import ERRORS
+from tests.core.files.write.conftest import Error, Moment, sheet_of
+
+FORMATS = ("General", "yyyy-mm-dd")
+
+
+def written(book: Workbook, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    size = write_json(stream, book, name="a.xlsx", **options)
+    assert size == len(stream.getvalue())
+    return stream.getvalue()
+
+
+def plain(value: Any) -> Any:
+    """What a cell reads back as."""
+    if isinstance(value, Moment):
+        return {45351.5: "2024-02-29T12:00:00", -1: -1}[value.serial]
+    if isinstance(value, Error):
+        return value.text
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else "#NUM!"
+    return value
+
+
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+    | st.sampled_from([Error(text) for text in ERRORS] + [Moment(45351.5, 1), Moment(-1, 1)])
+)
+
+
+@given(st.lists(st.lists(VALUES, max_size=4), max_size=5), st.booleans())
+def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
+    sheet = sheet_of(rows, 'a "quoted" name\n')
+    data = written(Workbook((sheet, sheet_of([[1.0]], "Two")), False, FORMATS), pretty=pretty)
+    found = json.loads(data, parse_constant=lambda word: 1 / 0)
+    width = sheet.column_count
+    assert found["workbook"] == "a.xlsx"
+    assert [one["name"] for one in found["sheets"]] == ['a "quoted" name\n', "Two"]
+    told = found["sheets"][0]
+    assert [one["column"] for one in told["columns"]] == list("ABCD"[:width])
+    wanted = [[plain(row[at]) if at < len(row) else None for at in range(width)] for row in rows] if width else []
+    assert told["rows"] == wanted
+    kinds = [[type(value) is bool for value in row] for row in wanted]
+    assert [[type(value) is bool for value in row] for row in told["rows"]] == kinds
+    assert (told["state"], told["header_row"], told["formulas"], told["arrays"]) == ("visible", None, {}, {})
+
+
+def test_formulas_stand_beside_the_values(made: Callable[..., Path]) -> None:
+    rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>Par</t></is></c><c r="B1"><v>2024</v></c></row>'
+    rows += '<row r="2"><c r="A2"><f t="shared" ref="A2:B3" si="0">C2*$D$1</f><v>6</v></c>'
+    rows += '<c r="B2"><f t="shared" si="0"/><v>1</v></c></row>'
+    rows += '<row r="3"><c r="A3"><f t="shared" si="0"/><v>7</v></c>'
+    rows += '<c r="B3"><f>"a""b"&amp;A1</f><v>8</v></c>'
+    rows += '<c r="C3" t="str"><f t="array" ref="C3:C5">A1:A3</f><v>x</v></c></row>'
+    book = read(made(rows))
+    data = written(book, header_rows={"Sheet1": 0}, pretty=False)
+    (told,) = json.loads(data)["sheets"]
+    assert told["columns"] == [
+        {"column": "A", "name": "Par"}, {"column": "B", "name": "2024"}, {"column": "C", "name": None},
+    ]  # fmt: skip
+    assert told["header_row"] == 1
+    assert told["rows"] == [["Par", 2024, None], [6, 1, None], [7, 8, "x"]]
+    assert told["formulas"] == {
+        "A2": "=C2*$D$1", "B2": "=D2*$D$1", "A3": "=C3*$D$1", "B3": '="a""b"&A1', "C3": "=A1:A3",
+    }  # fmt: skip
+    assert told["arrays"] == {"C3": "C3:C5"}
+    assert json.loads(written(book, header_rows={"Sheet1": 0})) == json.loads(data)
+
+
+def test_pretty_is_a_line_for_each_row() -> None:
+    hidden = sheet_of([["a", 0.1]])
+    book = Workbook((Sheet("S", 0, "hidden", hidden.columns, 1, hidden.text, hidden.formulas),), False, FORMATS)
+    assert (
+        written(book).decode()
+        == """{
+  "workbook": "a.xlsx",
+  "sheets": [
+    {
+      "name": "S",
+      "state": "hidden",
+      "header_row": null,
+      "columns": [{"column": "A", "name": null}, {"column": "B", "name": null}],
+      "rows": [
+        ["a", 0.1]
+      ],
+      "formulas": {},
+      "arrays": {}
+    }
+  ]
+}
+"""
+    )
+    assert written(book, pretty=False) == (
+        b'{"workbook":"a.xlsx","sheets":[{"name":"S","state":"hidden","header_row":null,"columns":[{"column":"A",'
+        b'"name":null},{"column":"B","name":null}],"rows":[["a",0.1]],"formulas":{},"arrays":{}}]}'
+    )

@@ -1,0 +1,85 @@
+"""The canonical hash against its definition's plain twin, and a vector that another implementation can be held to."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.files.read import read
+from core.files.write import Formula, write_workbook_rows
+from core.provenance._canonical import rounded
+from core.provenance.canonical import NoSuchSheet, data_hash
+from tests.core import naive_provenance as naive
+from tests.rows import every
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+CELLS: st.SearchStrategy[Any] = st.one_of(
+    st.none(), numbers, st.booleans(), st.text(max_size=12).filter(lambda text: "\0" not in text),
+    st.sampled_from(["#N/A", "\r\n", "a\r\n\r\nb", "\r", "=1+1", "é", "🎉"]),
+    st.builds(Formula, st.sampled_from(["A1+1", "SUM(A:A)", "TRUE", "1/0", 'IF(A1,"","x")']),
+              st.one_of(st.none(), numbers, st.booleans(), st.sampled_from(["#DIV/0!", "", "text"]))),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(CELLS, max_size=4), max_size=6))
+def test_the_hash_is_its_definition(tmp_path_factory: pytest.TempPathFactory, rows: list[list[Any]]) -> None:
+    path = tmp_path_factory.mktemp("made") / "made.xlsx"
+    write_workbook_rows(path, {"One": rows, "Zwei": [["x", 2.5]]})
+    book = read(path)
+    assert data_hash(book).hash == naive.data_hash(book)
+
+
+@settings(max_examples=3_000, deadline=None)
+@given(numbers)
+def test_numbers_are_rounded_by_their_shortest_decimal(number: float) -> None:
+    for near in (number, math.nextafter(number, math.inf), math.nextafter(number, 0)):
+        if math.isfinite(near):
+            assert rounded(near) == naive.rounded(near)
+            assert rounded(rounded(near)) == rounded(near)
+
+
+TIES = (
+    3013591.007694625, 0.09420438294276995, 5.164551859017925e16, 9007199254740993.0, 9870497179280.262, 5e-324,
+    2.0**-44, 1.7976931348623157e308, 9.9999999999999995e15, 99999999999999.99, 0.1 + 0.2, -0.0, 1 / 3,
+    1e-7, -4453871940548014.5,
+)  # fmt: skip
+"""Half way between two of fifteen digits, at powers of two and ten, at both ends."""
+
+
+@every("number", TIES)
+def test_hard_numbers_are_rounded_as_the_plain_twin_does(number: float) -> None:
+    assert rounded(number) == naive.rounded(number)
+    assert math.copysign(1, rounded(-0.0)) == 1
+
+
+VECTOR: dict[str, list[list[Any]]] = {
+    "Loans": [
+        ["Id", "Par", "Rate", "Live"],
+        ["a", 1_000_000.0, 1 / 3, True],
+        ["b\r\nc", 0.1 + 0.2, -0.0, False],
+        ["ü", Formula("SUM( b2:B3 )", 1_000_000.3), Formula("1/0", "#DIV/0!"), Formula("D2=TRUE", True)],
+    ],
+    "日本": [[None, ""], [None, "last"]],
+}
+VECTOR_HASH = "35ea79303edf581da2920a8bd63b64d2fb198df573bc3e1e29a29b8fb5f3d7a3"
+
+
+def test_the_vector_of_the_definition(tmp_path: Path) -> None:
+    write_workbook_rows(tmp_path / "vector.xlsx", VECTOR)
+    book = read(tmp_path / "vector.xlsx")
+    assert data_hash(book).hash == naive.data_hash(book) == VECTOR_HASH
+
+
+def test_a_column_longer_than_a_chunk_is_hashed_whole(tmp_path: Path) -> None:
+    rows = [[f"{at:05d}" * 200, float(at)] for at in range(1_500)] + [["x" * 32_767, None]]
+    write_workbook_rows(tmp_path / "long.xlsx", {"Long": rows})
+    book = read(tmp_path / "long.xlsx")
+    assert data_hash(book).hash == naive.data_hash(book)
+    with pytest.raises(NoSuchSheet, match="'long'"):
+        data_hash(book, ["long"])

@@ -1,0 +1,68 @@
+"""Workbooks made from rows, with formulas: a cell that is a pair is a formula and the value that it had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from core.grid._intern import intern
+from core.grid.column import Text
+from core.grid.sheet import Formulas, Sheet, Workbook
+from core.redact import Policy, Redacted, redact
+from tests.core.portfolio.conftest import sheet_from_rows
+
+KEY = b"a key of sixteen bytes or more"
+CASES = [Policy(threshold="public"), Policy(threshold="public", strategy="hash", key=KEY),
+         Policy(threshold="public", strategy="remove")]  # fmt: skip
+
+
+def sheet_of(name: str, rows: Sequence[Sequence[Any]], index: int = 0, formats: list[str] | None = None) -> Sheet:
+    """A sheet of values; (formula, value) is a formula, (formula, value, origin) one that was filled from a cell."""
+    plain = [[cell[1] if isinstance(cell, tuple) else cell for cell in row] for row in rows]
+    found = [
+        (row, column, *cell[:1], *cell[2:])
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+        if isinstance(cell, tuple)
+    ]
+    place = {(row, column): at for at, (row, column, *_) in enumerate(found)}
+    origins = [place[rest[0]] if (rest := one[3:]) else at for at, one in enumerate(found)]
+    texts, offsets, data = intern([one[2].removeprefix("=") for one in found])
+    formulas = Formulas(
+        np.array([one[0] for one in found], np.int32),
+        np.array([one[1] for one in found], np.int32),
+        texts[origins] if found else texts,
+        np.array(origins, np.int32),
+        Text(offsets, data),
+        {},
+    )
+    return replace(sheet_from_rows(plain, name, index=index, formats=formats), formulas=formulas)
+
+
+def book_of(**sheets: Sequence[Sequence[Any]]) -> Workbook:
+    """A workbook of such sheets, by their names."""
+    formats = ["General"]
+    made = tuple(sheet_of(name, rows, at, formats) for at, (name, rows) in enumerate(sheets.items()))
+    return Workbook(made, number_formats=tuple(formats))
+
+
+def cells(workbook: Workbook, sheet: int = 0) -> list[list[Any]]:
+    """The values of a sheet; a formula as (its text, value)."""
+    one = workbook.sheets[sheet]
+    return [
+        [
+            one.value(row, column)
+            if (formula := one.formula(row, column)) is None
+            else (f"={formula}", one.value(row, column))
+            for column in range(one.column_count)
+        ]
+        for row in range(one.row_count)
+    ]
+
+
+def redacted(policy: Policy | None = None, **sheets: Sequence[Sequence[Any]]) -> Redacted:
+    """Such a workbook, redacted."""
+    return redact(book_of(**sheets), Policy(threshold="public") if policy is None else policy)

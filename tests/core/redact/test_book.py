@@ -1,0 +1,210 @@
+"""Whole workbooks: columns by their headings, single cells, formulas, and that nothing of it remains in any byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.files.read import read
+from core.generate import MESSY, generate, generate_report
+from core.grid.sheet import Workbook
+from core.redact import Policy, redact, redact_text
+from tests.core.redact.conftest import CASES, KEY, book_of, cells, redacted
+from tests.rows import every
+
+REAL = [path for path in [Path(__file__).parents[4] / "shared" / "data" / "mag17.xlsx"] if path.exists()]
+CARD = 4111111111111111.0
+
+CONTACTS: list[list[Any]] = [
+    ["Agent contacts"],
+    ["Prepared by:", "Jane Doe"],
+    ["Prepared by", "U.S. Bank Trust Company"],
+    [],
+    ["Issuer", "Contact", "E-mail", "Phone", "SSN", "Analyst", "Date of birth", "Par"],
+    ["Acme Corp", "Max Muster", "max@muster.de", "+49 30 901820", 123456789, "Lee Wong", "1970-05-01", 123456789],
+    ["Beta LLC", "Barclays Bank PLC", "ask the desk", "ext 12", "n/a", "JD", None, 987654321],
+    ["Max Muster", "Muster, Erika", "e@muster.de; x@y.org", 2125550123, "987-65-4321", "Ann Lee", 25569, 5],
+    [],
+    ["Holdings"],
+    ["Issuer", "Rating"],
+    ["John Smith", 3.0],
+]
+
+
+def test_headings_and_labels_claim_their_cells_and_no_others() -> None:
+    found = redacted(S=CONTACTS)
+    assert cells(found.workbook)[1:8] == [
+        ["Prepared by:", "J*** D***", *[None] * 6],
+        ["Prepared by", "U.S. Bank Trust Company", *[None] * 6],
+        [None] * 8,
+        CONTACTS[4],
+        ["Acme Corp", "M*** M***", "m***@m***.de", "***20", "***-**-****", "L*** W***", "1970-**-**", 123456789],
+        ["Beta LLC", "Barclays Bank PLC", "***", "***", "n/a", "J***", None, 987654321],
+        ["Max Muster", "M*** E***", "e***@m***.de; x***@y***.org", "***23", "***-**-****", "A*** L***",
+         "1970-**-**", 5],
+    ]  # fmt: skip
+    assert cells(found.workbook)[-1][0] == "John Smith"
+    assert found.counts == {
+        "us_ssn": {"S!E": 2},
+        "birth_date": {"S!G": 2},
+        "email": {"S!C": 3},
+        "phone": {"S!D": 3},
+        "person": {"S!B": 3, "S!F": 3},
+    }
+    assert found.columns == {
+        "S!B": "person", "S!C": "email", "S!D": "phone", "S!E": "us_ssn", "S!F": "person", "S!G": "birth_date",
+    }  # fmt: skip
+
+
+@every("policy", CASES)
+def test_what_was_redacted_is_in_no_byte_and_a_second_time_finds_nothing(policy: Policy) -> None:
+    book = book_of(S=[*CONTACTS, ["x", ("=B6", "Max Muster"), ("=C6", "max@muster.de")]])
+    once = redact(book, policy).workbook
+    said = b"".join(sheet.text.data.tobytes() + sheet.formulas.text.data.tobytes() for sheet in once.sheets)
+    for secret in (b"max@", b"Erika", b"901820", b"987-65", b"Jane", b"Wong", b"ask the desk"):
+        assert secret not in said, secret
+    assert redact(once, policy).counts == {}
+    texts = once.sheets[0].text.strings()
+    assert len(set(texts)) == len(texts)
+
+
+def test_a_token_joins_what_is_the_same_and_hides_it_from_other_keys() -> None:
+    rows = [["E-mail", "Phone", "SSN"], ["Jane@x.com", "+1 212-555-0123", "123-45-6789"], [None], ["a"],
+            ["see jane@X.com", 2125550123, 123456789]]  # fmt: skip
+    first, second = (redacted(Policy(strategy="hash", key=key), S=rows, T=[["jane@x.com"]]) for key in (KEY, KEY[::-1]))
+    once, again = cells(first.workbook), cells(second.workbook)
+    assert once[4][0] == f"see {once[1][0]}"
+    assert once[1][0] == cells(first.workbook, 1)[0][0] != again[1][0]
+    assert once[1][0].startswith("email_")
+
+
+@every(
+    "rows, after",
+    [
+        # A formula whose text holds personal data is its value.
+        ([[("=HYPERLINK(\"mailto:a@b.com\",\"Mail\")", "Mail")]], [["Mail"]]),
+        ([[("=\"jane\"&\"@acme.com\"", "jane@acme.com")]], [["j***@a***.com"]]),
+        ([[("=HYPERLINK(\"mailto:jane@\"&\"acme.com\",\"Mail\")", "Mail")]], [["Mail"]]),
+        # One that shows it has neither text nor value of it.
+        ([["jane@acme.com", ("=A1&\"\"", "jane@acme.com")]], [["j***@a***.com", "j***@a***.com"]]),
+        # Arithmetic is no number of a person.
+        ([[("=123-45-6789", -6711.0)]], [[("=123-45-6789", -6711.0)]]),
+        ([[("=212-555-1234", -1577.0)]], [[("=212-555-1234", -1577.0)]]),
+        # What was filled from a dropped formula goes on, with the next as its origin.
+        (
+            [[("=B1", "a@b.com"), "a@b.com"], [("=B1", "x", (0, 0)), "x"], [("=B1", "y", (0, 0)), "y"]],
+            [["a***@b***.com", "a***@b***.com"], [("=B2", "x"), "x"], [("=B3", "y"), "y"]],
+        ),
+        (
+            [["x", None], ["y", ("=A1", "a@b.com")], ["z", ("=A1", "y", (1, 1))]],
+            [["x", None], ["y", "a***@b***.com"], ["z", ("=A2", "y")]],
+        ),
+    ],
+)  # fmt: skip
+def test_formulas(rows: list[list[Any]], after: list[list[Any]]) -> None:
+    found = redacted(S=rows)
+    assert cells(found.workbook) == after
+    dropped = sum(isinstance(cell, tuple) for row in rows for cell in row)
+    dropped -= sum(isinstance(cell, tuple) for row in after for cell in row)
+    assert sum(found.formulas.values()) == dropped
+
+
+@every(
+    "rows",
+    [
+        [["Account"], *[[f"4000{at:04}{at * 7:04}{at * 3:04}"] for at in range(1, 60)]],  # one in ten has the digit
+        [["Par"], [CARD], [1000.0], [2500.5], [12345678.0]],  # a sum
+        [["Id"], *[[f"{at:03}-555-{at * 13:04}"] for at in range(100, 400)]],
+        [["E-mail"], ["yes"], ["no"], ["yes"]],
+        [["Contact", "Par"], ["Acme Holdings LLC", 1.0], ["Deutsche Bank AG", 2.0]],
+        [["Prepared by", "Wells Fargo Bank"], ["Borrower", "Michael Kors"], ["Date", 3.0]],
+        [["IP", "Mobile"], ["B2", "B3"], [1.0, 2.0]],
+        [["Obligor name"], ["Jane Doe"], ["Charles Schwab"]],
+        [["Portfolio Manager", "Oak Hill Advisors, L.P."]],
+    ],
+)
+def test_what_only_seems_personal_is_kept(rows: list[list[Any]]) -> None:
+    book = book_of(S=rows)
+    assert redact(book, Policy(threshold="public")).workbook is book
+
+
+def test_cards_as_numbers() -> None:
+    """In a column of cards each goes; under a heading those too whose last digit a spreadsheet lost."""
+    found = redacted(S=[["x", "Card number"], [CARD, 4111111111111110.0], [378282246310005.0, None]])
+    assert cells(found.workbook)[1:] == [["**** **** **** 1111", "**** **** **** 1110"], ["**** **** **** 0005", None]]
+
+
+def test_most_values_of_a_column_say_what_its_odd_ones_are() -> None:
+    addresses = [[f"user{at}@acme.com"] for at in range(5)]
+    found = redacted(S=[["Report of ACME"], *addresses, ["sam at the office"], *addresses, ["Total"]])
+    assert found.columns == {"S!A": "email"}
+    assert [row[0] for row in cells(found.workbook)][5:8] == ["u***@a***.com", "***", "u***@a***.com"]
+    assert cells(found.workbook)[-1] == ["Total"]
+
+
+def test_nothing_of_a_generated_deal_is_personal(tmp_path: Path) -> None:
+    """Identifiers, names, amounts and days of the generator, in all manners of its reports."""
+    policy = Policy(threshold="public")
+    made = tmp_path / "deal.xlsx"
+    for seed, messy in ((3, ()), (5, MESSY)):
+        generate(3_000, seed, messy=messy).write(made)
+        book = read(made)
+        assert redact(book, policy).workbook is book
+    deal = generate(300, 7)
+    for manner in ("pages", "sheet", "months"):
+        made = tmp_path / f"{manner}.xlsx"
+        generate_report(deal, manner, 11).write(made)
+        found = redact(read(made), policy)
+        assert found.counts == {}, manner
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_nothing_of_a_published_deal_is_personal(file: Path) -> None:
+    book = read(file)
+    assert redact(book, Policy(threshold="public")).workbook is book
+
+
+def test_sheets_without_personal_data_and_arrays_that_stay_are_shared() -> None:
+    book = book_of(S=[["jane@x.com", 1.0]], T=[["Acme Corp", 2.0]])
+    found = redact(book, Policy()).workbook
+    assert found.sheets[1] is book.sheets[1]
+    before, after = book.sheets[0].columns[1], found.sheets[0].columns[1]
+    assert before is not None
+    assert after is not None
+    assert after.numbers is before.numbers
+    assert not after.codes.flags.writeable
+
+
+def test_a_policy_says_its_choices() -> None:
+    with pytest.raises(ValueError, match="public, internal, confidential, restricted: 'secret' is not"):
+        Policy(threshold="secret")
+    with pytest.raises(ValueError, match="mask, hash, remove"):
+        Policy(strategy="blank")
+    with pytest.raises(ValueError, match="key of at least 16 bytes"):
+        Policy(strategy="hash", key=b"short")
+    assert "key of" not in repr(Policy(strategy="hash", key=KEY))
+
+
+@every(
+    "threshold, after",
+    [
+        ("public", "ip 192.168.*.*, j***@x***.com, ***-**-****"),
+        ("internal", "ip 192.168.*.*, j***@x***.com, ***-**-****"),
+        ("confidential", "ip 192.168.1.20, j***@x***.com, ***-**-****"),
+        ("restricted", "ip 192.168.1.20, j@x.com, ***-**-****"),
+    ],
+)
+def test_a_threshold_redacts_its_level_and_those_above(threshold: str, after: str) -> None:
+    text = "ip 192.168.1.20, j@x.com, 123-45-6789"
+    assert redact_text(text, Policy(threshold=threshold))[0] == after
+
+
+def test_cells_far_apart_keep_their_places() -> None:
+    rows: list[list[Any]] = [["E-mail"], *[[None]] * 100, ["a@b.com"], *[[None]] * 100, ["odd"]]
+    book: Workbook = book_of(S=rows)
+    found = redact(book, Policy()).workbook.sheets[0]
+    assert (found.value(101, 0), found.row_count) == ("a***@b***.com", book.sheets[0].row_count)
+    assert np.array_equal(found.columns[0].kinds > 0, book.sheets[0].columns[0].kinds > 0)  # type: ignore[union-attr]
