@@ -43,7 +43,7 @@ def iso_day(days: float | None) -> str | None:
 
 
 def figure_text(value: str, category: str) -> str:
-    """An issue's value with its thousands apart, where it is a figure and no identifier: of a loan's sums or its par."""
+    """An issue's value, its thousands apart where it is a figure (of a loan's sums or its par) and no identifier."""
     whole, point, decimals = value.removeprefix("-").partition(".")
     if category not in ("calculation", "missing") or not whole.isdecimal():
         return value

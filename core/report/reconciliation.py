@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from heapq import heappush, heappushpop
@@ -15,10 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.portfolio.notes import DataWarning
-from core.reconciliation.rules import RULES, SEVERITIES
+from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict
-from core.typeset.pdf import Typeset, typeset
+from core.typeset.pdf import typeset
 
 LISTED_MAX: Final = 1_500
 """Issues that a PDF lists one by one: about fifty pages. A spreadsheet has all of them."""
@@ -27,11 +27,17 @@ VALUE_CHARACTERS: Final = 120
 """Of a name or a value on the page; what a stranger's cell holds beyond that is cut."""
 NOTE_CHARACTERS: Final = 600
 
+LOANS: Final = ("total_loans_compared", "matched", "unmatched_trustee", "unmatched_internal")
+"""Counts of a comparison that a report shows; that of the issues it makes itself."""
 PAR_RULES: Final = frozenset(("par_value", "missing_loan"))
 """Rules whose values are par: on what one side lacks, or has more of."""
 
 IssueStatus = Literal["open", "acknowledged", "resolved", "false_positive"]
 STATUSES: Final[tuple[IssueStatus, ...]] = ("open", "acknowledged", "resolved", "false_positive")
+TEXTS: Final = (
+    "primary_identifier", "borrower_name", "trustee_value", "internal_value", "resolution_notes", "reviewed_by",
+)  # fmt: skip
+"""Fields of an issue that hold what files and people say."""
 UNSETTLED: Final = frozenset(("open", "acknowledged"))
 """Statuses of an issue that still stands."""
 
@@ -41,7 +47,7 @@ _TEMPLATE: Final = Path(__file__).with_name("reconciliation.typ")
 class IssueLine(Struct, frozen=True, kw_only=True):
     """A discrepancy, both sides as they are written."""
 
-    severity: str
+    severity: Severity
     category: str
     rule: str
     field_name: str
@@ -102,12 +108,12 @@ class Compared(Struct, frozen=True, kw_only=True):
     trustee: str
     book: str
     """Name of the workbook."""
-    tape_day: date
+    tape_day: date | None
     book_day: date | None = None
     compared_at: datetime | None = None
     generated_at: datetime
     loans: dict[str, int]
-    """total_loans_compared, matched, unmatched_trustee, unmatched_internal."""
+    """By the names of `LOANS`."""
     stages: dict[str, int]
     """Pairs by how they were found."""
     rules: list[str]
@@ -118,6 +124,8 @@ class Compared(Struct, frozen=True, kw_only=True):
     warnings: list[DataWarning]
     facts: list[Fact]
     """From which bytes: the lineage."""
+    remarks: tuple[str, ...] = ()
+    """What else its reader has to know, such as what was redacted."""
 
 
 class ReconciliationReport(Struct, frozen=True, kw_only=True):
@@ -163,15 +171,9 @@ class Tally:
         self._net = self._gross = 0.0
         self._largest: list[tuple[float, int, IssueLine]] = []
 
-    def passing(self, issues: Iterable[IssueLine]) -> Iterator[IssueLine]:
-        """The issues as they come, each counted."""
-        for issue in issues:
-            self.add(issue)
-            yield issue
-
     def add(self, issue: IssueLine) -> None:
         """Count an issue."""
-        severity, stands = SEVERITIES.index(issue.severity), issue.status in UNSETTLED  # type: ignore[arg-type]
+        severity, stands = SEVERITIES.index(issue.severity), issue.status in UNSETTLED
         keys = ("category", issue.category), ("field", issue.field_name)
         for row in (self._total, *(self._rows.setdefault(key, _Row()) for key in keys)):
             row.counts[severity] += 1
@@ -211,14 +213,13 @@ class Tally:
 
     def _of(self, kind: str) -> list[Tallied]:
         """The rows of a kind, those with the gravest issues first."""
-        rows = [(row.counts, name) for (what, name), row in self._rows.items() if what == kind]
-        return [_Row(counts).tallied(name) for counts, name in sorted(rows, key=lambda row: ([-n for n in row[0]], row[1]))]
+        rows = [row.tallied(name) for (what, name), row in self._rows.items() if what == kind]
+        return sorted(rows, key=lambda row: (*(-getattr(row, name) for name in SEVERITIES), row.name))
 
 
 def _cut(issue: IssueLine) -> IssueLine:
     """The issue as a page can hold it."""
-    names = ("primary_identifier", "borrower_name", "trustee_value", "internal_value", "reviewed_by")
-    long = {name: VALUE_CHARACTERS for name in names} | {"resolution_notes": NOTE_CHARACTERS}
+    long = dict.fromkeys(TEXTS, VALUE_CHARACTERS) | {"resolution_notes": NOTE_CHARACTERS}
     cut = {
         name: f"{text[: most - 3]}..."
         for name, most in long.items()
@@ -244,9 +245,9 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     return Verdict("fail" if is_grave else "warning", headline, sentence)
 
 
-def reconciliation_pdf(report: ReconciliationReport) -> Typeset:
-    """The report as a PDF; the same report gives the same bytes."""
-    return typeset(_TEMPLATE, _shown(report), created=report.compared.generated_at)
+def reconciliation_pdf(report: ReconciliationReport) -> bytes:
+    """The report as PDF/A-2b, tagged: the same bytes for the same report."""
+    return typeset(_TEMPLATE, _shown(report), created=report.compared.generated_at).data
 
 
 # ---- as the page has it ---------------------------------------------------------------------------------------------

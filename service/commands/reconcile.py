@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from core.portfolio.portfolio import Portfolio
     from core.reconciliation import Reconciliation
 
 EXIT_DIFFERENT: Final = 1
@@ -83,7 +84,8 @@ def reconcile(
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    result = _compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    result = sides.result
     counts = _counted(result)
     if json:
         _print_json(tape, holdings, result, counts)
@@ -92,9 +94,22 @@ def reconcile(
     return EXIT_DIFFERENT if any(severity in _SERIOUS for severity, _ in counts) else 0
 
 
-def _compared(
+class Sides(NamedTuple):
+    """A comparison with what was compared."""
+
+    result: Reconciliation
+    tape: Portfolio
+    book: Portfolio
+
+
+def compared(
     tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
-) -> Reconciliation:
+) -> Sides:
+    """Read a tape and a workbook, and compare their loans.
+
+    Raises:
+        Refused: one cannot be read, or they cannot be compared as asked.
+    """
     with busy(f"Reading {tape.name}"):
         from core.portfolio.notes import DataWarning, of_side
         from core.portfolio.trustees import TRUSTEES
@@ -120,7 +135,7 @@ def _compared(
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
         told.append(DataWarning("sides_swapped", SWAPPED))
-    return replace(result, warnings=(*result.warnings, *told))
+    return Sides(replace(result, warnings=(*result.warnings, *told)), theirs, ours)
 
 
 def _tolerances(given: list[str]) -> dict[str, float]:
