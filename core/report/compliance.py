@@ -302,7 +302,7 @@ def _changes(
              for test_id, name in names.items()]  # fmt: skip
     compared = earlier is not None
     shown = [one for one in found if one.change or (compared and one.status_before != one.status_after)]
-    shown.sort(key=lambda one: _weight(one, now.get(one.test_id)))
+    shown.sort(key=lambda one: _weight(one, now.get(one.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
     return Changes(since, shown, len(found) - len(shown))
 
@@ -328,8 +328,8 @@ def _change(
     )  # fmt: skip
 
 
-def _weight(one: Change, now: TestLine | None) -> tuple[bool, int, float]:
+def _weight(one: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
     """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
-    same = one.status_before is None or one.status_before == one.status_after
+    same = not compared or one.status_before == one.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf
     return same, 0 if same else _GRAVITY[one.status_after], -abs(one.change or 0.0) / limit

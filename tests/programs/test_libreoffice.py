@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from core.files.read import read
+from core.files.write import Formats, Formula, Page, Shown, sheet_of, write_xlsx
 from core.generate import generate
-from core.grid.sheet import Workbook
+from core.grid.sheet import Table, Workbook
 from core.values import Kind
 
 
@@ -67,3 +69,46 @@ def test_same_cells_after_libreoffice(original: Path, tmp_path: Path, kind: str)
             assert other in (value, None), (place, value, other)  # calamine gives no error cells of .xls
         else:
             assert other == value, (place, value, other)
+
+
+def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
+    """Texts stay texts, a table and names keep their meaning, formulas calculate to what was written, and parts that
+    it does not show are kept."""
+    formats = Formats()
+    texts = ["=1+1", "-1", "@a", "+2", "_x0041_", "<&>", "a\nb", "bell\x07", "x" * 32_767, " b "]
+    loans = [
+        ["Par", "Price", "Value"],
+        *([100.0 * at, 99.5, Formula(f"A{at + 1}*B{at + 1}/100", 99.5 * at)] for at in (1, 2)),
+    ]
+    control = [
+        ["Total", Formula("SUM(Held[Value])", 298.5), Shown(Formula("Loans!C2/total", 1 / 3), "0.0%")],
+        ["Status", Formula('IF(B1>200,"PASS","FAIL")', "PASS"), Formula("B1=298.5", True)],
+    ]
+    pages = [
+        Page("Loans", sheet_of(loans, formats), header_row=0, frozen=(1, 0), protected=True),
+        Page("Control & <co>", sheet_of(control, formats), flags=[((1, 1, 1, 1), {"bad": ["FAIL"]})]),
+        Page("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
+    ]
+    path = tmp_path / "made.xlsx"
+    told = write_xlsx(
+        path,
+        pages,
+        number_formats=formats,
+        tables=[Table("Held", "Loans", 0, 0, 2, 2, ("Par", "Price", "Value"))],
+        defined_names={"total": "'Control & <co>'!$B$1"},
+        parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
+        recalculate=True,
+    )
+    assert told.warnings == ()
+    (tmp_path / "saved").mkdir()
+    saved = convert(path, "xlsx", tmp_path / "saved")
+    ours, theirs = read(path), read(saved)
+    assert [cells(book)["Texts", row, 0] for book in (ours, theirs) for row in range(len(texts))] == texts * 2
+    for place, value in cells(ours).items():
+        other = cells(theirs)[place]
+        assert other == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
+    assert [sheet.state for sheet in theirs.sheets] == ["visible", "visible", "hidden"]
+    assert (theirs.defined_names, [table.name for table in theirs.tables]) == (ours.defined_names, ["Held"])
+    with zipfile.ZipFile(saved) as archive:
+        assert b'<a xmlns="urn:a">kept</a>' in archive.read("customXml/item1.xml")
+        assert b"<sheetProtection" in archive.read("xl/worksheets/sheet1.xml")

@@ -8,13 +8,15 @@ first met, so a string that no cell shows is not written.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from core.files.write._numerals cimport put_number, put_whole
 from core.grid._intern cimport Pool, pool_close, pool_code, pool_open
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
-from core.files.write.limits import CELL_CHARACTERS_MAX, STRINGS_BYTES_MAX, STYLES_MAX
+import numpy as np
+
+from core.files.limits import CELL_CHARACTERS_MAX, FORMULA_CHARACTERS_MAX, STYLES_MAX, TEXT_BYTES_MAX
 from core.seed import SEED
 from core.values import ERRORS
 
@@ -40,11 +42,12 @@ cdef enum:
     TOO_MANY_STYLES = 3
 
 _PROBLEMS = {
-    TOO_MUCH_TEXT: f"the workbook's cells hold more distinct text than the limit of {STRINGS_BYTES_MAX:,} bytes",
+    TOO_MUCH_TEXT: f"the workbook's cells hold more distinct text than the limit of {TEXT_BYTES_MAX:,} bytes",
     TOO_MANY_STYLES: f"the workbook's cells have more styles than the limit of {STYLES_MAX:,}",
 }
 
 cdef int64_t CHARACTERS_LIMIT = CELL_CHARACTERS_MAX
+cdef int64_t FORMULA_LIMIT = FORMULA_CHARACTERS_MAX
 cdef int64_t STYLES_LIMIT = STYLES_MAX
 cdef bytes _ERROR_TEXTS = b"".join(text.encode().ljust(16, b"\0") for text in ERRORS)
 cdef const char *ERROR_TEXTS = _ERROR_TEXTS
@@ -182,7 +185,7 @@ cdef class Strings:
     cdef int64_t cut_count
 
     def __cinit__(self):
-        if pool_open(&self.pool, <uint64_t> SEED, STRINGS_BYTES_MAX) < 0:
+        if pool_open(&self.pool, <uint64_t> SEED, TEXT_BYTES_MAX) < 0:
             raise MemoryError
 
     def __dealloc__(self):
@@ -597,3 +600,69 @@ cdef inline char *put_letters(char *out, int32_t column) noexcept nogil:
         return out + 2
     out[0] = <char> (65 + column)
     return out + 1
+
+
+cdef inline bint is_name_byte(uint8_t c) noexcept nogil:
+    """Whether a byte can stand in a sheet's name without quotes around it."""
+    return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122 or c == 95 or c == 46 or c >= 0x80
+
+
+cdef bint is_doubtful(
+    const uint8_t *text, int64_t size, const int64_t[::1] name_offsets, const uint8_t *names
+) noexcept nogil:
+    cdef int64_t at = 0, begin, name, length
+    cdef bint quoted
+    cdef uint8_t c
+    if size == 0 or size > FORMULA_LIMIT:
+        return True
+    while at < size:
+        c = text[at]
+        if c < 32 or c == 91 or c == 0xEF:  # control characters, brackets, U+FFFE and its neighbours
+            return True
+        if c == 34:
+            at += 1
+            while at < size and text[at] != 34:
+                if text[at] < 32 or text[at] == 0xEF:
+                    return True
+                at += 1
+        elif c == 39 or c == 33:
+            quoted = c == 39
+            if quoted:
+                at += 1
+                begin = at
+                while at < size and not (text[at] == 39 and (at + 1 == size or text[at + 1] != 39)):
+                    at += 2 if text[at] == 39 else 1
+                length = at - begin
+                at += 1
+                if at >= size or text[at] != 33:
+                    return True
+            else:
+                begin = at
+                while begin > 0 and is_name_byte(text[begin - 1]):
+                    begin -= 1
+                length = at - begin
+                if begin and (text[begin - 1] == 58 or text[begin - 1] == 35):
+                    return True
+            for name in range(name_offsets.shape[0] - 1):
+                if (
+                    name_offsets[name + 1] - name_offsets[name] == length
+                    and memcmp(names + name_offsets[name], text + begin, length) == 0
+                ):
+                    break
+            else:
+                return True
+        at += 1
+    return False
+
+
+def doubtful(const int64_t[::1] offsets, const uint8_t[::1] data, const int64_t[::1] name_offsets, const uint8_t[::1] names):
+    """Which formulas need a closer look: all but those that plainly read nothing beyond the sheets of these names, which
+    are as formulas write them."""
+    cdef int64_t at, count = offsets.shape[0] - 1
+    cdef uint8_t[::1] found = np.zeros(count, np.uint8)
+    cdef const uint8_t *text = &data[0] if data.shape[0] else NULL
+    cdef const uint8_t *known = &names[0] if names.shape[0] else NULL
+    with nogil:
+        for at in range(count):
+            found[at] = is_doubtful(text + offsets[at], offsets[at + 1] - offsets[at], name_offsets, known)
+    return found.base

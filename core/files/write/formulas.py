@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.limits import FORMULA_CHARACTERS_MAX
 from core.files.write import _xlsx as kernel
-from core.files.write.limits import FORMULA_CHARACTERS_MAX
 from core.grid.address import move_formula, parse_range
 from core.grid.column import Text, frozen
 from core.grid.sheet import Formulas
@@ -31,7 +31,8 @@ _WORD: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CELL: Final = re.compile(r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+NO_XML: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What XML cannot hold."""
 
 OTHER_FILE: Final = "read another file"
 NO_SHEET: Final = "read a sheet that is not written"
@@ -41,14 +42,16 @@ NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the formulas of a workbook can read, by names without case."""
+    """What the formulas of a workbook can read: the names of its sheets, and of its tables without case."""
 
     sheets: Collection[str]
     tables: Collection[str]
+    folded: Collection[str]
+    """The names of the sheets without case."""
 
     def fault(self, text: str) -> str | None:
         """Why Excel would not open a formula; None where it would."""
-        if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or _CONTROL.search(text):
+        if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or NO_XML.search(text):
             return NO_FORMULA
         if "!" not in text and "[" not in text:
             return None
@@ -59,7 +62,7 @@ class Known:
                 return NO_TABLE
             named = word["bare"] or (word["quoted"] or "").replace("''", "'")
             for name in named.split(":") if named else ():
-                if name.casefold() not in self.sheets and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
+                if name.casefold() not in self.folded and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
                     return NO_SHEET
         return None
 
@@ -129,14 +132,9 @@ def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int
 
 
 def _faults(text: Text, known: Known) -> dict[int, str]:
-    """By the code of a formula that cannot be written why; only texts that could be at fault are looked at."""
-    data = text.data
-    odd = (data < 32) | (data == 0xEF) | (data == ord("!")) | (data == ord("["))
-    doubtful = np.flatnonzero(np.diff(text.offsets) > FORMULA_CHARACTERS_MAX)
-    empty = np.flatnonzero(np.diff(text.offsets) == 0)
-    met = np.searchsorted(text.offsets, np.flatnonzero(odd), "right") - 1
-    found = {}
-    for code in np.unique(np.concatenate((doubtful, empty, met))).tolist():
-        if fault := known.fault(text[code]):
-            found[code] = fault
-    return found
+    """By the code of a formula that cannot be written why."""
+    names = [name.replace("'", "''").encode() for name in known.sheets]
+    offsets = np.cumsum([0, *map(len, names)], dtype=np.int64)
+    doubtful = kernel.doubtful(text.offsets, text.data, offsets, np.frombuffer(b"".join(names), np.uint8))
+    faults = {code: known.fault(text[code]) for code in np.flatnonzero(doubtful).tolist()}
+    return {code: fault for code, fault in faults.items() if fault is not None}

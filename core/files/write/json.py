@@ -25,7 +25,7 @@ from typing import IO, Any, Final
 from core.files.write._numerals import numeral
 from core.files.write._texts import JsonLines
 from core.files.write.texts import Sink, pieces, shows_of
-from core.grid.address import cell_name, column_name, move_formula
+from core.grid.address import ROWS_MAX, cell_name, column_name, fill_down, move_formula
 from core.grid.sheet import Formulas, Sheet, Value, Workbook
 
 _MEMBERS_AT_ONCE: Final = 4_096
@@ -43,7 +43,7 @@ def write_json(
         ValueError: text past `WRITTEN_BYTES_MAX`.
         OSError: the stream cannot be written.
     """
-    sink = Sink(stream)
+    sink = Sink(stream.write)
     for piece in _document(book, name, header_rows or {}, pretty):
         sink.write(piece)
     return sink.size_bytes
@@ -135,9 +135,17 @@ def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
     formulas = sheet.formulas
     strings = formulas.text.strings()
     rows, columns, texts = formulas.rows.tolist(), formulas.columns.tolist(), formulas.texts.tolist()
+    filled: dict[tuple[int, int], tuple[int, Iterator[str]]] = {}
     for at, (row, column, origin) in enumerate(zip(rows, columns, formulas.origins.tolist(), strict=True)):
-        if origin == at:
-            text = strings[texts[at]]
-        else:
-            text = move_formula(strings[texts[origin]], row - rows[origin], column - columns[origin])
+        text = strings[texts[origin]]
+        if row < rows[origin]:  # a reference that leaves the sheet here is back on it below
+            text = move_formula(text, row - rows[origin], column - columns[origin])
+        elif origin != at:
+            # Filled down, cells take an eighth of the time that they take one by one.
+            next_row, below = filled.get((origin, column), (-1, iter(())))
+            if next_row != row:
+                moved = move_formula(text, row - rows[origin], column - columns[origin])
+                below = fill_down(moved, ROWS_MAX - row)
+            text = next(below)
+            filled[origin, column] = row + 1, below
         yield cell_name(row, column), f"={text}"

@@ -13,7 +13,7 @@ from typing import Final, Literal, Protocol
 
 import numpy as np
 
-from core.files.write.limits import CELL_CHARACTERS_MAX
+from core.files.limits import CELL_CHARACTERS_MAX, STYLES_MAX
 from core.files.write.ranges import Range, apart
 from core.files.write.styles import DAY_FORMAT, MOMENT_FORMAT
 from core.files.write.xlsx import Page, write_xlsx
@@ -78,14 +78,10 @@ class Formats:
         """
         found = self._places.setdefault(code, len(self._codes))
         if found == len(self._codes):
-            if found >= FORMATS_MAX:
-                raise ValueError(f"a workbook has at most {FORMATS_MAX:,} number formats")
+            if found >= STYLES_MAX:
+                raise ValueError(f"a workbook has at most {STYLES_MAX:,} number formats")
             self._codes.append(code)
         return found
-
-
-FORMATS_MAX: Final = 65_000
-"""Number formats of a workbook."""
 
 
 def sheet_of(

@@ -10,7 +10,21 @@ from core.files.parts import BUILT_IN_FORMATS
 from core.files.write import _xlsx as kernel
 from core.files.write.xml import MAIN, XML
 
-StyleName = Literal["header", "title", "good", "warning", "bad", "input", "note"]
+StyleName = Literal[
+    "header",
+    "title",
+    "good",
+    "warning",
+    "bad",
+    "input",
+    "note",
+    "figures",
+    "section",
+    "total",
+    "text",
+    "aside",
+    "heading",
+]
 
 
 class _Look(NamedTuple):
@@ -22,6 +36,11 @@ class _Look(NamedTuple):
     colour: str | None = None
     fill: str | None = None
     border: str | None = None
+    rule: tuple[str, str] | None = None
+    """A line at one side alone: "top" or "bottom", and its colour."""
+    align: Literal["left", "center", "right"] | None = None
+    indent: int = 0
+    """Of text from the left, so that it keeps apart from figures before it."""
     wrap: bool = False
 
 
@@ -34,6 +53,12 @@ _LOOKS: Final[dict[StyleName | None, _Look]] = {
     "bad": _Look(bold=True, colour="9C0006", fill="FBD5D5"),
     "input": _Look(fill="FFFDE7", border="BFBFBF"),
     "note": _Look(italic=True, colour="595959"),
+    "figures": _Look(bold=True, colour="FFFFFF", fill="1F3864", border="8497B0", align="right", wrap=True),
+    "section": _Look(bold=True, size=12, colour="1F3864", rule=("bottom", "1F3864")),
+    "total": _Look(bold=True, rule=("top", "595959")),
+    "text": _Look(align="left", indent=1),
+    "aside": _Look(italic=True, colour="595959", align="left", indent=1),
+    "heading": _Look(bold=True, colour="FFFFFF", fill="1F3864", border="8497B0", align="left", indent=1, wrap=True),
 }
 """Good is blue rather than green, so that it is told from bad by those who do not tell red from green."""
 
@@ -69,7 +94,7 @@ def styles_xml(used: Sequence[tuple[int, int]], codes: Sequence[str]) -> bytes:
         + _counted("numFmts", [f'<numFmt numFmtId="{at}" formatCode={quoteattr(code)}/>' for code, at in own.items()])
         + _counted("fonts", [f"<font>{_font(look)}</font>" for look in looks])
         + _counted("fills", _fills())
-        + _counted("borders", [_border(look.border) for look in looks])
+        + _counted("borders", [_border(look) for look in looks])
         + '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
         + f'<cellXfs count="{len(used)}">{styles}</cellXfs>'
         + '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
@@ -111,11 +136,13 @@ def _fills() -> list[str]:
     ]
 
 
-def _border(colour: str | None) -> str:
+def _border(look: _Look) -> str:
     sides = ("left", "right", "top", "bottom")
-    if colour is None:
-        return f"<border>{''.join(f'<{side}/>' for side in sides)}<diagonal/></border>"
-    drawn = "".join(f'<{side} style="thin"><color rgb="FF{colour}"/></{side}>' for side in sides)
+    lines = {look.rule[0]: look.rule[1]} if look.rule else dict.fromkeys(sides, look.border) if look.border else {}
+    drawn = "".join(
+        f'<{side} style="thin"><color rgb="FF{lines[side]}"/></{side}>' if side in lines else f"<{side}/>"
+        for side in sides
+    )
     return f"<border>{drawn}<diagonal/></border>"
 
 
@@ -127,11 +154,13 @@ def _style(mark: int, number: int) -> str:
     said += ' applyNumberFormat="1"' if number else ""
     said += ' applyFont="1"' if named else ""
     said += ' applyFill="1"' if look.fill else ""
-    said += ' applyBorder="1"' if look.border else ""
+    said += ' applyBorder="1"' if look.border or look.rule else ""
     inside = ""
-    if look.wrap:
+    if look.wrap or look.align:
         said += ' applyAlignment="1"'
-        inside += '<alignment vertical="center" wrapText="1"/>'
+        placed = f' horizontal="{look.align}"' if look.align else ""
+        placed += f' indent="{look.indent}"' if look.indent else ""
+        inside += f"<alignment{placed}" + (' vertical="center" wrapText="1"/>' if look.wrap else "/>")
     if mark >= UNLOCKED:
         said += ' applyProtection="1"'
         inside += '<protection locked="0"/>'

@@ -1,35 +1,34 @@
 """Sheets of columns to an .xlsx file, in bounded memory.
 
 The XML of a sheet is made piece by piece from its columns and deflated as it goes. What is kept besides is the distinct
-text of the cells, 24 bytes for each distinct text, and 5 bytes for each formula.
+text of the cells, some 30 bytes for each distinct text and as many for each formula.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, Literal, Protocol
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZipFile
 
 import numpy as np
-from isal import isal_zlib
 from numpy.typing import NDArray
 
-from core.files.parts import is_date_format
-from core.files.write import _xlsx as kernel
-from core.files.write.formulas import Known, planned
-from core.files.write.limits import (
+from core.files.limits import (
     CELL_CHARACTERS_MAX,
     FORMAT_CHARACTERS_MAX,
     MARKED_CELLS_MAX,
-    PART_BYTES_MAX,
     RANGES_MAX,
 )
+from core.files.parts import is_date_format
+from core.files.write import _xlsx as kernel
+from core.files.write.deflated import part
+from core.files.write.formulas import NO_XML, Known, planned
 from core.files.write.package import (
     RICH_PARTS,
     ROOT_LINKS,
@@ -53,11 +52,6 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet, Table, no_formulas
 from core.values import ERROR_CODE, Kind
 
-LEVEL: Final = 1
-"""Of igzip's four levels; bench/NOTES.md has the sizes and times of all."""
-
-_MADE: Final = (1980, 1, 1, 0, 0, 0)  # the bytes do not depend on the clock
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -79,6 +73,8 @@ class Page:
     """What may be changed on a protected sheet."""
     tab_colour: str | None = None
     """RRGGBB."""
+    gridlines: bool = True
+    """Whether lines between cells are seen on the screen."""
     fills: Sequence[tuple[Range, StyleName]] = ()
     """Ranges with a style; of several the last counts."""
     flags: Sequence[tuple[Range, Mapping[StyleName, Sequence[str]]]] = ()
@@ -116,12 +112,14 @@ def write_xlsx(
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
     recalculate: bool = False,
+    active: int | None = None,
 ) -> Written:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
     `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `recalculate` asks the
-    program that opens the file to calculate all of it, which is asked anyway where a formula has no value. The same
+    program that opens the file to calculate all of it, which is asked anyway where a formula has no value. `active` is
+    the page that is seen first, where it is visible; else the first visible one is. The same
     arguments give the same bytes. A file that fails is not left behind.
 
     What Excel would not open is left out and told: of a formula that reads another file, a sheet or a table that is not
@@ -145,6 +143,7 @@ def write_xlsx(
                 parts=parts or {},
                 properties=properties or Properties(),
                 recalculate=recalculate,
+                active=active,
             )
         os.replace(waiting, path)
     except BaseException:
@@ -165,7 +164,7 @@ def _check_names(names: Sequence[str]) -> None:
     if not names:
         raise ValueError("a workbook has at least one sheet")
     for name in names:
-        if not name or not name.isprintable():
+        if not name or NO_XML.search(name):
             raise ValueError(f"a sheet has a printable name, and {name!r} is none")
         if len(name.encode("utf-16-le")) > 62:
             raise ValueError(f"a sheet's name has at most 31 characters: {name!r} has more")
@@ -190,21 +189,29 @@ class _Book:
         self.unvalued = False
         self.warnings: list[str] = []
         merged = {page.name.casefold(): page.sheet.merged for page in pages}
-        self.tables = [table for table in tables if self._holds(table, merged)]
-        self.known = Known(frozenset(merged), frozenset(table.name.casefold() for table in self.tables))
+        self.tables: list[Table] = []
+        for table in tables:
+            if self._holds(table, merged):
+                self.tables.append(table)
+        self.known = Known(
+            [page.name for page in pages], frozenset(table.name.casefold() for table in self.tables), frozenset(merged)
+        )
 
     def _holds(self, table: Table, merged: Mapping[str, Sequence[Range]]) -> bool:
-        """Whether a table can be written: its headings are what its header row says, and nothing is in its way."""
+        """Whether a table can be written: its headings are what its header row says, and neither its name nor its
+        cells are taken."""
         page = next((page for page in self.pages if page.name.casefold() == table.sheet.casefold()), None)
         if page is None:
             return False
-        box = table.first_row, table.first_column, table.last_row, table.last_column
+        box = _box(table)
+        beside = [_box(other) for other in self.tables if other.sheet.casefold() == table.sheet.casefold()]
         fits = (
             is_name(table.name)
+            and all(other.name.casefold() != table.name.casefold() for other in self.tables)
             and table.header_rows <= 1
-            and table.last_row - table.first_row >= table.header_rows
+            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
             and len({name.casefold() for name in table.columns}) == len(table.columns)
-            and not any(meet(box, other) for other in merged[page.name.casefold()])
+            and not any(meet(box, other) for other in (*merged[page.name.casefold()], *beside))
             and (
                 table.header_rows == 0
                 or list(table.columns)
@@ -212,7 +219,9 @@ class _Book:
             )
         )
         if not fits:
-            self.warnings.append(f"The table {table.name!r} of {page.name!r} was not written: its headings do not fit.")
+            self.warnings.append(
+                f"The table {table.name!r} of {page.name!r} was not written: its headings, name or place do not fit."
+            )
         return fits
 
     def write(
@@ -224,6 +233,7 @@ class _Book:
         parts: Mapping[str, bytes],
         properties: Properties,
         recalculate: bool,
+        active: int | None,
     ) -> None:
         """Write all parts."""
         states = self._states()
@@ -240,7 +250,8 @@ class _Book:
         self._put("_rels/.rels", links_xml(ROOT_LINKS))
         for name, xml in (properties_parts(properties) | custom_parts(parts)).items():
             self._put(name, xml)
-        active = states.index("visible")
+        if active is None or states[active] != "visible":
+            active = states.index("visible")
         number = 0
         for at, page in enumerate(self.pages):
             own = [table for table in self.tables if table.sheet.casefold() == page.name.casefold()]
@@ -263,7 +274,7 @@ class _Book:
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)
         self._put("xl/_rels/workbook.xml.rels", links_xml(links))
         self._put("xl/styles.xml", styles_xml(self.styles.used(), self.codes))
-        with _part(self.archive, "xl/sharedStrings.xml") as put:
+        with part(self.archive, "xl/sharedStrings.xml") as put:
             count = len(self.strings)
             put(f'{XML}<sst xmlns="{MAIN}" count="{count}" uniqueCount="{count}">'.encode())
             for piece in self.strings.chunks():
@@ -280,7 +291,7 @@ class _Book:
         ]
 
     def _put(self, name: str, xml: bytes) -> None:
-        with _part(self.archive, name) as put:
+        with part(self.archive, name) as put:
             put(xml)
 
     def _states(self) -> list[str]:
@@ -299,7 +310,8 @@ class _Book:
         for (sheet, name), text in names.items():
             place = places.get(sheet.casefold()) if sheet else None
             key = place, name.casefold()
-            if (sheet and place is None) or not is_name(name) or key in met or self.known.fault(text):
+            taken = key in met or name.casefold() in self.known.tables
+            if (sheet and place is None) or not is_name(name) or taken or self.known.fault(text):
                 self.warnings.append(f"The name {name!r} was not written: what it stands for is not in the file.")
             else:
                 met.add(key)
@@ -309,7 +321,7 @@ class _Book:
     # -------------------------------------------------------------------------------------------------- a sheet
 
     def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
-        with _part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
+        with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
             put((XML + self._head(page, is_active=is_active) + "<sheetData>").encode())
             for piece in self._rows(page):
@@ -329,7 +341,8 @@ class _Book:
         if styled:
             colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
             head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
-        head += f'<sheetViews><sheetView{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
+        hidden = "" if page.gridlines else f" showGridLines={_NONE}"
+        head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
         head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
         head += '<sheetFormatPr defaultRowHeight="15"/>'
         widths = page.widths
@@ -407,11 +420,16 @@ class _Book:
 
 
 _ONE: Final = '"1"'
+_NONE: Final = '"0"'
 
 
 def _fitting(code: str) -> str:
     """A format code that Excel takes."""
     return code if 0 < len(code) <= FORMAT_CHARACTERS_MAX and code.isprintable() else "General"
+
+
+def _box(table: Table) -> Range:
+    return table.first_row, table.first_column, table.last_row, table.last_column
 
 
 def _arrays(at: int, column: Column) -> kernel.SlabColumn:
@@ -474,24 +492,3 @@ class _Marks:
                     covered &= UNLOCKED
                     covered |= self.marks[at]
             yield until, marks
-
-
-@contextmanager
-def _part(archive: ZipFile, name: str) -> Iterator[Callable[[bytes | memoryview], object]]:
-    """A part of the file to put bytes into, deflated by igzip."""
-    info = ZipInfo(name, _MADE)
-    info.compress_type = ZIP_DEFLATED
-    info.external_attr = 0o600 << 16
-    size = 0
-    with archive.open(info, "w") as entry:
-        # zipfile has no way to name another deflate; before the first byte its own can be exchanged.
-        entry._compressor = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)  # type: ignore[attr-defined]
-
-        def put(piece: bytes | memoryview) -> None:
-            nonlocal size
-            size += len(piece)
-            if size > PART_BYTES_MAX:
-                raise ValueError(f"{name} takes more than the limit of {PART_BYTES_MAX:,} bytes")
-            entry.write(piece)
-
-        yield put

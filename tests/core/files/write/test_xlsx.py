@@ -252,13 +252,13 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
         Table("U", "One", 0, 0, 1, 0, ("Par",)),
         Table("V", "X", 0, 0, 1, 0, ("P",)),
     )
-    names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2"}
+    names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
     told = write_xlsx(
         tmp_path / "a.xlsx",
         [Page("One", one), Page("Two 2", sheet_of(rows, Formats()))],
         defined_names=names,
         local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"},
-        tables=tables,
+        tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
     )
     book = read(tmp_path / "a.xlsx")
     found = [book["Two 2"].formula(row, 0) for row in range(len(rows))]
@@ -269,9 +269,12 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     assert book["One"].merged == ((5, 0, 6, 0),)
     assert [line.partition(":")[0] for line in told.warnings] == [
         "The table 'T' of 'One' was not written",
+        "The table 'Over' of 'One' was not written",
+        "The table 'u' of 'One' was not written",
         "The name 'gone' was not written",
         "The name 'A1' was not written",
         "The name 'OK' was not written",
+        "The name 'u' was not written",
         "The name 'x' was not written",
         "1 merged ranges of 'One' overlap others",
         "2 formulas are none that a spreadsheet can hold",
