@@ -75,9 +75,9 @@ def write_compliance(
     path: Path,
     report: ComplianceReport,
     *,
-    format: Format,
+    format: Format,  # noqa: A002 - the option's name
     cleaner: Cleaner,
-    looks: Looks,  # noqa: A002
+    looks: Looks,
 ) -> None:
     """Write a report on a run.
 
