@@ -14,8 +14,10 @@ from core.typeset.pdf import typeset
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
 
-WORD_MAX: Final = 18
-"""Letters of a word between which a line may break, so that a name without blanks stays in its cell."""
+WORD_MAX: Final = 24
+"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
+
+PIECE: Final = 12
 
 UNSHOWN_LISTED: Final = 8
 
@@ -51,5 +53,8 @@ def _breakable(word: str) -> str:
     if len(word) <= WORD_MAX:
         return word
     return "\N{ZERO WIDTH SPACE}".join(
-        part[at : at + WORD_MAX] for part in _PARTS_OF_WORD.findall(word) for at in range(0, len(part), WORD_MAX)
+        part[at : at + step]
+        for part in _PARTS_OF_WORD.findall(word)
+        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
+        for at in range(0, len(part), step)
     )

@@ -19,7 +19,7 @@ from core.compliance.run import run_suite
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Names, Portfolio
 from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
-from core.report.document import RUNNING_MAX, TEMPLATE, TEXT_MAX, _steps, _text, _view, compliance_pdf
+from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.typeset.pdf import UNSHOWN, typeset
 from tests.core.report.conftest import WHEN, reported, result_of, skipped_of
 from tests.rows import every
@@ -200,26 +200,7 @@ def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> 
         assert not line["is_total"] or above == cents
 
 
-@every(
-    "words, shown",
-    [
-        ("plain words", "plain words"),
-        ("a\tb\n\nc  d", "a b c d"),
-        ("\N{RIGHT-TO-LEFT OVERRIDE}abc\x00", "abc"),
-        ("conventions.defaulted_in_denominator", "conventions.\u200bdefaulted_\u200bin_\u200bdenominator"),
-        ("overcollateralisation", "overcollateralisation"),
-        ("A" * 30, "A" * 12 + "\u200b" + "A" * 12 + "\u200b" + "A" * 6),
-        ("", ""),
-    ],
-)
-def test_a_text_of_a_cell(words: str, shown: str) -> None:
-    assert _text(words) == shown
-
-
-def test_a_text_past_the_limit_is_cut_with_a_mark() -> None:
-    long = _text("word " * 1_000)
-    assert len(long) <= TEXT_MAX
-    assert long.endswith("\N{HORIZONTAL ELLIPSIS}")
+def test_the_title_at_the_head_of_a_page_is_cut() -> None:
     report = msgspec.structs.replace(reported(None, Results([], [])), title="W" * 500)
     assert len(_view(report)["running"].replace("\u200b", "")) == RUNNING_MAX
 
