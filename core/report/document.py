@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,16 +30,13 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
-from core.report.texts import cell, cut, opened, plain
-from core.typeset.pdf import typeset
+from core.report.setting import cut, page_text, plain_text, set_pages
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
 
 RUNNING_MAX: Final = 80
 """Characters of the title at the head of a page."""
-
-UNSHOWN_LISTED: Final = 8
 
 NOTICE_LETTERS: Final = 1_500
 """Letters of notices that the cover has room for, half as many where it has changes, too; the others follow it."""
@@ -53,41 +51,35 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
-    made = typeset(TEMPLATE, _view(report), created=report.generated_at)
-    if made.replaced:
-        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in made.replaced[:UNSHOWN_LISTED])
-        more = "" if len(made.replaced) <= UNSHOWN_LISTED else f" and {len(made.replaced) - UNSHOWN_LISTED} more"
-        remark = f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
-        made = typeset(TEMPLATE, _view(report, [remark]), created=report.generated_at)
-    return made.data
+    return set_pages(TEMPLATE, partial(_view, report), report.generated_at)
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
-    units: dict[str, str] = {"amount": cell(report.currency or ""), "number": ""}
-    notices = [*origin.remarks, *remarks, *(opened(one.message) for one in report.warnings)]
+    units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
+    notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
-        {"name": cell(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+        {"name": page_text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
     ]
     moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
-        "notices": list(map(cell, notices[:first])),
-        "more_notices": list(map(cell, notices[first:])),
-        "title": cell(report.title or "A portfolio without a name"),
-        "suite": cell(report.suite),
-        "currency": cell(report.currency or ""),
-        "running": cell(cut(report.title, RUNNING_MAX)),
+        "notices": list(map(page_text, notices[:first])),
+        "more_notices": list(map(page_text, notices[first:])),
+        "title": page_text(report.title or "A portfolio without a name"),
+        "suite": page_text(report.suite),
+        "currency": page_text(report.currency or ""),
+        "running": page_text(cut(report.title, RUNNING_MAX)),
         "as_of": "The day of the figures is not known." if report.as_of is None
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
-        "prepared_for": cell(origin.prepared_for or ""),
-        "prepared_by": cell(origin.prepared_by or ""),
-        "file_name": cell(origin.file_name or ""),
+        "prepared_for": page_text(origin.prepared_for or ""),
+        "prepared_by": page_text(origin.prepared_by or ""),
+        "file_name": page_text(origin.file_name or ""),
         "outcome": report.verdict.outcome,
-        "headline": cell(report.verdict.headline),
-        "sentence": cell(report.verdict.sentence),
+        "headline": page_text(report.verdict.headline),
+        "sentence": page_text(report.verdict.sentence),
         "counts": [
             {"label": label, "value": f"{value:,}"}
             for label, value in (
@@ -98,7 +90,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             )
         ],
         "key_figures": [
-            {"label": cell(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
+            {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
              "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
@@ -113,7 +105,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         },
         "categories": categories,
         "skipped": [
-            {"name": cell(one.name), "reason": cell(opened(one.reason)), "value": figure(one.value),
+            {"name": page_text(one.name), "reason": page_text(_opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
             for one in report.skipped
         ],
@@ -123,21 +115,22 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "history": list(map(_history, report.history)),
         "history_left_out": report.history_left_out,
         "tie_out": [
-            {"name": cell(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
+            {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": cell(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": page_text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
             for one in report.tie_out
         ],
         "methods": [
-            {"name": cell(one.name), "formula": cell(one.formula), "numerator": figure(one.numerator),
+            {"name": page_text(one.name), "formula": page_text(one.formula), "numerator": figure(one.numerator),
              "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
-             "cells": cell(", ".join(one.cells)), "limit_from": cell(one.limit_from or ""),
+             "cells": page_text(", ".join(one.cells)), "limit_from": page_text(one.limit_from or ""),
              "source": _SOURCES[one.source]}
             for one in report.methods
         ],
-        "definition_name": cell(report.definition_name or ""),
+        "definition_name": page_text(report.definition_name or ""),
         "rules": [
-            {"key": cell(one.key), "value": cell(one.value), "meaning": cell(one.meaning)} for one in report.rules
+            {"key": page_text(one.key), "value": page_text(one.value), "meaning": page_text(one.meaning)}
+            for one in report.rules
         ],
         "lineage": {
             "source": list(map(_fact, report.lineage.source)),
@@ -162,8 +155,12 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 _LINE_LETTERS: Final = 110
 
 
+def _opened(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
 def _fact(one: Fact) -> Texts:
-    return {"label": cell(one.label), "value": cell(one.value)}
+    return {"label": page_text(one.label), "value": page_text(one.value)}
 
 
 def _drawn(chart: Chart) -> Texts:
@@ -184,7 +181,7 @@ def _test(line: TestLine) -> Texts:
     decimals = decimals_apart(line.value, line.threshold)
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
-        "name": cell(line.name),
+        "name": page_text(line.name),
         "unit": UNITS[line.unit],
         "status": line.status,
         "value": figure(line.value, decimals),
@@ -192,7 +189,7 @@ def _test(line: TestLine) -> Texts:
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
         "cushion_pct": signed(line.cushion_pct, 1),
-        "chart": _drawn(bullet(row, plain(f"{line.name}: {line.message}"))),
+        "chart": _drawn(bullet(row, plain_text(f"{line.name}: {line.message}"))),
     }
 
 
@@ -222,7 +219,7 @@ _PARTS: Final[dict[PartName, str]] = {
 
 def _change(one: Change) -> Texts:
     return {
-        "name": cell(one.name),
+        "name": page_text(one.name),
         "unit": UNITS[one.unit],
         "before": figure(one.before),
         "after": figure(one.after),
@@ -235,7 +232,7 @@ def _change(one: Change) -> Texts:
 
 def _why(one: Change) -> Texts:
     parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
-    return {"name": cell(one.name), "parts": parts or [_part(one.parts[0])]}
+    return {"name": page_text(one.name), "parts": parts or [_part(one.parts[0])]}
 
 
 _SHOWN_FROM: Final = 0.005
@@ -244,7 +241,7 @@ _SHOWN_FROM: Final = 0.005
 
 def _part(part: PartLine) -> Texts:
     loans = "; ".join(
-        f"{cell(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
+        f"{page_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
     )
     return {"part": _PARTS[part.part], "change": signed(part.change), "loans": loans}
 
@@ -284,7 +281,7 @@ _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-
 
 def _class(line: ClassLine) -> Texts:
     return {
-        "name": cell(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
+        "name": page_text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
         "numerator": figure(line.numerator),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
@@ -311,11 +308,11 @@ def _concentration(one: Concentration) -> Texts:
 
 
 def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
-    words = plain(f"{row.name}: {figure(row.share_pct)} %")
+    words = plain_text(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
         "rank": str(at) if at else "",
-        "name": cell(row.name),
+        "name": page_text(row.name),
         "par": figure(row.par, 0),
         "share": figure(row.share_pct),
         "chart": None if chart is None else _drawn(chart),
@@ -336,7 +333,12 @@ def _history(one: Series) -> Texts:
     rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
-        f"{plain(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
         f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
-    return {"title": cell(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}
+    return {
+        "title": page_text(one.name),
+        "unit": UNITS[one.unit],
+        "note": "",
+        "chart": _drawn(through_time(rows, words)),
+    }

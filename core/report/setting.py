@@ -1,12 +1,15 @@
-"""Strangers' texts as a page shows them: nothing hidden, nothing turned around, no longer than there is room for."""
+"""What reports that are set as pages share: texts that a page can hold, and a word on letters that no font shows."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
 
-from core.typeset.pdf import UNSHOWN
+from core.typeset.pdf import UNSHOWN, typeset
 
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
@@ -16,16 +19,30 @@ WORD_MAX: Final = 24
 
 PIECE: Final = 12
 
-
-def cell(words: str) -> str:
-    """A text for a cell: as `plain` has it, breakable where it has no blanks."""
-    return " ".join(map(_breakable, plain(words).split(" ")))
+UNSHOWN_LISTED: Final = 8
 
 
-def plain(words: str) -> str:
+def set_pages(template: Path, view: Callable[[Sequence[str]], dict[str, Any]], created: datetime) -> bytes:
+    """The PDF of a template and its data, which `view` makes with further remarks for the first page: letters that no
+    font of ours has stand as a mark, and the remark says so."""
+    made = typeset(template, view(()), created=created)
+    if made.replaced:
+        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in made.replaced[:UNSHOWN_LISTED])
+        more = "" if len(made.replaced) <= UNSHOWN_LISTED else f" and {len(made.replaced) - UNSHOWN_LISTED} more"
+        remark = f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
+        made = typeset(template, view((remark,)), created=created)
+    return made.data
+
+
+def page_text(words: str, length: int = TEXT_MAX) -> str:
+    """A text for a cell: as `plain_text` has it, breakable where it has no blanks."""
+    return " ".join(map(_breakable, plain_text(words, length).split(" ")))
+
+
+def plain_text(words: str, length: int = TEXT_MAX) -> str:
     """A text without what turns or hides others, cut to what a page has room for."""
     shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
-    return cut(" ".join(shown.split()), TEXT_MAX)
+    return cut(" ".join(shown.split()), length)
 
 
 _HIDDEN: Final = frozenset(("Cc", "Cf"))
@@ -37,13 +54,8 @@ def _seen(letter: str) -> str:
     return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
 
 
-def opened(sentence: str) -> str:
-    """A sentence with a capital."""
-    return sentence[:1].upper() + sentence[1:]
-
-
 def cut(words: str, length: int) -> str:
-    """The text, or its beginning with a mark."""
+    """A text of so many characters at most, with a mark where it was longer."""
     return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -1,8 +1,8 @@
-"""Strangers' texts on a page."""
+"""Texts that a page can hold."""
 
 from __future__ import annotations
 
-from core.report.texts import TEXT_MAX, cell
+from core.report.setting import TEXT_MAX, page_text
 from core.typeset.pdf import UNSHOWN
 from tests.rows import every
 
@@ -22,10 +22,10 @@ from tests.rows import every
     ],
 )
 def test_a_text_of_a_cell(words: str, shown: str) -> None:
-    assert cell(words) == shown
+    assert page_text(words) == shown
 
 
 def test_a_text_past_the_limit_is_cut_with_a_mark() -> None:
-    long = cell("word " * 1_000)
+    long = page_text("word " * 1_000)
     assert len(long) <= TEXT_MAX
     assert long.endswith("\N{HORIZONTAL ELLIPSIS}")
