@@ -76,7 +76,6 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
         "prepared_for": page_text(origin.prepared_for or ""),
         "prepared_by": page_text(origin.prepared_by or ""),
-        "file_name": page_text(origin.file_name or ""),
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),
@@ -121,8 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             for one in report.tie_out
         ],
         "methods": [
-            {"name": page_text(one.name), "formula": page_text(one.formula), "numerator": figure(one.numerator),
-             "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
+            {"name": page_text(one.name), "formula": page_text(one.formula), "coverage": figure(one.coverage_pct),
              "cells": page_text(", ".join(one.cells)), "limit_from": page_text(one.limit_from or ""),
              "source": _SOURCES[one.source]}
             for one in report.methods
@@ -178,7 +176,7 @@ _SOURCES: Final = {
 
 
 def _test(line: TestLine) -> Texts:
-    decimals = decimals_apart(line.value, line.threshold)
+    decimals = max(decimals_apart(line.value, line.threshold), decimals_apart(line.threshold, 0.0))
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
         "name": page_text(line.name),
@@ -188,7 +186,6 @@ def _test(line: TestLine) -> Texts:
         "masked": [] if line.masked is None else [figure(one) for one in line.masked],
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "cushion_pct": signed(line.cushion_pct, 1),
         "chart": _drawn(bullet(row, plain_text(f"{line.name}: {line.message}"))),
     }
 
@@ -282,7 +279,6 @@ _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-
 def _class(line: ClassLine) -> Texts:
     return {
         "name": page_text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
-        "numerator": figure(line.numerator),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
         "trigger": figure(line.trigger),

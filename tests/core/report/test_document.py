@@ -233,3 +233,12 @@ def test_names_of_obligors_may_be_anything(g1: Build) -> None:
     names = Names(g1().names["obligor"].codes, tuple(f"{'x' * 299}{at:02}" for at in range(13)))
     portfolio = replace(g1(), names={**g1().names, "obligor": names})
     assert len(opened(compliance_pdf(reported(portfolio))).pages) < 12
+
+
+def test_a_limit_near_zero_is_not_printed_as_zero() -> None:
+    results = Results([result_of("tiny", "fail", 48.0, 0.001), result_of("hair", "fail", 7.500001, 7.5)], [])
+    rows = _view(reported(None, results))["categories"][0]["tests"]
+    assert [(row["value"], row["limit"], row["cushion"]) for row in rows] == [
+        ("48.000", "\N{LESS-THAN OR EQUAL TO} 0.001", "\N{MINUS SIGN}47.999"),
+        ("7.500001", "\N{LESS-THAN OR EQUAL TO} 7.500000", "\N{MINUS SIGN}0.000001"),
+    ]
