@@ -258,8 +258,8 @@ def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition |
         _AVERAGES | {test.id for test in definition.tests if test.measure in _MEASURES} if definition else _AVERAGES
     )
     figures = [
-        KeyFigure("Performing par", pool.par, "amount"),
-        KeyFigure("Collateral principal amount", pool.cpa, "amount"),
+        KeyFigure("Performing par", float(pool.par), "amount"),
+        KeyFigure("Collateral principal amount", float(pool.cpa), "amount"),
         KeyFigure("Defaulted par", tally.defaulted_par, "amount"),
         KeyFigure("Performing loans", tally.performing_rows, "number"),
         *([KeyFigure("Obligors", tally.obligor_count, "number")] if tally.obligor_count else []),
