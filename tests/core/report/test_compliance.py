@@ -15,6 +15,7 @@ import pytest
 from core.compliance.result import Results, TestResult, Threshold
 from core.compliance.run import run_suite
 from core.deals.movements import movements
+from core.definition import parse
 from core.portfolio.portfolio import Portfolio
 from core.report.compliance import KEY_FIGURES_SHOWN, SERIES_SHOWN
 from core.report.content import ComplianceReport, Point, Series
@@ -91,6 +92,16 @@ def test_figures_are_those_of_the_run(g1: Build) -> None:
     assert (figures["Performing loans"], figures["Obligors"]) == (12, 12)
     assert len(report.key_figures) <= KEY_FIGURES_SHOWN
     assert (report.as_of, report.as_of_source, report.currency) == (date(2026, 3, 31), "stated by the file", "USD")
+
+
+def test_days_of_the_deal_are_those_of_its_rules_and_its_file(g1: Build) -> None:
+    rules = parse({"conventions": {"closing_date": date(2023, 9, 20)}})
+    deal = replace(g1().deal, stated_maturity=24_399.0)
+    told = reported(replace(g1(), deal=deal), definition=rules).deal_days
+    assert [(one.label, one.value) for one in told] == [
+        ("Closing", "20 September 2023"),
+        ("Stated maturity", "20 October 2036"),
+    ]
 
 
 def test_units_without_details_are_those_of_the_suites(g1: Build) -> None:
