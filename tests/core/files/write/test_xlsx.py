@@ -111,7 +111,7 @@ def drawn_sheet(draw: st.DrawFn, name: str, index: int) -> Sheet:
 
 def drawn_formulas(draw: st.DrawFn) -> Formulas:
     places = sorted(draw(st.sets(st.tuples(st.integers(0, 20), st.integers(0, 4)), max_size=12)))
-    texts = ["A1+$B$2", 'IF(A1<2,"a&b","<x>")', "SUM(A1:A3)", "One!A1"]
+    texts = ["A1+$B$2", "_xlfn.IFS(A1,B1)", 'IF(A1<2,"a&b","<x>")', "SUM(A1:A3)", "One!A1"]
     codes, origins, arrays = [], [], {}
     for at, (row, column) in enumerate(places):
         origin = draw(
