@@ -76,4 +76,6 @@ def looks(
     sheets: NDArray[np.uint8],
     newer_offsets: NDArray[np.int64],
     newer: NDArray[np.uint8],
+    watched_offsets: NDArray[np.int64],
+    watched: NDArray[np.uint8],
 ) -> NDArray[np.uint8]: ...

@@ -628,7 +628,7 @@ cdef bint has_word(Words *words, const uint8_t *text, int64_t size) noexcept nog
     return False
 
 
-cdef int look(const uint8_t *text, int64_t size, Words *sheets, Words *newer) noexcept nogil:
+cdef int look(const uint8_t *text, int64_t size, Words *sheets, Words *newer, Words *watched) noexcept nogil:
     """What there is to see to in one formula."""
     cdef int64_t at = 0, begin
     cdef int found = 0
@@ -658,9 +658,7 @@ cdef int look(const uint8_t *text, int64_t size, Words *sheets, Words *newer) no
             while begin > 0 and is_name_byte(text[begin - 1]):
                 begin -= 1
             if c == 40:
-                if (at - begin == 3 and memcmp(text + begin, "LET", 3) == 0) or (
-                    at - begin == 6 and memcmp(text + begin, "LAMBDA", 6) == 0
-                ):
+                if has_word(watched, text + begin, at - begin):
                     found |= FORMULA_DOUBTFUL
                 if has_word(newer, text + begin, at - begin):
                     found |= FORMULA_NEWER
@@ -688,16 +686,18 @@ def looks(
     const int64_t[::1] offsets, const uint8_t[::1] data,
     const int64_t[::1] sheet_offsets, const uint8_t[::1] sheets,
     const int64_t[::1] newer_offsets, const uint8_t[::1] newer,
+    const int64_t[::1] watched_offsets, const uint8_t[::1] watched,
 ):
     """What there is to see to in each formula: `DOUBTFUL` unless it plainly reads nothing beyond the sheets of these names,
-    which are as formulas write them; `NEWER` where it may call one of these functions without a prefix."""
+    which are as formulas write them, and calls none of the watched functions; `NEWER` where it may call a newer one."""
     cdef int64_t at, count = offsets.shape[0] - 1
     cdef uint8_t[::1] found = np.zeros(count, np.uint8)
     cdef const uint8_t *text = &data[0] if data.shape[0] else NULL
-    cdef Words known, young
+    cdef Words known, young, odd
     words_of(&known, sheet_offsets, sheets)
     words_of(&young, newer_offsets, newer)
+    words_of(&odd, watched_offsets, watched)
     with nogil:
         for at in range(count):
-            found[at] = <uint8_t> look(text + offsets[at], offsets[at + 1] - offsets[at], &known, &young)
+            found[at] = <uint8_t> look(text + offsets[at], offsets[at + 1] - offsets[at], &known, &young, &odd)
     return found.base

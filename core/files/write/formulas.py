@@ -25,7 +25,7 @@ _WORD: Final = re.compile(
     | '(?P<quoted>(?:[^']|'')*+)'!
     | (?P<table>[^\W\d][\w.\\]*+)\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]
     | (?P<outer>\[)
-    | (?<![\w.])(?P<named>LET|LAMBDA)\(
+    | (?<![\w.])(?:(?P<named>LET|LAMBDA)|(?P<total>(?:_xlfn\.)?(?:SUBTOTAL|AGGREGATE)))\(
     | (?P<bare>[^\W\d][\w.]*+(?::[\w.]++)?)!
     | [\w.\\]++
     | .
@@ -40,6 +40,7 @@ OTHER_FILE: Final = "read another file"
 NO_SHEET: Final = "read a sheet that is not written"
 NO_TABLE: Final = "read a table that is not written"
 AS_TYPED: Final = "name values by LET or LAMBDA, but not as a file does"
+OF_FILTERED: Final = "total what a filter shows"
 NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 
@@ -51,16 +52,25 @@ class Known:
     tables: Collection[str]
     folded: Collection[str]
     """The names of the sheets without case."""
+    filtered: bool = False
+    """Whether a filter hides rows of a sheet: in the file, which has no filters, they are hidden by hand."""
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Functions whose formulas are looked at."""
+        return ("LET", "LAMBDA", *(("SUBTOTAL", "AGGREGATE", "_xlfn.AGGREGATE") if self.filtered else ()))
 
     def fault(self, text: str) -> str | None:
         """Why Excel would not open a formula; None where it would."""
         if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or NO_XML.search(text):
             return NO_FORMULA
-        if not any(sign in text for sign in ("!", "[", "LET(", "LAMBDA(")):
+        if not any(sign in text for sign in ("!", "[", *self.watched)):
             return None
         for word in _WORD.finditer(text):
             if word["named"]:
                 return AS_TYPED
+            if word["total"] and self.filtered:
+                return OF_FILTERED
             if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
                 return OTHER_FILE
             if word["table"] and word["table"].casefold() not in self.tables:
@@ -148,7 +158,7 @@ def _as_in_files(text: Text, texts: NDArray[np.int32], known: Known) -> tuple[Te
     """The texts with the prefixes of newer functions, that of each formula, and by a text's code why it cannot be
     written."""
     sheets = _words(name.replace("'", "''") for name in known.sheets)
-    looks = kernel.looks(text.offsets, text.data, *sheets, *_words(NEWER))
+    looks = kernel.looks(text.offsets, text.data, *sheets, *_words(NEWER), *_words(known.watched))
     newer = np.flatnonzero(looks & kernel.NEWER)
     if len(newer):
         count = len(text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.files.write import _xlsx as kernel
-from core.files.write.formulas import AS_TYPED, NO_SHEET, Known, _words
+from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, Known, _words
 from core.files.write.newer import NEWER, with_prefixes
 
 NAMES = ["One", "It's", "Ärger.2"]
@@ -34,7 +36,7 @@ PIECES += ["one", "IFS", "SUM", "(", "LET", "_xlfn.", ".", "LAMBDA("]
 
 def look(text: str) -> int:
     sheets = _words(name.replace("'", "''") for name in NAMES)
-    return int(kernel.looks(*_words([text]), *sheets, *_words(NEWER))[0])
+    return int(kernel.looks(*_words([text]), *sheets, *_words(NEWER), *_words(KNOWN.watched))[0])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
@@ -68,4 +70,6 @@ def test_newer_functions_have_their_prefix() -> None:
         assert with_prefixes(typed) == written
     assert KNOWN.fault("LET(x,1,x)") == AS_TYPED
     assert KNOWN.fault("_xlfn.LET(_xlpm.x,1,_xlpm.x)") is None
+    assert KNOWN.fault("SUBTOTAL(9,A:A)") is None
+    assert replace(KNOWN, filtered=True).fault('"SUBTOTAL("&SUBTOTAL(9,A:A)') == OF_FILTERED
     assert KNOWN.fault("OUTLET(Two!A1)") == NO_SHEET
