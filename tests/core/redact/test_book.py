@@ -77,6 +77,28 @@ def test_short_names_are_names() -> None:
     assert [row[0] for row in cells(redacted(S=WORDS).workbook)] == ["Analyst", "J*** R***", "L***", "J*** R***"]
 
 
+@every(
+    "rows, after",
+    [
+        ([["First name", "Surname"], ["Jane", "Doe"], ["Al", "Roe"]], [["J***", "D***"], ["A***", "R***"]]),
+        ([["Contact:", "Jane Doe; John Roe"]], []),
+        ([["Prepared by", "Jane Doe", "Date", 3.0]], []),
+        ([["Contact", "Jane Doe", "Phone", 5550123.0, "E-mail", "none"]], []),
+        ([["Contact:"], ["Jane Doe"]], [["J*** D***"]]),
+        ([["E-mail\nAddress"], ["x at y"], ["a@b.com"]], [["***"], ["a***@b***.com"]]),
+        ([["contactName", "Par", "A", "B"], ["jane doe", 1.0, 2.0, 3.0]], [["j*** d***", 1.0, 2.0, 3.0]]),
+        ([["Contact", "Senior Notes", "Par", "B"], ["Jane Doe", "x", 2.0, 3.0]], [["J*** D***", "x", 2.0, 3.0]]),
+    ],
+)
+def test_ways_of_heading_and_labelling(rows: list[list[Any]], after: list[list[Any]]) -> None:
+    found = cells(redacted(S=rows).workbook)
+    assert found[1:] == after
+    if after:
+        assert found[0] == rows[0]
+    else:
+        assert {"Jane Doe", "Jane Doe; John Roe", 5550123.0}.isdisjoint(found[0])
+
+
 def test_a_token_joins_what_is_the_same_and_hides_it_from_other_keys() -> None:
     rows = [["E-mail", "Phone", "SSN"], ["Jane@x.com", "+1 212-555-0123", "123-45-6789"], [None], ["a"],
             ["see jane@X.com", 2125550123, 123456789]]  # fmt: skip
