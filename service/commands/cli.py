@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import audit, compliance, deal, demo, generate, recalc, reconcile, server, simulate
+from service.commands import audit, compliance, deal, demo, generate, recalc, reconcile, server, simulate, verify
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -41,6 +41,7 @@ generate.register(app)
 reconcile.register(app)
 recalc.register(app)
 audit.register(app)
+verify.register(app)
 
 
 def run(arguments: Sequence[str]) -> int:
