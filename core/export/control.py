@@ -12,7 +12,7 @@ from core.export.foundation import quoted
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
 
-WIDTHS: Final = (38.0, 24.0, 18.0, 18.0, 14.0, 16.0, 14.0, 18.0)
+WIDTHS: Final = (38.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
 WARNINGS_MAX: Final = 100
 """Lines of warnings; what is left out is counted."""
@@ -65,12 +65,12 @@ def control_sheet(
 
 
 def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
-    draft.put(0, "Checks", "label")
+    draft.put(0, "Checks", "text")
     draft.put(1, formula=f'IF(COUNTIF({checks},"OK")=ROWS({checks}),"OK","CHECK")', style="status")
     draft.put(2, formula=f'COUNTIF({checks},"OK")&" of "&ROWS({checks})&" checks agree"', style="note")
     draft.statuses.append((draft.row, 1, draft.row, 1))
     draft.row += 1
-    draft.put(0, "Compliance", "label")
+    draft.put(0, "Compliance", "text")
     if statuses is None:
         draft.put(1, "no run", "note")
     else:
@@ -94,7 +94,7 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
         return None
     first = draft.row + 1
     draft.heading(
-        "Test", "Category", "Value", "Limit", "Direction", "Cushion", "Status", "Limit set by", figures=(2, 3, 5)
+        "Test", "Category", "Value", "Limit", "Cushion", "Direction", "Status", "Limit set by", figures=(2, 3, 4)
     )
     for row in ran:
         _test(draft, row)
@@ -110,8 +110,8 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
         draft.heading("Not tested", "Category", "Reason")
         for row in skipped:
             draft.put(0, row.name)
-            draft.put(1, row.category, "note")
-            draft.put(2, row.reason or "skipped", "note")
+            draft.put(1, row.category, "aside")
+            draft.put(2, row.reason or "skipped", "aside")
             draft.row += 1
     return statuses
 
@@ -120,13 +120,13 @@ def _test(draft: Draft, row: ComplianceRow) -> None:
     assert row.value is not None
     assert row.limit is not None
     unit, number_format = _UNITS.get(row.unit, _UNITS[""])
-    draft.put(0, f"{row.name} ({unit})" if unit else row.name, "label")
-    draft.put(1, row.category.replace("_", " "), "note")
+    draft.put(0, f"{row.name} ({unit})" if unit else row.name, "text")
+    draft.put(1, row.category.replace("_", " "), "aside")
     value = draft.put(2, row.value, "figure", number_format)
     limit = draft.put(3, row.limit, "figure", number_format)
-    direction = draft.put(4, row.threshold_type)
+    direction = draft.put(5, row.threshold_type)
     cushion = draft.put(
-        5, style="figure", number_format=number_format,
+        4, style="figure", number_format=number_format,
         formula=f'IF({direction}="max",{limit}-{value},IF({direction}="min",{value}-{limit},-ABS({value}-{limit})))',
     )  # fmt: skip
     headroom = {"max": row.limit - row.value, "min": row.value - row.limit, "exact": -abs(row.value - row.limit)}
@@ -137,7 +137,7 @@ def _test(draft: Draft, row: ComplianceRow) -> None:
     else:
         above = "warning" if row.status == "warning" else "pass"
         draft.put(6, formula=f'IF({cushion}<-{BREACH:f},"fail","{above}")', style="status")
-    draft.put(7, row.source or "", "note")
+    draft.put(7, row.source or "", "aside")
     draft.row += 1
 
 
@@ -145,7 +145,7 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     """Put the table of live checks; gives the range of their results."""
     draft.section("Checks of the Foundation")
     first = draft.row + 1
-    draft.heading("Sheet", "Checked", "Exported", "Now", "", "Difference", "Result", "Tolerance", figures=(2, 3, 5, 7))
+    draft.heading("Sheet", "Checked", "Exported", "Now", "Difference", "Tolerance", "Result", figures=(2, 3, 4, 5))
     left = CHECKED_MAX
     unsummed = 0
     for one in sums:
@@ -168,14 +168,13 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
 def _check(
     draft: Draft, sheet: str, what: str, exported: float, live: str, tolerance: float, number_format: str
 ) -> None:
-    draft.put(0, sheet, "label")
-    draft.put(1, what, "note")
+    draft.put(0, sheet, "text")
+    draft.put(1, what, "aside")
     was = draft.put(2, exported, "figure", number_format)
     now = draft.put(3, formula=live, style="figure", number_format=number_format)
-    draft.put(5, formula=f"{now}-{was}", style="figure", number_format=number_format)
-    allowed = draft.name_of(7)
+    draft.put(4, formula=f"{now}-{was}", style="figure", number_format=number_format)
+    allowed = draft.put(5, tolerance, "figure", "0.0E+00" if 0 < tolerance < 0.01 else number_format)
     draft.put(6, formula=f'IF(ISNUMBER({now}),IF(ABS({now}-{was})<={allowed},"OK","CHECK"),"CHECK")', style="status")
-    draft.put(7, tolerance, "note", "0.0E+00" if tolerance else "0")
     draft.row += 1
 
 
@@ -199,17 +198,17 @@ def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> Non
     ]
     for name, fact in facts:
         if name == "As of" and lineage.as_of is not None:
-            draft.put(0, name, "label")
-            draft.put(1, lineage.as_of, "plain", DAY)
-            draft.put(2, f"from: {lineage.as_of_source}" if lineage.as_of_source else None, "note")
+            draft.put(0, name, "text")
+            draft.put(1, lineage.as_of, "text", DAY)
+            draft.put(2, f"from: {lineage.as_of_source}" if lineage.as_of_source else None, "aside")
         elif fact is None:
             continue
         elif isinstance(fact, datetime):
-            draft.put(0, name, "label")
-            draft.put(1, fact.astimezone(UTC).replace(tzinfo=None), "plain", MOMENT)
+            draft.put(0, name, "text")
+            draft.put(1, fact.astimezone(UTC).replace(tzinfo=None), "text", MOMENT)
         else:
-            draft.put(0, name, "label")
-            draft.put(1, fact, "plain", GENERAL)
+            draft.put(0, name, "text")
+            draft.put(1, fact, "text", GENERAL)
         draft.row += 1
 
 
@@ -226,8 +225,8 @@ def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping
         return
     draft.heading("Column", "Kind", "Cells", figures=(2,))
     for kind, column, count in lines[:REDACTED_MAX]:
-        draft.put(0, column, "label")
-        draft.put(1, kind.replace("_", " "), "note")
+        draft.put(0, column, "text")
+        draft.put(1, kind.replace("_", " "), "aside")
         draft.put(2, float(count), "figure", WHOLE)
         draft.row += 1
     if len(lines) > REDACTED_MAX:
@@ -239,14 +238,14 @@ def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
         return
     draft.section("What to know before trusting the figures")
     for text in warnings[:WARNINGS_MAX]:
-        draft.prose(text, "plain")
+        draft.prose(text, "text")
     if len(warnings) > WARNINGS_MAX:
         draft.prose(f"{len(warnings) - WARNINGS_MAX:,} more warnings are in the workbook's record.")
 
 
 def _verification(draft: Draft, provenance: Provenance) -> None:
     draft.section("How to verify")
-    draft.prose("cushion verify FILE, or POST the file to /api/v1/exports/verify.", "plain")
+    draft.prose("cushion verify FILE, or POST the file to /api/v1/exports/verify.", "text")
     covered = "the Foundation sheets (all but Workspace and this one)"
     draft.prose(
         f"The hash covers {covered}: what stands in their cells, not how it looks. Any change there is found, cell by "

@@ -8,14 +8,27 @@ from datetime import date
 from textwrap import wrap
 from typing import Final, Literal
 
+from core.files.write import Formats, Formula, Page, Shown, Writable, sheet_of
+from core.files.write.ranges import Range
+from core.files.write.styles import StyleName
 from core.grid.address import cell_name
 from core.grid.sheet import Workbook, no_formulas
 from core.recalc.book import Book
 
-Style = Literal["plain", "title", "note", "section", "header", "figures", "label", "figure", "input", "total", "status"]
-"""What a cell is; how it looks, the writer says. `figures` is a header over numbers."""
+Style = Literal["figure", "text", "aside", "status", "heading", "figures", "title", "note", "section", "input", "total"]
+"""What a cell is; how it looks, the writer says. `aside` is text of less weight in a table, `note` outside of one;
+`figures` is a heading over numbers; a `status` is coloured by what it says."""
 
 Given = str | float | bool | date | None
+
+_LOOKS: Final[dict[Style, StyleName]] = {
+    "text": "text", "aside": "aside", "status": "text", "heading": "heading", "figures": "figures", "title": "title",
+    "note": "note", "section": "section", "input": "input", "total": "total",
+}  # fmt: skip
+FLAGS: Final[dict[StyleName, tuple[str, ...]]] = {
+    "good": ("pass", "OK"), "warning": ("warning",), "bad": ("fail", "CHECK")
+}  # fmt: skip
+"""The words of a status."""
 
 GENERAL: Final = "General"
 WHOLE: Final = "#,##0"
@@ -34,8 +47,16 @@ class DraftCell:
     value: Given = None
     formula: str | None = None
     """Without its '='; `settle` gives the value."""
-    style: Style = "plain"
+    style: Style = "text"
     number_format: str = GENERAL
+
+    @property
+    def written(self) -> Writable:
+        """The cell as the writer takes it."""
+        if self.formula is not None:
+            assert not isinstance(self.value, date)
+            return Shown(Formula(self.formula, self.value), self.number_format)
+        return None if self.value is None else Shown(self.value, self.number_format)
 
 
 @dataclass(slots=True)
@@ -52,14 +73,14 @@ class Draft:
     """Where the next row is put."""
 
     def put(
-        self, column: int, given: Given = None, style: Style = "plain", number_format: str = GENERAL,
+        self, column: int, given: Given = None, style: Style = "text", number_format: str = GENERAL,
         formula: str | None = None,
     ) -> str:  # fmt: skip
         """Put a cell into the present row; gives its name."""
         self.cells[self.row, column] = DraftCell(given, formula, style, number_format)
         return cell_name(self.row, column)
 
-    def line(self, *values: Given, style: Style = "plain") -> None:
+    def line(self, *values: Given, style: Style = "text") -> None:
         """Put a row of constants from the first column on, and go to the next row."""
         for column, value in enumerate(values):
             if value is not None:
@@ -69,7 +90,7 @@ class Draft:
     def heading(self, *names: str, figures: Sequence[int] = ()) -> None:
         """Put a table's header; `figures` are its columns of numbers."""
         for column, name in enumerate(names):
-            self.put(column, name, "figures" if column in figures else "header")
+            self.put(column, name, "figures" if column in figures else "heading")
         self.row += 1
 
     def section(self, title: str) -> None:
@@ -84,9 +105,28 @@ class Draft:
         for piece in wrap(text, int(sum(self.widths))) or [""]:
             self.line(piece, style=style)
 
-    def name_of(self, column: int) -> str:
-        """The name of a cell of the present row."""
-        return cell_name(self.row, column)
+
+def page_of(draft: Draft, formats: Formats, *, tab_colour: str, protected: bool, styled: bool) -> Page:
+    """The page of a settled draft; `formats` are its workbook's number formats, which grow."""
+    height = max((row for row, _ in draft.cells), default=-1) + 1
+    rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
+    fills: list[tuple[Range, StyleName]] = []
+    for (row, column), cell in draft.cells.items():
+        rows[row][column] = cell.written
+        look = _LOOKS.get(cell.style)
+        if look is not None:
+            fills.append(((row, column, row, column), look))
+    return Page(
+        draft.name,
+        sheet_of(rows, formats, name=draft.name),
+        styled=styled,
+        widths=draft.widths,
+        protected=protected,
+        tab_colour=tab_colour,
+        gridlines=False,
+        fills=fills,
+        flags=[(status, FLAGS) for status in draft.statuses],
+    )
 
 
 def settle(drafts: Sequence[Draft], foundation: Workbook) -> None:

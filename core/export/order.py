@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
+
+from core.files.write.delimited import checked_delimiter, checked_encoding
 
 Format = Literal["xlsx", "csv", "json", "pdf"]
 Threshold = Literal["public", "internal", "confidential", "restricted"]
@@ -15,9 +17,10 @@ HashScope = Literal["foundation", "validated"]
 """What a data hash covers: the Foundation of an .xlsx with zones, else every sheet that was exported."""
 
 Progress = Callable[[str, int, int], None]
-"""Told of the work: what is done now, how many units of it are done, of how many. What it raises ends the export."""
+"""Told of the work: the `Phase` that begins, its place among those of this export from 0, and how many these are. What
+it raises ends the export."""
 
-Phase = Literal["Reading loans", "Redacting", "Hashing", "Writing", "Setting pages", "Sealing"]
+Phase = Literal["Redacting", "Hashing", "Reading loans", "Setting pages", "Sealing", "Writing"]
 """What a `Progress` is told, in this order; some are left out."""
 
 
@@ -45,13 +48,9 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     redaction_strategy: Strategy = "mask"
 
     def __post_init__(self) -> None:
-        """Refuse (ValueError) a delimiter or an encoding that no table can be written with."""
-        if len(self.csv_delimiter) != 1 or self.csv_delimiter in '"\r\n\0' or self.csv_delimiter.isalnum():
-            raise ValueError("csv_delimiter is one character, and no quote, letter, figure or end of line")
-        try:
-            "".encode(self.csv_encoding)  # codecs that make no bytes of text are a LookupError too
-        except (LookupError, ValueError):
-            raise ValueError(f"csv_encoding {self.csv_encoding[:40]!r} is not known") from None
+        """Refuse (ValueError) a delimiter or an encoding that no table is written with."""
+        checked_delimiter(self.csv_delimiter)
+        checked_encoding(self.csv_encoding)
 
 
 class Lineage(Struct, frozen=True, kw_only=True):
@@ -99,7 +98,9 @@ class Keys(Struct, frozen=True, kw_only=True):
     """Secrets of an export; never part of what it answers."""
 
     signing: bytes
-    """Signs the manifest (HMAC-SHA256)."""
+    """Signs the manifest (HMAC-SHA256), and keys the fingerprints; 16 bytes or more."""
+    signing_id: str = ""
+    """Which key that is, for whoever has several."""
     redaction: bytes
     """What the strategy `hash` is keyed with."""
     certificate: bytes | None = None
@@ -164,6 +165,8 @@ class ResultSummary(Struct, frozen=True, kw_only=True):
     """Kind of personal data -> "Sheet!Column" -> cells. Empty where nothing was found, or nothing was looked for."""
     guarded: int = 0
     """Texts of a csv that got an apostrophe, because a spreadsheet would take them for formulas."""
+    redacted_formulas: int = 0
+    """Formulas that held personal data, or whose value did: only the redacted value was kept."""
     formulas_dropped: int = 0
     """Formulas of which only the value was kept."""
     warnings: tuple[str, ...] = ()
@@ -179,13 +182,3 @@ class Exported(Struct, frozen=True, kw_only=True):
     """The signed PDF beside an .xlsx."""
     fingerprints: ExportedFile | None = None
     """A few bytes for each cell, by which a changed cell is found later without the file itself; of an .xlsx."""
-
-
-MEDIA_TYPES: Final = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "csv": "text/csv",
-    "json": "application/json",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-}
-"""By the ending of a file's name."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.export.draft import AMOUNT, SHARE, WHOLE, Draft
 from core.export.foundation import quoted
 from core.grid.address import column_name, parse_range
 from core.grid.sheet import Sheet
+from core.portfolio.layout import header
+from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import rank
 from core.values import Kind, from_serial
 
@@ -25,6 +29,12 @@ YEARS_MAX: Final = 20
 
 LABEL_LENGTH_MAX: Final = 100
 """Characters: longer texts are no condition of SUMIF."""
+
+FRACTION_MAX: Final = 2.0
+"""A usual price up to this is a fraction of par, not percent."""
+
+_SCALES: Final = (1.0, 1e3, 1e6)
+"""What a column of par may be multiplied by when it is read."""
 
 FREE_ROWS: Final = 20
 """Marked rows below, for what the reader works out; every other cell is open too."""
@@ -41,10 +51,10 @@ _AVERAGES: Final = (
     ("average_life", "Weighted average life"),
 )
 _BREAKDOWNS: Final = (
-    (("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating"), "Par by rating"),
-    (("industry",), "Par by industry"),
-    (("country",), "Par by country"),
-    (("lien_type",), "Par by lien"),
+    (("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating"), "Rating"),
+    (("industry",), "Industry"),
+    (("country",), "Country"),
+    (("lien_type",), "Lien"),
 )
 
 
@@ -69,21 +79,39 @@ class LoanColumns:
         return f"{quoted(self.sheet.name)}${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
 
 
-def loan_columns(
-    sheets: Sequence[Sheet], source_cells: dict[str, str], written: dict[str, str], names: dict[str, str],
-    par_read: float | None,
-) -> LoanColumns | None:  # fmt: skip
-    """The loans' columns by a portfolio's `source_cells`; None where their sheet or their par is not exported.
+def loan_columns(sheets: Sequence[Sheet], portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:
+    """The loans' columns by where a portfolio was read; None where their sheet or their par is not exported.
 
-    `written` is sheet -> its name in the export, `names` field -> header.
+    `written` is sheet of the portfolio's workbook -> its name among `sheets`.
     """
-    places = {field: _place(text) for field, text in source_cells.items() if "." not in field}
+    places = {field: _place(text) for field, text in portfolio.source_cells.items() if "." not in field}
     par = places.get("par_value")
     if par is None or par[0] not in written:
         return None
     sheet = next(sheet for sheet in sheets if sheet.name == written[par[0]])
-    columns = {field: place[2] for field, place in places.items() if (place[0], *place[1]) == (par[0], *par[1])}
-    return LoanColumns(sheet, *par[1], columns, names, par_read)
+    columns = {field: place[2] for field, place in places.items() if place[:2] == par[:2]}
+    names = header.detect(sheet).names
+    heads = {field: names[column] for field, column in columns.items()}
+    amounts = _numbers(sheet, columns["par_value"], *par[1])
+    return LoanColumns(sheet, *par[1], columns, heads, _in_unit_of(amounts, portfolio))
+
+
+def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | None:
+    """The portfolio's par in the unit of the column that it was read of."""
+    written, read = float(amounts.sum()), float(np.nansum(portfolio.numbers["par_value"]))
+    if written <= 0 or read <= 0:
+        return None
+    return read / min(_SCALES, key=lambda scale: abs(log(read / scale / written)))
+
+
+def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArray[np.float64]:
+    """The numbers of a column's rows, without whatever else stands there."""
+    stored = sheet.columns[column]
+    if stored is None:
+        return np.empty(0)
+    span = stored.span(first_row, last_row + 1)
+    found: NDArray[np.float64] = span.numbers[span.kinds == Kind.NUMBER]
+    return found
 
 
 def _place(text: str) -> tuple[str, tuple[int, int], int]:
@@ -100,7 +128,8 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
     draft = Draft(name, WIDTHS)
     draft.line(f"Workspace · {title}", style="title")
     draft.prose(
-        "Everything here may be changed. Figures are formulas onto the Foundation sheets, in the file's own units."
+        "All of it may be changed. Figures are formulas onto the Foundation, in the file's own units and over all its "
+        "loans; the tests on Control follow the deal's definition."
     )
     if loans is None:
         draft.prose("The exported sheets have no column of par that was recognised, so there is no summary of loans.")
@@ -110,7 +139,7 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
         for fields, heading in _BREAKDOWNS:
             field = next((field for field in fields if field in loans.columns), None)
             if field is not None:
-                _breakdown(draft, loans, field, f"{heading} · {loans.names.get(field, field)}", total)
+                _breakdown(draft, loans, field, heading, total)
         if "maturity_date" in loans.columns:
             _maturities(draft, loans, total)
     draft.section("Your own calculations")
@@ -123,13 +152,13 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
 
 def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
     draft.section("Pool")
-    draft.heading("Measure", "Value", "", "", "Read from", figures=(1,))
+    draft.heading("Measure", "Value", "Check", "Read from", "", figures=(1,))
     par = loans.cells("par_value")
 
     def figure(label: str, formula: str, number_format: str, source: str) -> str:
-        draft.put(0, label, "label")
+        draft.put(0, label, "text")
         draft.put(1, formula=formula, style="figure", number_format=number_format)
-        draft.put(4, source, "note")
+        draft.put(3, source, "aside")
         draft.row += 1
         return f"$B${draft.row}"
 
@@ -137,14 +166,14 @@ def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
     figure("Loans", f"COUNT({par})", WHOLE, header)
     total = figure("Total par", f"SUM({par})", AMOUNT, header)
     if loans.par_read is not None:
-        draft.put(0, "Par as it was counted", "label")
+        draft.put(0, "Par as it was counted", "text")
         draft.put(1, loans.par_read, "figure", AMOUNT)
         draft.put(
             2, style="status",
             formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")',
         )  # fmt: skip
         draft.statuses.append((draft.row, 2, draft.row, 2))
-        draft.put(4, "differs where the column has totals or rows that are no loans", "note")
+        draft.put(3, "differs where rows are no loans, or currencies were converted", "aside")
         draft.row += 1
     figure("Average loan", f"IF({total}=0,0,AVERAGE({par}))", AMOUNT, header)
     figure("Largest loan", f"IF({total}=0,0,MAX({par})/{total})", SHARE, f"{header}, share of the total")
@@ -165,14 +194,14 @@ def _what_if(draft: Draft, loans: LoanColumns, par: str, total: str) -> None:
         return
     price = loans.cells("price")
     draft.section("What if · type into the marked cells")
-    draft.heading("Measure", "Value", "", "", "How", figures=(1,))
+    draft.heading("Measure", "Value", "", "How", "", figures=(1,))
 
     def line(label: str, how: str, number_format: str = AMOUNT, formula: str | None = None) -> str:
-        draft.put(0, label, "label")
+        draft.put(0, label, "text")
         cell = draft.put(
             1, 0.0 if formula is None else None, "input" if formula is None else "figure", number_format, formula
         )
-        draft.put(4, how, "note")
+        draft.put(3, how, "aside")
         draft.row += 1
         return "$B$" + cell[1:]
 
@@ -191,23 +220,21 @@ def _what_if(draft: Draft, loans: LoanColumns, par: str, total: str) -> None:
 
 
 def _prices_in_percent(loans: LoanColumns) -> bool:
-    column = loans.sheet.columns[loans.columns["price"]]
-    assert column is not None
-    span = column.span(loans.first_row, loans.last_row + 1)
-    prices = span.numbers[(span.kinds == Kind.NUMBER) & (span.numbers > 0)]
-    return len(prices) > 0 and float(np.median(prices)) > 2.0
+    prices = _numbers(loans.sheet, loans.columns["price"], loans.first_row, loans.last_row)
+    prices = prices[prices > 0]
+    return len(prices) > 0 and float(np.median(prices)) > FRACTION_MAX
 
 
-def _breakdown(draft: Draft, loans: LoanColumns, field: str, title: str, total: str) -> None:
+def _breakdown(draft: Draft, loans: LoanColumns, field: str, heading: str, total: str) -> None:
     labels = _labels(loans, field)
     if not labels:
         return
     cells, par = loans.cells(field), loans.cells("par_value")
-    draft.section(title)
-    draft.heading("", "Par", "Share", "Loans", figures=(1, 2, 3))
+    draft.section(f"Par by {heading.lower()} · {loans.names.get(field, field)}")
+    draft.heading(heading, "Par", "Share", "Loans", figures=(1, 2, 3))
     first = draft.row + 1
     for label in labels:
-        key = draft.put(0, label, "label")
+        key = draft.put(0, label, "text")
         sums = draft.put(1, formula=f"SUMIF({cells},${key},{par})", style="figure", number_format=AMOUNT)
         draft.put(2, formula=f"IF({total}=0,0,{sums}/{total})", style="figure", number_format=SHARE)
         draft.put(3, formula=f"COUNTIF({cells},${key})", style="figure", number_format=WHOLE)
@@ -257,10 +284,10 @@ def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:
         return
     cells, par = loans.cells("maturity_date"), loans.cells("par_value")
     draft.section(f"Par by year of maturity · {loans.names.get('maturity_date', 'maturity')}")
-    draft.heading("", "Par", "Share", "Loans", figures=(1, 2, 3))
+    draft.heading("Year", "Par", "Share", "Loans", figures=(1, 2, 3))
     first = draft.row + 1
     for year in sorted(years)[:YEARS_MAX]:
-        key = draft.put(0, float(year), "label", "0")
+        key = draft.put(0, float(year), "text", "0")
         within = f'{cells},">="&DATE(${key},1,1),{cells},"<"&DATE(${key}+1,1,1)'
         sums = draft.put(1, formula=f"SUMIFS({par},{within})", style="figure", number_format=AMOUNT)
         draft.put(2, formula=f"IF({total}=0,0,{sums}/{total})", style="figure", number_format=SHARE)

@@ -39,7 +39,7 @@ PIECE_BYTES_MAX: Final = 16 * 1024 * 1024
 """One cell or one shared string in the file's XML. The longest cell that Excel writes stays below 12 MB."""
 
 TEXT_BYTES_MAX: Final = 1024**3
-"""All distinct text of a sheet, or all shared strings of a workbook."""
+"""All distinct text of a sheet, or all shared strings of a workbook, read or written."""
 
 MERGED_MAX: Final = 1_000_000
 """Merged ranges of a sheet."""
@@ -56,3 +56,25 @@ NAME_CHARACTERS_MAX: Final = 255
 WRITTEN_BYTES_MAX: Final = 2 * 1024**3
 """A workbook written as text: 1,000,000 rows of 25 columns take about 250 MB. One text in a million cells costs a file
 nothing, and would be written a million times."""
+
+CELL_CHARACTERS_MAX: Final = 32_767
+"""Longest text that a spreadsheet cell holds, in UTF-16 units."""
+
+FORMULA_CHARACTERS_MAX: Final = 8_192
+"""Longest formula that Excel opens, in UTF-16 units."""
+
+FORMAT_CHARACTERS_MAX: Final = 255
+"""Longest number format that Excel opens."""
+
+STYLES_MAX: Final = 65_490
+"""Cell styles of a workbook: Excel's own limit."""
+
+WRITTEN_PART_BYTES_MAX: Final = 4 * 1024**3 - 1
+"""One sheet's XML: what a zip archive holds without its extension for larger files, which not every reader knows. A
+sheet of 1,000,000 x 50 numbers takes two thirds of it."""
+
+MARKED_CELLS_MAX: Final = 20_000_000
+"""Cells that styles and unlocked ranges of a sheet cover; each is written, blank ones too."""
+
+RANGES_MAX: Final = 10_000
+"""Ranges with a style, and unlocked ones, of a sheet."""

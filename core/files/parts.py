@@ -30,7 +30,7 @@ _DEFINED_NAMES_MAX: Final = 100_000
 
 # Format codes that a file names only by number (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are the dates of
 # East Asian locales, shown here by a plain date.
-_BUILT_IN: Final = {
+BUILT_IN_FORMATS: Final = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
     13: "# ??/??", 14: "mm-dd-yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM",
     20: "h:mm", 21: "h:mm:ss", 22: "m/d/yy h:mm", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;[Red](#,##0)",
@@ -326,7 +326,7 @@ def parse_styles(data: bytes) -> Styles:
     index = {"General": 0}
     formats = []
     for number in styles:
-        code = custom.get(number) or _BUILT_IN.get(number, "General")
+        code = custom.get(number) or BUILT_IN_FORMATS.get(number, "General")
         formats.append(index.setdefault(code, len(index)))
     dates = {at: is_date_format(code) for code, at in index.items()}
     if not formats:

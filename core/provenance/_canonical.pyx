@@ -1,6 +1,6 @@
 """Canonical records of a column's cells, as bytes to be hashed or as keyed prints. `canonical` defines them."""
 
-from libc.math cimport fabs, floor, fma, ldexp, frexp
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
@@ -10,6 +10,9 @@ from core.values cimport BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 cdef extern from "_siphash.h":
     uint64_t cushion_siphash(const uint8_t *data, size_t size, uint64_t k0, uint64_t k1) noexcept nogil
+
+cdef extern from "_rounding.h":
+    bint cushion_rounded(double size, double *result) noexcept nogil
 
 cdef enum:
     _CHUNK = 1 << 20  # bytes after which a chunk is given out: it stays in the cache that OpenSSL reads it from
@@ -22,16 +25,11 @@ cdef enum:
     CONSTANT_FALSE = 2
     CONSTANT_ERROR = 3
 
-cdef double[23] _POWERS
-cdef int _at
-for _at in range(23):
-    _POWERS[_at] = 10.0 ** _at
-
 cdef bytes _ERRORS_JOINED = b"".join(bytes([len(text)]) + text.encode() for text in ERRORS)
 cdef const uint8_t* _ERROR_TEXTS = _ERRORS_JOINED
 cdef int[16] _ERROR_BEGINS
 cdef int _ERROR_COUNT = len(ERRORS)
-_at = 0
+cdef int _at = 0
 for _code, _text in enumerate(ERRORS):
     _ERROR_BEGINS[_code] = _at
     _at += 1 + len(_text)
@@ -51,66 +49,20 @@ def _slowly(number, digits_kept):
 
 
 cdef double _rounded(double number) noexcept nogil:
-    """A number at 15 significant digits: its shortest decimal that reads back, rounded half away from zero.
-
-    What is done with integers is exact: t = |number| * 10^k lies in [10^15, 10^16) as the sum of two doubles, `reach`
-    is how far from t a decimal still reads as the same double. Where these do not suffice, the digits are printed.
-    """
+    """A number at 15 significant digits: its shortest decimal that reads back, rounded half away from zero."""
     cdef double size = fabs(number)
-    cdef double whole, power, high, low, part, reach, result
-    cdef int64_t digits, nearest, last
-    cdef int exponent, tens
+    cdef double whole, result
     if size < 1e15 and size == <double> <int64_t> size:
         return number + 0.0  # -0 is 0
+    if size < 1e13:
+        # Most figures have few decimals: a whole number of hundredths.
+        whole = <double> <int64_t> (size * 100 + 0.5)
+        if whole / 100 == size:
+            return number
+    if cushion_rounded(size, &result):
+        return -result if number < 0 else result
     if not size <= 1.7976931348623157e308:  # no cell of a file has such a number
         return number
-    if 1e-7 <= size < 1e16:
-        # Most figures have few decimals: a whole number of hundredths, or of millionths.
-        whole = floor(size * 100 + 0.5)
-        if whole < 1e15 and whole / 100 == size:
-            return number
-        whole = floor(size * 1e6 + 0.5)
-        if whole < 1e15 and whole / 1e6 == size:
-            return number
-        part = frexp(size, &exponent)
-        tens = 15 - <int> floor((exponent - 1) * 0.30102999566398120)
-        if tens > 0 and size * _POWERS[tens] >= 1e16:
-            tens -= 1
-        if 0 <= tens <= 22 and part != 0.5:
-            power = _POWERS[tens]
-            high = size * power
-            low = fma(size, power, -high)
-            if 1e15 < high < 9.99e15:
-                reach = ldexp(power, exponent - 54)
-                digits = <int64_t> high
-                part = (high - <double> digits) + low
-                if part < 0:  # the sum of two doubles may lie below the whole part of the first
-                    digits -= 1
-                    part += 1
-                elif part >= 1:
-                    digits += 1
-                    part -= 1
-                # 15 digits?
-                nearest = (digits + 5) // 10 * 10
-                if fabs(<double> (nearest - digits) - part) <= reach * 1.0000000001:
-                    if fabs(<double> (nearest - digits) - part) < reach * 0.9999999999:
-                        return number
-                elif part != 0.5:
-                    nearest = digits + (part > 0.5)
-                    result = fabs(<double> (nearest - digits) - part)
-                    if result < reach * 0.9999999999:
-                        nearest = (nearest + 5) // 10
-                    elif result > reach * 1.0000000001:
-                        last = <int64_t> floor(part * 10 + 0.5)
-                        if part * 10 + 0.5 == <double> last:
-                            nearest = -1
-                        else:
-                            nearest = (digits * 10 + last + 50) // 100
-                    else:
-                        nearest = -1
-                    if nearest > 0:
-                        result = nearest * 10.0 if tens == 0 else nearest / _POWERS[tens - 1]
-                        return -result if number < 0 else result
     with gil:
         return _slowly(number, _DIGITS)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from math import inf
 from typing import Final
 
 from msgspec import UnsetType
 
+from core.compliance.conventions import standard_of
 from core.compliance.measures import Pool
-from core.compliance.result import Results, Skipped, Status, TestResult
+from core.compliance.result import Direction, Results, Skipped, Status, TestResult
 from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
@@ -34,12 +35,20 @@ from core.report.content import (
     Verdict,
 )
 from core.report.coverage import coverage_of
+from core.report.figures import decimals_apart, figure
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
 
 THINNEST_SHOWN: Final = 5
+KEY_FIGURES_SHOWN: Final = 12
+SERIES_SHOWN: Final = 12
+"""Charts through the months; those left out are counted."""
+
 MOVERS_SHOWN: Final = 3
+"""Loans of a part of a change."""
+
 NAMED_IN_VERDICT: Final = 3
+"""Failed tests, and tests close to their limits, that the verdict names."""
 
 CATEGORIES: Final = {
     "coverage": "Coverage",
@@ -57,13 +66,13 @@ _SAID_BY: Final[dict[AsOfSource | None, str]] = {
     "column": "stated by a column of the loans",
     "modified": "the day the file was last changed: the file states none",
     "upload": "the day of the upload: the file states none",
-    None: "not known",
+    None: "",
 }
 
 
 def compliance_content(
     results: Results,
-    portfolio: Portfolio,
+    portfolio: Portfolio | None,
     *,
     origin: Origin,
     generated_at: datetime,
@@ -82,24 +91,26 @@ def compliance_content(
 
     Args:
         results: of the run that is reported on.
-        portfolio: its loans.
+        portfolio: its loans; None where they can no longer be read as the run read them: then nothing is shown that is
+            summed over them.
         suite: the run's.
         definition: the rules by which it was run, where a deal's.
         pool: the sums of the portfolio where they are known already.
         earlier: the run of an earlier day with which it is compared.
         moved: why the tests moved since then, from `core.deals.movements`.
-        history: each ratio through the months; a test that this run does not have keeps its place.
+        history: tests through the months; one without a second day is left out.
         tie_out: the trustee's figures beside ours.
     """
-    if pool is None:
-        pool = next(iter(pools_of(portfolio, definition)), None)
+    if pool is None and portfolio is not None:
+        pool = next(iter(pools_of(portfolio, definition or standard_of(portfolio))), None)
     known = _Units(definition)
-    before = {} if earlier is None else {one.test_id: one.current_value for one in earlier}
-    lines = [_line(one, known, before) for one in results]
+    lines = [_line(one, known) for one in results]
+    categories = _categories(lines)
+    series = _in_order(categories, history)
     return ComplianceReport(
         title=origin.name,
         suite="Deal" if suite == DEAL_SUITE else SUITES[suite].name if suite in SUITES else suite,
-        currency=portfolio.deal.currency or (definition.conventions.currency if definition else None),
+        currency=(portfolio and portfolio.deal.currency) or (definition.conventions.currency if definition else None),
         as_of=results.as_of,
         as_of_source=_SAID_BY[results.as_of_source],
         generated_at=generated_at,
@@ -107,15 +118,16 @@ def compliance_content(
         verdict=_verdict(lines, len(results.skipped)),
         summary=results.summary,
         warnings=results.warnings,
-        key_figures=[] if pool is None else _key_figures(pool, lines),
+        key_figures=[] if pool is None else _key_figures(pool, lines, definition),
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),
-        categories=_categories(lines),
+        categories=categories,
         skipped=[_skipped(one, known) for one in results.skipped],
-        coverage=list(coverage_of(results)),
-        concentrations=[] if pool is None else list(concentrations_of(pool, results, definition)),
+        coverage=list(coverage_of(results, pool)),
+        concentrations=[] if pool is None else list(concentrations_of(pool, results, suite, definition)),
         distributions=[] if pool is None else list(distributions_of(pool)),
-        history=[one for one in history if one.points],
+        history=series[:SERIES_SHOWN],
+        history_left_out=max(0, len(series) - SERIES_SHOWN),
         tie_out=list(tie_out),
         methods=[method_of(one) for one in results if one.details is not None],
         definition_name=None if definition is None else definition.name,
@@ -153,7 +165,7 @@ def _ends(one: TestResult | Skipped) -> MaskedEnds | None:
     return None if low is None or high is None else (low, high)
 
 
-def _line(one: TestResult, known: _Units, before: Mapping[str, float]) -> TestLine:
+def _line(one: TestResult, known: _Units) -> TestLine:
     return TestLine(
         test_id=one.test_id,
         name=one.test_name,
@@ -166,10 +178,8 @@ def _line(one: TestResult, known: _Units, before: Mapping[str, float]) -> TestLi
         direction=one.threshold_type,
         cushion=one.cushion,
         cushion_pct=one.cushion_pct,
-        source=one.threshold_source,
         message=one.message,
         masked=_ends(one),
-        before=before.get(one.test_id),
     )
 
 
@@ -189,57 +199,87 @@ _GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2,
 
 
 def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
-    """The tests with the least headroom in percent of their limits; one whose limit is 0 has no such percent."""
-    with_cushion = [line for line in lines if line.cushion_pct is not None]
-    return sorted(with_cushion, key=lambda line: line.cushion_pct or 0.0)[:THINNEST_SHOWN]
+    """The tests with the least headroom in percent of their limits. A limit of 0 has no such percent: a test that
+    fails one comes first, and one that passes it is left out."""
+    known = [line for line in lines if line.cushion_pct is not None or line.status == "fail"]
+    return sorted(known, key=_headroom)[:THINNEST_SHOWN]
+
+
+def _headroom(line: TestLine) -> float:
+    if line.cushion_pct is not None:
+        return line.cushion_pct
+    return -inf if line.status == "fail" else inf
 
 
 def _verdict(lines: Sequence[TestLine], skipped: int) -> Verdict:
     failed = [line for line in lines if line.status == "fail"]
     warned = [line for line in lines if line.status == "warning"]
-    left = f" {_tests(skipped)} {'has' if skipped == 1 else 'have'} no result." if skipped else ""
+    left = [f"{_tests(skipped)} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
     if not lines:
-        return Verdict("none", "No test has a result", left.strip() or "No test was run.")
+        return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
     measured = "measured " if skipped else ""
+    told = [f"{title}: {_named(some)}." for title, some in (("Failed", failed), ("Close to the limit", warned)) if some]
+    sentence = " ".join([*told, *left])
     if failed:
-        close = f"; {len(warned)} more within {'its' if len(warned) == 1 else 'their'} warning level" if warned else ""
-        headline = f"{len(failed)} of {_tests(len(lines), measured)} {'fails' if len(failed) == 1 else 'fail'}"
-        return Verdict("fail", headline, f"{_named(failed)}{close}.{left}")
+        verb = "fails" if len(failed) == 1 else "fail"
+        return Verdict("fail", f"{len(failed)} of {_tests(len(lines), measured)} {verb}", sentence)
     every = f"All {_tests(len(lines), measured)} pass" if len(lines) > 1 else f"The one {measured}test passes"
     if warned:
-        return Verdict("warning", f"{every}, {len(warned)} with a warning", f"{_named(warned)}.{left}")
-    return Verdict("pass", every, f"None is within its warning level.{left}")
+        return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
+    return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
 
 
 def _tests(count: int, what: str = "") -> str:
     return f"{count} {what}test{'' if count == 1 else 's'}"
 
 
+_HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}
+
+
 def _named(lines: Sequence[TestLine]) -> str:
-    more = len(lines) - NAMED_IN_VERDICT
-    names = ", ".join(line.name for line in lines[:NAMED_IN_VERDICT])
-    return f"{names} and {more} more" if more > 0 else names
+    """The tests with the least headroom first, each with its figure and its limit."""
+    first = sorted(lines, key=_headroom)[:NAMED_IN_VERDICT]
+    told = []
+    for line in first:
+        decimals = decimals_apart(line.value, line.threshold)
+        value, limit = figure(line.value, decimals), figure(line.threshold, decimals)
+        told.append(f"{line.name} {value} {_HELD_TO[line.direction]} {limit}")
+    more = len(lines) - len(first)
+    return "; ".join(told) + (f"; and {more} more" if more else "")
 
 
 # ---- the cover
 
 
-def _key_figures(pool: Pool, lines: Iterable[TestLine]) -> list[KeyFigure]:
+def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition | None) -> list[KeyFigure]:
     """Size of the pool, then its averages as the run's tests have them."""
     tally = pool.tally
-    return [
+    averages = (
+        _AVERAGES | {test.id for test in definition.tests if test.measure in _MEASURES} if definition else _AVERAGES
+    )
+    figures = [
         KeyFigure("Performing par", pool.par, "amount"),
         KeyFigure("Collateral principal amount", pool.cpa, "amount"),
         KeyFigure("Defaulted par", tally.defaulted_par, "amount"),
         KeyFigure("Performing loans", tally.performing_rows, "number"),
         *([KeyFigure("Obligors", tally.obligor_count, "number")] if tally.obligor_count else []),
-        *(KeyFigure(line.name, line.value, line.unit) for line in lines if line.test_id in _AVERAGES),
+        *(KeyFigure(line.name, line.value, line.unit) for line in lines if line.test_id in averages),
     ]
+    return figures[:KEY_FIGURES_SHOWN]
 
 
 _AVERAGES: Final = frozenset(
-    ("average_rating_factor", "weighted_average_recovery_rate", "wal", "was", "diversity_score", "warf", "warr")
+    ("average_rating_factor", "weighted_average_recovery_rate", "wal", "was", "diversity_score")
 )
+_MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
+"""The measures of a definition that are averages of the pool."""
+
+
+def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
+    """The series of more than one day, in the order of the report's tests."""
+    places = {line.test_id: at for at, line in enumerate(line for one in categories for line in one.tests)}
+    several = [one for one in history if len(one.points) > 1]
+    return sorted(several, key=lambda one: places.get(one.test_id, len(places)))
 
 
 def _changes(
@@ -261,10 +301,15 @@ def _changes(
     found = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
              for test_id, name in names.items()]  # fmt: skip
     compared = earlier is not None
-    shown = [one for one in found if one.change or (compared and one.status_before != one.status_after)]
-    shown.sort(key=lambda one: _weight(one, now.get(one.test_id)))
+    shown = [one for one in found if _shows(one, compared=compared)]
+    unmoved = sum(one.change == 0 and not _shows(one, compared=compared) for one in found)
+    shown.sort(key=lambda one: _weight(one, now.get(one.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
-    return Changes(since, shown, len(found) - len(shown))
+    return Changes(since, shown, unmoved)
+
+
+def _shows(one: Change, *, compared: bool) -> bool:
+    return bool(one.change) or (compared and one.status_before != one.status_after)
 
 
 def _change(
@@ -288,8 +333,8 @@ def _change(
     )  # fmt: skip
 
 
-def _weight(one: Change, now: TestLine | None) -> tuple[bool, int, float]:
+def _weight(one: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
     """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
-    same = one.status_before is None or one.status_before == one.status_after
+    same = not compared or one.status_before == one.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf
     return same, 0 if same else _GRAVITY[one.status_after], -abs(one.change or 0.0) / limit

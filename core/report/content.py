@@ -72,13 +72,9 @@ class TestLine(Struct, frozen=True, kw_only=True):
     direction: Direction
     cushion: float | None
     cushion_pct: float | None
-    source: Source | None
-    """Who set the limit."""
     message: str
     masked: MaskedEnds | None = None
     """Between which ends masked ratings leave the figure."""
-    before: float | None = None
-    """The figure of the day that the changes are since."""
 
 
 class SkippedLine(Struct, frozen=True, kw_only=True):
@@ -138,6 +134,7 @@ class Changes(Struct, frozen=True):
     tests: list[Change]
     """A new status first, then the greatest part of the limit first; tests that did not move are left out."""
     unmoved: int
+    """Tests with the same figure on both days."""
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -153,7 +150,8 @@ class Concentration(Struct, frozen=True, kw_only=True):
 
     title: str
     of: str
-    """What the shares are shares of."""
+    """What the shares are shares of, and how much that is."""
+    of_amount: float
     rows: list[Share]
     others: Share | None
     """All further ones together; their count is in its name."""
@@ -242,6 +240,8 @@ class Method(Struct, frozen=True, kw_only=True):
     coverage_pct: float | None
     """Percent of par whose rows say what the figure needs."""
     cells: list[str]
+    source: Source | None
+    """Who set the limit."""
     limit_from: str | None
     """Where in the file the limit stands."""
 
@@ -280,6 +280,7 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     currency: str | None
     as_of: date | None
     as_of_source: str
+    """Who says that day, in words; empty where nobody knows."""
     generated_at: datetime
     origin: Origin
     verdict: Verdict
@@ -295,6 +296,8 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     concentrations: list[Concentration]
     distributions: list[Distribution]
     history: list[Series]
+    history_left_out: int
+    """Tests with a history that has no place."""
     tie_out: list[TieOut]
     methods: list[Method]
     definition_name: str | None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
+from core.compliance.coverage import Tested
+from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.report.content import ClassLine, Coverage, Ladder, Step
 
@@ -25,25 +27,31 @@ _OC_STEPS: Final = (
 _IC_STEPS: Final = (
     ("interest_collected", "Interest collected", 1),
     ("interest_receivable", "Interest still to be received", 1),
-    ("scheduled_interest", "Interest estimated for the rest of the period", 1),
+    ("scheduled_interest", "Interest estimated", 1),
     ("hedge", "Hedge receipts less payments", 1),
 )
 
 
-def coverage_of(results: Results) -> Iterator[Coverage]:
-    """The two kinds of coverage, as the details of the run's tests explain them."""
+def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
+    """The two kinds of coverage, as the details of the run's tests explain them.
+
+    A class that has neither a test of the run nor a trigger of the file's has no trigger here: the details would show
+    the usual one of its letter.
+    """
+    notes = None if pool is None else pool.structure
+    oc_triggers, ic_triggers = (frozenset[str](),) * 2 if notes is None else map(_with_trigger, (notes.oc, notes.ic))
     detailed = [(one, one.details.breakdown) for one in results if one.details is not None]
     oc = [(one, told) for one, told in detailed if "adjustments" in told]
     ic = [(one, told) for one, told in detailed if "income" in told]
     if oc:
         yield Coverage(
             title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
-            denominator="Notes and all senior to them", classes=_classes(oc),
+            denominator="Notes and all senior to them", classes=_classes(oc, oc_triggers),
         )  # fmt: skip
     if ic:
         yield Coverage(
             title="Interest coverage", ladder=_ic_ladder(ic[0][1]["income"]),
-            denominator="Interest due, with all senior to it", classes=_classes(ic),
+            denominator="Interest due, with all senior to it", classes=_classes(ic, ic_triggers),
         )  # fmt: skip
 
 
@@ -72,27 +80,33 @@ def _ic_ladder(told: Mapping[str, Any]) -> Ladder:
     return Ladder(title="From interest to the numerator", steps=steps, notes=notes)
 
 
-def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]]) -> list[ClassLine]:
+def _with_trigger(tested: Iterable[Tested]) -> frozenset[str]:
+    return frozenset(one.name for one in tested if one.from_sheet)
+
+
+def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
     """A line for each class, senior first, by its test where it has one; then the tests that no class stands for."""
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
+    tested: set[str] = set()
     for one, told in tests:
         for row in told.get("classes", ()):
-            lines.setdefault(row["class"], _class_line(row))
-        name = told.get("tested_class")
-        line = _test_line(one, told)
-        if name in lines and one.test_id != "interest_diversion_ratio":
+            lines.setdefault(row["class"], _class_line(row, has_trigger=row["class"] in with_trigger))
+        name, line = told.get("tested_class"), _test_line(one, told)
+        if name in lines and name not in tested and one.test_id != "interest_diversion_ratio":
             lines[name] = replace(line, name=name)
+            tested.add(name)
         else:
             own.append(line)
     return [*lines.values(), *own]
 
 
-def _class_line(row: Mapping[str, Any]) -> ClassLine:
+def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
+    against = row if has_trigger else {}
     return ClassLine(
         name=row["class"], numerator=row["numerator"], denominator=row["denominator"], ratio=row.get("ratio"),
-        trigger=row["trigger"], cushion=row.get("cushion"), status=row.get("status"),
-        cure_amount=row.get("cure_amount"),
+        trigger=against.get("trigger"), cushion=against.get("cushion"), status=against.get("status"),
+        cure_amount=against.get("cure_amount"),
     )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ def method_of(one: TestResult) -> Method:
     told = one.details.breakdown
     return Method(
         test_id=one.test_id, name=one.test_name, formula=one.details.formula, numerator=told.get("numerator"),
-        denominator=told.get("denominator"), coverage_pct=told.get("coverage_pct"), cells=one.details.cell_refs,
+        denominator=told.get("denominator"), coverage_pct=told.get("coverage_pct"),
+        cells=one.details.cell_refs, source=one.threshold_source,
         limit_from=told.get("threshold_from"),
     )  # fmt: skip
 
@@ -35,19 +36,26 @@ def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator
     rows = {row.name.rstrip("_"): row for row in fields(of)}
     for name, value in document.items():
         kind, place = rows[name].metadata["kind"], f"{path}.{name}".strip(".")
+        meaning = rows[name].metadata["meaning"].replace("`", "")
         if isinstance(kind, Table) and isinstance(value, Mapping):
             yield from _rules_of(place, value, kind.of)
         elif isinstance(kind, Listed) and isinstance(kind.kind, Table):
             for at, element in enumerate(value):
-                yield Rule(f"{place} {at + 1}", _plain(element), rows[name].metadata["meaning"])
+                yield Rule(f"{_words(place)} {at + 1}", _plain(element), meaning)
         else:
-            yield Rule(place, _plain(value), rows[name].metadata["meaning"])
+            yield Rule(_words(place), _plain(value), meaning)
+
+
+def _words(key: str) -> str:
+    """A key as a reader reads it: "ratings: unrated is ccc"."""
+    return key.replace(".", ": ").replace("_", " ")
 
 
 def _plain(value: Any) -> str:
     """A value of the document as a reader writes it."""
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_plain(one)}" for name, one in value.items())
+        others = "; ".join(f"{_words(name)} {_plain(one)}" for name, one in value.items() if name != "name")
+        return f"{value['name']}: {others}" if "name" in value else others
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value)) or "none"
     if isinstance(value, bool):
@@ -55,7 +63,7 @@ def _plain(value: Any) -> str:
     return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
-def lineage_of(portfolio: Portfolio, origin: Origin, definition: Definition | None) -> Lineage:
+def lineage_of(portfolio: Portfolio | None, origin: Origin, definition: Definition | None) -> Lineage:
     size = origin.file_size_bytes
     version = origin.definition_version
     named = None if definition is None else definition.name or "without a name"
@@ -67,15 +75,19 @@ def lineage_of(portfolio: Portfolio, origin: Origin, definition: Definition | No
         ("Workbook", origin.workbook_id),
         ("Run", origin.run_id),
         ("Run at", _moment(origin.run_at)),
-        ("Sheet of the loans", portfolio.sheet_name if portfolio.notes.holdings_found else None),
+        ("Sheet of the loans", portfolio.sheet_name if portfolio and portfolio.notes.holdings_found else None),
         ("Mapping", origin.mapping),
         ("Definition", named if version is None else f"{named}, version {version}"),
     )
+    if portfolio is None:
+        return Lineage(source=[Fact(label, value) for label, value in source if value], rows=[], columns=[], sheets=[])
     return Lineage(
-        source=[Fact(label, value) for label, value in source if value is not None],
+        source=[Fact(label, value) for label, value in source if value],
         rows=list(_row_facts(portfolio, portfolio.notes)),
         columns=[
-            Fact(name, f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header)
+            Fact(
+                name.replace("_", " "), f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header
+            )
             for name, header in portfolio.notes.matched_columns.items()
         ],
         sheets=[

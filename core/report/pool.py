@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
+from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition
 from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Names
 from core.portfolio.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
 from core.report.content import Concentration, Distribution, Share
 
@@ -23,24 +25,37 @@ YEARS_SHOWN: Final = 12
 """Years of maturity that have a bucket of their own, counted from the first."""
 
 
-def concentrations_of(pool: Pool, results: Results, definition: Definition | None) -> Iterator[Concentration]:
-    """Obligors, industries and countries by size, of the par and the denominator of the tests."""
-    limits = _largest_limits(results, definition)
-    for field, title in (("obligor", "Obligors"), ("industry", "Industries"), ("country", "Countries")):
-        if field not in pool.view.names or pool.denominator <= 0:
+def concentrations_of(
+    pool: Pool, results: Results, suite: str, definition: Definition | None
+) -> Iterator[Concentration]:
+    """Obligors, industries and countries by size, of the par and the denominator of the tests.
+
+    Industries are those of the classification of the test that limits the largest, and of each where several do.
+    """
+    if pool.denominator <= 0:
+        return
+    of = "the collateral principal amount"
+    if pool.denominator != pool.cpa:
+        of += ", with defaulted loans as the deal counts them"
+    limits = dict(_largest_limits(results, suite, definition))
+    industries = [field for field in limits if field.startswith("industry")] or ["industry"]
+    for field in ("obligor", *industries, "country"):
+        # A definition's home countries are one in its view; here each is itself.
+        names = (pool.portfolio if field == "country" else pool.view).names.get(field)
+        if names is None:
             continue
-        by_name = pool.par_by_name(field)
-        par, blank = by_name[:-1], float(by_name[-1])
+        by_code = np.bincount(names.codes + 1, pool.weights, len(names.values) + 1)
+        par, blank = by_code[1:], float(by_code[0])
         if not (par > 0).any():
             continue
         order = np.argsort(-par, kind="stable")
         order = order[par[order] != 0]
-        rest = order[ROWS_SHOWN:]
-        limit = limits.get(field)
+        rest, limit = order[ROWS_SHOWN:], limits.get(field)
         yield Concentration(
-            title=title,
-            of="the collateral principal amount",
-            rows=[_share(pool, pool.name(field, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
+            title=_TITLES[field],
+            of=of,
+            of_amount=pool.denominator,
+            rows=[_share(pool, _name(pool, field, names, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
             others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
             blank=_share(pool, "Not stated", blank) if blank else None,
             limit=None if limit is None else limit.threshold_value,
@@ -48,17 +63,44 @@ def concentrations_of(pool: Pool, results: Results, definition: Definition | Non
         )
 
 
+_TITLES: Final = {
+    "obligor": "Obligors", "industry": "Industries", "industry_a": "Industries, Moody's", "industry_b":
+    "Industries, S&P", "industry_c": "Industries, Fitch", "country": "Countries",
+}  # fmt: skip
+
+
+def _name(pool: Pool, field: str, names: Names, code: int) -> str:
+    """A name as the file writes it: the borrower of an obligor's largest loan, unless several obligors count as one."""
+    borrowers, own = pool.portfolio.names.get("borrower_name"), pool.portfolio.names.get("obligor")
+    if field != "obligor" or borrowers is None or own is None:
+        return names.values[code]
+    rows = np.flatnonzero(names.codes == code)
+    largest = borrowers.codes[rows[np.argmax(pool.weights[rows])]]
+    if largest < 0 or len(np.unique(own.codes[rows])) > 1:
+        return names.values[code]
+    return borrowers.values[int(largest)]
+
+
 def _share(pool: Pool, name: str, par: float) -> Share:
     return Share(name=name, par=par, share_pct=par / pool.denominator * 100)
 
 
-def _largest_limits(results: Results, definition: Definition | None) -> dict[str, TestResult]:
-    """The tests that limit the largest obligor and the largest industry as the pool names it."""
-    tests = {"single_obligor_concentration": "obligor", "industry_concentration": "industry"}
-    for test in definition.tests if definition is not None else ():
-        if test.measure in ("obligor", "industry") and test.nth in (None, 1) and test.classification in (None, "any"):
-            tests.setdefault(test.id, test.measure)
-    return {tests[one.test_id]: one for one in results if one.test_id in tests and one.threshold_type == "max"}
+def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
+    """The columns of names whose largest one a test of the run limits, each with that test."""
+    if suite == DEAL_SUITE and definition is not None:
+        fields = {
+            test.id: "industry" if test.classification in (None, "any") else f"industry_{test.classification}"
+            for test in definition.tests
+            if test.measure == "industry" and test.nth in (None, 1)
+        }
+        fields |= {
+            test.id: "obligor" for test in definition.tests if test.measure == "obligor" and (test.nth or 1) == 1
+        }
+    else:
+        fields = {"single_obligor_concentration": "obligor", "industry_concentration": "industry"}
+    for one in results:
+        if one.test_id in fields and one.threshold_type == "max":
+            yield fields[one.test_id], one
 
 
 def distributions_of(pool: Pool) -> Iterator[Distribution]:
@@ -72,7 +114,7 @@ def distributions_of(pool: Pool) -> Iterator[Distribution]:
         yield _distribution(pool, "Maturities", "by the year in which the loan matures", _maturities(pool, maturity))
     price = pool.view.numbers.get("price")
     if price is not None:
-        yield _distribution(pool, "Prices", "in percent of par; a bucket begins at its lower end", _prices(pool, price))
+        yield _distribution(pool, "Prices", "percent of par, each from its lower end on", _prices(pool, price))
     if pool.portfolio.lien is not None:
         par = pool.tally.par_by_lien
         liens = [(words, float(par[lien])) for lien, words in _LIENS.items()]
@@ -103,9 +145,8 @@ def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> list[tuple[str, fl
     dated = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
     years = np.zeros(len(maturity), np.int64)
     years[dated] = np.floor(maturity[dated]).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
-    par: dict[int, float] = {}
-    for year in np.unique(years).tolist():
-        par[year] = float(pool.weights[years == year].sum())
+    found, places = np.unique(years, return_inverse=True)
+    par = dict(zip(found.tolist(), np.bincount(places, pool.weights).tolist(), strict=True))
     undated = par.pop(0, 0.0)
     filled = sorted(year for year, amount in par.items() if amount)
     if not filled:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from core.files.read import read
+from core.files.write import Formats, Formula, Page, Shown, sheet_of, write_xlsx
+from core.files.write.delimited import Dialect, write_csv
 from core.generate import generate
-from core.grid.sheet import Workbook
+from core.grid.sheet import Table, Workbook
 from core.values import Kind
 
 
@@ -22,8 +26,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def convert(path: Path, kind: str, folder: Path) -> Path:
-    """The file as LibreOffice saves it."""
+def convert(path: Path, kind: str, folder: Path, *more: Path, opening: str | None = None) -> Path:
+    """The file as LibreOffice saves it, and more of them with it; `opening` says how it reads them."""
     program = shutil.which("soffice") or shutil.which("libreoffice")
     assert program, "these tests want LibreOffice Calc"
     subprocess.run(
@@ -31,11 +35,13 @@ def convert(path: Path, kind: str, folder: Path) -> Path:
             program,
             f"-env:UserInstallation={(folder / 'profile').as_uri()}",
             "--headless",
+            *([f"--infilter={opening}"] if opening else []),
             "--convert-to",
             kind,
             "--outdir",
             folder,
             path,
+            *more,
         ],
         check=True,
         capture_output=True,
@@ -67,3 +73,72 @@ def test_same_cells_after_libreoffice(original: Path, tmp_path: Path, kind: str)
             assert other in (value, None), (place, value, other)  # calamine gives no error cells of .xls
         else:
             assert other == value, (place, value, other)
+
+
+def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
+    """Texts stay texts, a table and names keep their meaning, formulas calculate to what was written, and parts that
+    it does not show are kept."""
+    formats = Formats()
+    texts = ["=1+1", "-1", "@a", "+2", "_x0041_", "<&>", "a\nb", "bell\x07", "x" * 32_767, " b "]
+    loans = [
+        ["Par", "Price", "Value"],
+        *([100.0 * at, 99.5, Formula(f"A{at + 1}*B{at + 1}/100", 99.5 * at)] for at in (1, 2)),
+    ]
+    control = [
+        ["Total", Formula("SUM(Held[Value])", 298.5), Shown(Formula("Loans!C2/total", 1 / 3), "0.0%")],
+        ["Status", Formula('IF(B1>200,"PASS","FAIL")', "PASS"), Formula("B1=298.5", True)],
+    ]
+    pages = [
+        Page("Loans", sheet_of(loans, formats), header_row=0, frozen=(1, 0), protected=True),
+        Page("Control & <co>", sheet_of(control, formats), flags=[((1, 1, 1, 1), {"bad": ["FAIL"]})]),
+        Page("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
+    ]
+    path = tmp_path / "made.xlsx"
+    told = write_xlsx(
+        path,
+        pages,
+        number_formats=formats,
+        tables=[Table("Held", "Loans", 0, 0, 2, 2, ("Par", "Price", "Value"))],
+        defined_names={"total": "'Control & <co>'!$B$1"},
+        parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
+        recalculate=True,
+    )
+    assert told.warnings == ()
+    (tmp_path / "saved").mkdir()
+    saved = convert(path, "xlsx", tmp_path / "saved")
+    ours, theirs = read(path), read(saved)
+    assert [cells(book)["Texts", row, 0] for book in (ours, theirs) for row in range(len(texts))] == texts * 2
+    for place, value in cells(ours).items():
+        other = cells(theirs)[place]
+        assert other == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
+    assert [sheet.state for sheet in theirs.sheets] == ["visible", "visible", "hidden"]
+    assert (theirs.defined_names, [table.name for table in theirs.tables]) == (ours.defined_names, ["Held"])
+    with zipfile.ZipFile(saved) as archive:
+        assert b'<a xmlns="urn:a">kept</a>' in archive.read("customXml/item1.xml")
+        assert b"<sheetProtection" in archive.read("xl/worksheets/sheet1.xml")
+
+
+HOSTILE = ["=1+1", " =1+1", "+1+1", "-1+1", "@SUM(A1)", '"=1+1"', "\t=1+1", "\n=1+1", "\uff1d1+1", "\u22121+1"]
+HOSTILE += [f"a{between}=1+1" for between in (",", ";", "|", "\t", "\n", ";;", '; "', ",\n")]
+HOSTILE += ["-", "x;-", '&"x"&', "-5.25", "x;-5", "A1", "SUM(A1)", "sep=;"]
+
+
+def test_no_delimited_text_is_calculated(tmp_path: Path) -> None:
+    """Whichever delimiter a file has, and whichever LibreOffice takes; it does calculate the same texts unguarded."""
+    rows = [[first, second, -5.25] for first in HOSTILE for second in ("x", *HOSTILE)]
+    paths = []
+    for name, delimiter in {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "tilde": "~"}.items():
+        paths.append(tmp_path / f"{name}.csv")
+        with paths[-1].open("wb") as file:
+            write_csv(file, sheet_of(rows, Formats()), ("General",), dialect=Dialect(delimiter=delimiter))
+    plain = tmp_path / "plain.csv"
+    with plain.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows(rows)
+    for taken in ("44", "59", "9", "124", "44/59/9"):
+        out = tmp_path / taken.replace("/", "-")
+        out.mkdir()
+        opening = f"CSV:{taken},34,76,1,,0,false,true,false,false,false,-1"
+        convert(plain, "xlsx", out, *paths, opening=opening)
+        counts = {path.stem: len(read(out / f"{path.stem}.xlsx").sheets[0].formulas) for path in [plain, *paths]}
+        assert counts.pop("plain") > 0, taken
+        assert set(counts.values()) == {0}, (taken, counts)

@@ -1,7 +1,7 @@
 """The cells of a sheet as lines of delimited text or as JSON arrays, in UTF-8.
 
 The contract of the boundary: a block of rows is opened as one array of each kind for each column, and taken in pieces
-of about a megabyte, so that memory is bounded however long the rows and the texts are. What a text needs (quotes, a
+of some 64 KB, so that memory is bounded however long the rows and the texts are. What a text needs (quotes, a
 guard, escapes) is found once for each distinct text of the sheet.
 """
 
@@ -22,7 +22,7 @@ cdef enum:
     CLOCK = 2                         # of `Shows`
     ELAPSED = 4
 
-    PIECE_BYTES = 1 << 20             # a piece ends with the cell that reaches this
+    PIECE_BYTES = 1 << 16             # a piece ends with the cell that reaches this
     CELL_BYTES = 64                   # more than any cell but a text takes, what stands around it included
     MILLISECONDS = 86_400_000         # of a day
     DAYS_1900 = 2_958_466             # serials from here on are past the year 9999
@@ -31,7 +31,8 @@ cdef enum:
     QUOTE = 1                         # marks of a text: it is quoted,
     GUARD = 2                         # an apostrophe stands before it,
     INNER = 4                         # or before a formula after what parts cells elsewhere
-    ESCAPE = 8
+    DOUBLED = 8                       # it holds quotes
+    ESCAPE = 16
 
     PARTS = 1                         # classes of a byte: parts cells or lines for some program
     QUOTED = 2                        # a field with it is quoted
@@ -238,7 +239,9 @@ cdef int csv_marks(const uint8_t *begin, const uint8_t *end, const uint8_t *clas
     while p < end:
         if classes[p[0]]:
             marks |= QUOTE
-            if classes[p[0]] & PARTS and is_inner(p + 1, end, classes):
+            if p[0] == 34:
+                marks |= DOUBLED
+            elif classes[p[0]] & PARTS and is_inner(p + 1, end, classes):
                 marks |= INNER
         p += 1
     return marks
@@ -496,6 +499,9 @@ cdef class CsvLines(Lines):
             self.put(34)
         if marks & GUARD:
             self.put(39)
+        if not marks & (DOUBLED | INNER):
+            self.put_bytes(<const char *> text, size)
+            p = end
         while p < end:
             if p[0] == 34:
                 self.put(34)

@@ -19,16 +19,17 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Final
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.files.limits import WRITTEN_BYTES_MAX
 from core.files.write._texts import CsvLines
+from core.files.write.deflated import part
 from core.files.write.texts import Sink, pieces, shows_of
 from core.grid.sheet import Sheet, Workbook
 
@@ -58,9 +59,6 @@ _ALSO_CALLED: Final = {
 
 _LIKE_ASCII: Final = {"ascii", "latin-1", "iso-8859-15", "cp1250", "cp1252"}
 """Codecs of one byte a character, the first 128 those of ASCII."""
-
-_PACKING: Final = 1
-"""Of zlib: a third of the time of its usual level, for a tenth more bytes."""
 
 _NO_FILE: Final = frozenset('/\\:*?"<>|')
 _NO_BEGINNING: Final = frozenset(".-~=+@")
@@ -130,7 +128,7 @@ def write_csv(
         ValueError: text past `WRITTEN_BYTES_MAX`.
         OSError: the stream cannot be written.
     """
-    return _write_sheet(Sink(stream), sheet, shows_of(number_formats), dialect, date_1904)
+    return _write_sheet(Sink(stream.write), sheet, shows_of(number_formats), dialect, date_1904)
 
 
 def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[Written, ...]:
@@ -143,10 +141,10 @@ def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tup
     shows = shows_of(book.number_formats)
     left = WRITTEN_BYTES_MAX
     found = []
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_PACKING) as archive:
+    with ZipFile(stream, "w") as archive:
         for sheet, name in zip(book.sheets, file_names([sheet.name for sheet in book.sheets]), strict=True):
-            with archive.open(f"{name}.csv", "w", force_zip64=True) as entry:
-                found.append(_write_sheet(Sink(entry, left), sheet, shows, dialect, book.date_1904))
+            with part(archive, f"{name}.csv") as put:
+                found.append(_write_sheet(Sink(put, left), sheet, shows, dialect, book.date_1904))
             left -= found[-1].size_bytes
     return tuple(found)
 

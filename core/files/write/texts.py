@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import IO, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,10 @@ def pieces(lines: Lines, sheet: Sheet) -> Iterator[bytes]:
 
 
 class Sink:
-    """A stream that is written to within a limit."""
+    """Where bytes are put, within a limit."""
 
-    def __init__(self, stream: IO[bytes], bytes_max: int = WRITTEN_BYTES_MAX) -> None:
-        self._stream = stream
+    def __init__(self, put: Callable[[bytes], object], bytes_max: int = WRITTEN_BYTES_MAX) -> None:
+        self._put = put
         self._bytes_max = bytes_max
         self.size_bytes = 0
 
@@ -61,8 +61,7 @@ class Sink:
 
         Raises:
             ValueError: more than the limit.
-            OSError: the stream cannot be written.
         """
         self.require(len(piece))
         self.size_bytes += len(piece)
-        self._stream.write(piece)
+        self._put(piece)

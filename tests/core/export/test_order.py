@@ -21,14 +21,9 @@ def test_the_options_have_the_stated_defaults() -> None:
 @every(
     "given, words",
     [
-        ({"csv_delimiter": ""}, "one character"),
-        ({"csv_delimiter": ";;"}, "one character"),
-        ({"csv_delimiter": '"'}, "no quote"),
-        ({"csv_delimiter": "\n"}, "end of line"),
-        ({"csv_delimiter": "a"}, "letter"),
-        ({"csv_encoding": "klingon"}, "'klingon' is not known"),
-        ({"csv_encoding": "rot13"}, "is not known"),
-        ({"csv_encoding": "a\0b"}, "is not known"),
+        ({"csv_delimiter": ""}, "a delimiter is"),
+        ({"csv_delimiter": '"'}, "a delimiter is"),
+        ({"csv_encoding": "klingon"}, "an encoding is one of"),
         ({"redaction_strategy": "shred"}, "Invalid enum value 'shred'"),
         ({"classification_threshold": "top secret"}, "Invalid enum value 'top secret'"),
         ({"xlsx_zones": True}, "unknown field"),

@@ -261,7 +261,7 @@ def test_cells_far_apart_and_long_texts_come_in_pieces() -> None:
 
 
 def test_a_file_has_a_limit() -> None:
-    sink = Sink(io.BytesIO(), 10)
+    sink = Sink(io.BytesIO().write, 10)
     sink.write(b"12345")
     with pytest.raises(ValueError, match="larger than 10 bytes"):
         sink.write(b"678901")

@@ -7,14 +7,18 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.files.read import read
 from core.files.write.json import write_json
-from core.grid.sheet import Sheet, Workbook
+from core.grid.address import cell_name
+from core.grid.column import Text
+from core.grid.sheet import Formulas, Sheet, Workbook
 from core.values import ERRORS
 from tests.core.files.write.conftest import Error, Moment, sheet_of
 
@@ -85,6 +89,22 @@ def test_formulas_stand_beside_the_values(made: Callable[..., Path]) -> None:
     }  # fmt: skip
     assert told["arrays"] == {"C3": "C3:C5"}
     assert json.loads(written(book, header_rows={"Sheet1": 0})) == json.loads(data)
+
+
+@given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1), st.randoms(use_true_random=False))
+def test_a_formula_filled_any_way_is_each_cells_own(cells: set[tuple[int, int]], chance: Random) -> None:
+    places = sorted(cells)
+    origin = chance.randrange(len(places))
+    rows, columns = (np.array([place[at] for place in places], np.int32) for at in range(2))
+    text = b"B3+$A$1*SUM(C2:C$4)+A1048570"
+    formulas = Formulas(
+        rows, columns, np.zeros(len(places), np.int32), np.full(len(places), origin, np.int32),
+        Text(np.array([0, len(text)]), np.frombuffer(text, np.uint8)), {},
+    )  # fmt: skip
+    plain_sheet = sheet_of([[1.0] * 3] * 10)
+    sheet = Sheet("S", 0, "visible", plain_sheet.columns, 10, plain_sheet.text, formulas)
+    told = json.loads(written(Workbook((sheet,), False, FORMATS)))["sheets"][0]["formulas"]
+    assert told == {cell_name(*place): f"={sheet.formula(*place)}" for place in places}
 
 
 def test_pretty_is_a_line_for_each_row() -> None:

@@ -1,0 +1,116 @@
+"""How long a million cells take to become an .xlsx file, beside XlsxWriter and the bindings of rust_xlsxwriter.
+
+Both files of `bench_files`, from memory: ours has columns, as a stored workbook has; the peers have the same cells as
+Python's own values, which is what they take. Answers first: the file is read back and compared cell by cell. Memory is
+that of a process of its own, less what it had before it wrote.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import rustpy_xlsxwriter
+import xlsxwriter
+
+from bench.core.bench_files import Rows, dense, tape
+from bench.figures import Figure, paired_seconds
+from core.files.read import read
+from core.files.write import Formats, Formula, Page, sheet_of, write_xlsx
+from core.grid.sheet import Sheet
+
+ROWS = 100_000
+REPEATS = 3
+RATIO_LEAST = 5.0
+"""XlsxWriter may take five times as long at least."""
+
+
+def ours(path: Path, sheet: Sheet, formats: Formats) -> None:
+    """Columns to a file: headings styled and frozen, widths by the cells."""
+    write_xlsx(path, [Page("Loans", sheet, header_row=0, frozen=(1, 0))], number_formats=formats)
+
+
+def by_xlsxwriter(path: Path, rows: list[list[Any]]) -> None:
+    """The peer at its fastest: no types guessed, rows given up as they are written."""
+    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+        page = book.add_worksheet("Loans")
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        text, number, boolean = page.write_string, page.write_number, page.write_boolean
+        for row, cells in enumerate(rows):
+            for column, value in enumerate(cells):
+                kind = type(value)
+                if kind is str:
+                    text(row, column, value)
+                elif kind is float:
+                    number(row, column, value)
+                elif kind is bool:
+                    boolean(row, column, value)
+                elif kind is date:
+                    page.write_datetime(row, column, value, day)
+                else:
+                    page.write_formula(row, column, value.text, None, value.value)
+
+
+def by_rust(path: Path, records: list[dict[str, Any]]) -> None:
+    """The bindings of rust_xlsxwriter; they take no formula with its value, so these cells are its values alone."""
+    rustpy_xlsxwriter.write_worksheet(records, str(path), "Loans")
+
+
+def check(path: Path, sheet: Sheet) -> None:
+    """Every cell and formula as it was in memory."""
+    found = read(path).sheets[0]
+    assert (found.row_count, found.column_count) == (sheet.row_count, sheet.column_count)
+    for mine, theirs in zip(sheet.columns, found.columns, strict=True):
+        assert mine is not None
+        assert theirs is not None
+        assert mine.kinds.tolist() == theirs.kinds.tolist()
+        assert mine.numbers.tolist() == theirs.numbers.tolist()
+    last = sheet.row_count - 1
+    for row in range(0, sheet.row_count, 97):
+        assert [found.value(row, at) for at in range(10)] == [sheet.value(row, at) for at in range(10)]
+        assert found.formula(row, 9) == sheet.formula(row, 9)
+    assert found.formula(last, 9) == sheet.formula(last, 9)
+
+
+def run() -> list[Figure]:
+    """Both files, each by all three."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [figure for make in (tape, dense) for figure in _figures(make, Path(folder))]
+
+
+def _figures(make: Callable[[int], Rows], folder: Path) -> list[Figure]:
+    formats = Formats()
+    rows = list(make(ROWS))
+    sheet = sheet_of(rows, formats)
+    ours(folder / "ours.xlsx", sheet, formats)
+    check(folder / "ours.xlsx", sheet)
+    records = [
+        {str(at): value.value if isinstance(value, Formula) else value for at, value in enumerate(cells)}
+        for cells in rows
+    ]
+    seconds, peer, rust = paired_seconds(
+        lambda: ours(folder / "ours.xlsx", sheet, formats),
+        lambda: by_xlsxwriter(folder / "theirs.xlsx", rows),
+        lambda: by_rust(folder / "rust.xlsx", records),
+        repeats=REPEATS,
+    )
+    name = f"writing, {make.__name__} of {ROWS * 10:,} cells"
+    sizes = {one: (folder / f"{one}.xlsx").stat().st_size / 1e6 for one in ("ours", "theirs", "rust")}
+    print(f"{name}: {sizes['ours']:.1f} MB, XlsxWriter's {sizes['theirs']:.1f}, rust_xlsxwriter's {sizes['rust']:.1f}")
+    return [
+        Figure(name=name, seconds=seconds, peer="XlsxWriter", peer_seconds=peer, ratio_least=RATIO_LEAST),
+        Figure(name=f"{name}: beside Rust", seconds=seconds, peer="rust_xlsxwriter", peer_seconds=rust),
+    ]
+
+
+def main() -> None:
+    """Print the figures."""
+    for figure in run():
+        print(f"{figure.name:<60} {figure.seconds * 1000:9.1f} ms {figure.ratio:6.2f} x {figure.peer}")
+
+
+if __name__ == "__main__":
+    main()

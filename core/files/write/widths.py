@@ -1,0 +1,82 @@
+"""How wide the columns of a sheet are to be: by what some of their cells show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Column
+from core.grid.sheet import Sheet
+from core.values import Kind
+
+SAMPLED: Final = 200
+"""Cells that are looked at in each column: the first half of them from the top, the others spread over the rest."""
+
+LEAST: Final = 8.5
+MOST: Final = 48.0
+COLUMNS_MAX: Final = 1_000
+"""Columns that have a width of their own; nobody scrolls further."""
+
+_LITERAL: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
+_DATE: Final = 11.0
+_MOMENT: Final = 19.0
+
+
+def widths_of(
+    sheet: Sheet, codes: Sequence[str], dates: NDArray[np.uint8], header_row: int | None
+) -> list[float | None]:
+    """In characters, by column; None for a column without cells. A heading may be broken into two lines."""
+    return [
+        None if column is None else _width(sheet, column, codes, dates, header_row)
+        for column in sheet.columns[:COLUMNS_MAX]
+    ]
+
+
+def _width(
+    sheet: Sheet, column: Column, codes: Sequence[str], dates: NDArray[np.uint8], header_row: int | None
+) -> float:
+    held = column.held
+    count = len(held.kinds)
+    slots = np.unique(
+        np.concatenate((np.arange(min(count, SAMPLED // 2)), np.linspace(0, count - 1, SAMPLED // 2, dtype=np.int64)))
+    )
+    heading = -1 if header_row is None else column.slot(header_row)
+    slots = slots[slots != heading]
+    kinds, offsets = held.kinds[slots], sheet.text.offsets
+    widest = 0.0
+    texts = held.codes[slots[kinds == Kind.TEXT]]
+    if len(texts):
+        widest = float(np.quantile(offsets[texts + 1] - offsets[texts], 0.95))
+    shown = slots[(kinds == Kind.NUMBER) | (kinds == Kind.DATE)]
+    for at in np.unique(held.formats[shown]).tolist():
+        numbers = np.abs(held.numbers[shown[held.formats[shown] == at]])
+        finite = numbers[np.isfinite(numbers)]
+        if len(finite):
+            code = codes[at] if at < len(codes) else "General"
+            is_date = at < len(dates) and bool(dates[at])
+            widest = max(widest, _shown(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
+    if heading >= 0 and held.kinds[heading] == Kind.TEXT:
+        words = sheet.text[int(held.codes[heading])].split()
+        size = sum(map(len, words)) + len(words)
+        widest = max(widest, max(map(len, words), default=0) + 1, size / 2)
+    return round(min(max(widest + 1.5, LEAST), MOST), 1)
+
+
+def _shown(code: str, most: float, is_date: bool) -> float:
+    """About how many characters a number takes in its format."""
+    if is_date:
+        return _MOMENT if "h" in code.lower() else _DATE
+    digits = floor(log10(most)) + 1 if most >= 1 else 1
+    plain = _LITERAL.sub("x", code.partition(";")[0])
+    if plain == "General":
+        return min(digits + 3.0, 12.0)
+    if "%" in plain:
+        digits += 2
+    if "," in plain:
+        digits += (digits - 1) // 3
+    return digits + len(plain.partition(".")[2]) + plain.count("%") + plain.count("x") + 2.0

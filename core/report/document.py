@@ -1,0 +1,381 @@
+"""A compliance report as a PDF: its content as texts and charts, which `compliance.typ` lays out.
+
+Figures are formatted here and nowhere in the template, and all of it is handed over as data, so that no name is ever
+read as markup.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
+from core.charts.drawing import Chart
+from core.deals.movements import PartName
+from core.report.content import (
+    Change,
+    ClassLine,
+    ComplianceReport,
+    Concentration,
+    Coverage,
+    Distribution,
+    Fact,
+    Ladder,
+    PartLine,
+    Series,
+    Share,
+    TestLine,
+)
+from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
+from core.typeset.pdf import typeset
+
+TEXT_MAX: Final = 400
+"""Characters of a name or a message; more are cut with a mark."""
+
+WORD_MAX: Final = 24
+"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
+
+PIECE: Final = 12
+
+WHY_SHOWN: Final = 8
+"""Tests of which it is told why they moved, those that come first among the changes."""
+
+RUNNING_MAX: Final = 80
+"""Characters of the title at the head of a page."""
+
+UNSHOWN_LISTED: Final = 8
+
+NOTICE_LETTERS: Final = 1_500
+"""Letters of notices that the cover has room for, half as many where it has changes, too; the others follow it."""
+
+TEMPLATE: Final = Path(__file__).with_name("compliance.typ")
+
+Texts = dict[str, Any]
+
+
+def compliance_pdf(report: ComplianceReport) -> bytes:
+    """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it.
+
+    A letter that no font of ours has stands as a mark, and the first page says so.
+    """
+    made = typeset(TEMPLATE, _view(report), created=report.generated_at)
+    if made.replaced:
+        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in made.replaced[:UNSHOWN_LISTED])
+        more = "" if len(made.replaced) <= UNSHOWN_LISTED else f" and {len(made.replaced) - UNSHOWN_LISTED} more"
+        remark = f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
+        made = typeset(TEMPLATE, _view(report, [remark]), created=report.generated_at)
+    return made.data
+
+
+def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
+    origin, counts = report.origin, report.summary
+    notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
+    categories: list[Texts] = [
+        {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+    ]
+    moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
+    first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
+    return {
+        "notices": list(map(_text, notices[:first])),
+        "more_notices": list(map(_text, notices[first:])),
+        "title": _text(report.title or "A portfolio without a name"),
+        "suite": _text(report.suite),
+        "currency": _text(report.currency or ""),
+        "running": _text(_cut(report.title, RUNNING_MAX)),
+        "as_of": "The day of the figures is not known." if report.as_of is None
+        else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
+        "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
+        "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
+        "prepared_for": _text(origin.prepared_for or ""),
+        "prepared_by": _text(origin.prepared_by or ""),
+        "file_name": _text(origin.file_name or ""),
+        "outcome": report.verdict.outcome,
+        "headline": _text(report.verdict.headline),
+        "sentence": _text(report.verdict.sentence),
+        "counts": [
+            {"label": label, "value": f"{value:,}"}
+            for label, value in (
+                ("passed", counts.passed),
+                ("with a warning", counts.warnings),
+                ("failed", counts.failed),
+                ("without a result", counts.skipped),
+            )
+        ],
+        "key_figures": [
+            {"label": _text(one.label), "value": figure(one.value, 0 if one.unit in ("amount", "number") else 2),
+             "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
+            for one in report.key_figures
+        ],
+        "widths": _widths([test for one in categories for test in one["tests"]]),
+        "thinnest": [_test(line) for line in report.thinnest],
+        "changes": None if report.changes is None else {
+            "since": day(report.changes.since) if report.changes.since else "the earlier file",
+            "unmoved": report.changes.unmoved,
+            "tests": [_change(one) for one in report.changes.tests],
+            "why": [_why(one) for one in moved[:WHY_SHOWN]],
+            "why_left_out": max(0, len(moved) - WHY_SHOWN),
+        },
+        "categories": categories,
+        "skipped": [
+            {"name": _text(one.name), "reason": _text(_opened(one.reason)), "value": figure(one.value),
+             "unit": UNITS[one.unit] if one.value is not None else ""}
+            for one in report.skipped
+        ],
+        "coverage": list(map(_coverage, report.coverage)),
+        "concentrations": list(map(_concentration, report.concentrations)),
+        "distributions": [_distribution(one) for one in report.distributions if one.rows],
+        "history": list(map(_history, report.history)),
+        "history_left_out": report.history_left_out,
+        "tie_out": [
+            {"name": _text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
+             "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
+             "why": _text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+            for one in report.tie_out
+        ],
+        "methods": [
+            {"name": _text(one.name), "formula": _text(one.formula), "numerator": figure(one.numerator),
+             "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
+             "cells": _text(", ".join(one.cells)), "limit_from": _text(one.limit_from or ""),
+             "source": _SOURCES[one.source]}
+            for one in report.methods
+        ],
+        "definition_name": _text(report.definition_name or ""),
+        "rules": [
+            {"key": _text(one.key), "value": _text(one.value), "meaning": _text(one.meaning)} for one in report.rules
+        ],
+        "lineage": {
+            "source": list(map(_fact, report.lineage.source)),
+            "rows": list(map(_fact, report.lineage.rows)),
+            "columns": list(map(_fact, report.lineage.columns)),
+            "sheets": list(map(_fact, report.lineage.sheets)),
+        },
+    }  # fmt: skip
+
+
+def _fitting(notices: Sequence[str], letters: int) -> int:
+    """How many of the notices the cover has room for."""
+    used, count = 0, 0
+    for one in notices:
+        used += max(len(one), _LINE_LETTERS)
+        if used > letters:
+            break
+        count += 1
+    return count
+
+
+_LINE_LETTERS: Final = 110
+
+
+def _text(words: str) -> str:
+    """A text without what turns or hides others, cut to what a page has room for, breakable where it has no blanks."""
+    shown = "".join(one for one in words if unicodedata.category(one) not in _UNSEEN or one in _JOINERS)
+    return " ".join(map(_breakable, _cut(" ".join(shown.split()), TEXT_MAX).split(" ")))
+
+
+def _opened(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _cut(words: str, length: int) -> str:
+    return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+_UNSEEN: Final = frozenset(("Cc", "Cf", "Co", "Cs", "Cn"))
+_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
+
+
+def _breakable(word: str) -> str:
+    if len(word) <= WORD_MAX:
+        return word
+    return "\N{ZERO WIDTH SPACE}".join(
+        part[at : at + step]
+        for part in _PARTS_OF_WORD.findall(word)
+        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
+        for at in range(0, len(part), step)
+    )
+
+
+_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
+
+
+def _fact(one: Fact) -> Texts:
+    return {"label": _text(one.label), "value": _text(one.value)}
+
+
+def _drawn(chart: Chart) -> Texts:
+    return {"svg": chart.svg, "alt": chart.alt, "width": chart.width, "height": chart.height}
+
+
+# ---- tests
+
+
+_SIGNS: Final = {"max": "\N{LESS-THAN OR EQUAL TO}", "min": "\N{GREATER-THAN OR EQUAL TO}", "exact": "="}
+_SOURCES: Final = {
+    "request": "the run's request", "workbook": "the workbook", "deal": "the deal", "definition": "the definition",
+    "sheet": "the file", "tenant": "the house", "suite": "the standard", None: "",
+}  # fmt: skip
+
+
+def _test(line: TestLine) -> Texts:
+    decimals = decimals_apart(line.value, line.threshold)
+    row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
+    return {
+        "name": _text(line.name),
+        "unit": UNITS[line.unit],
+        "status": line.status,
+        "value": figure(line.value, decimals),
+        "masked": [] if line.masked is None else [figure(one) for one in line.masked],
+        "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
+        "cushion": signed(line.cushion, decimals),
+        "cushion_pct": signed(line.cushion_pct, 1),
+        "chart": _drawn(bullet(row, f"{line.name}: {line.message}")),
+    }
+
+
+def _widths(rows: Sequence[Texts]) -> dict[str, float]:
+    """Widths in points of the columns of figures, the same in each table of tests."""
+    return {
+        name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
+        for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
+    }
+
+
+_FIGURE_PT: Final = 4.5
+"""Width of a digit of the tables."""
+
+_INSET_PT: Final = 9.0
+
+
+# ---- changes
+
+
+_PARTS: Final[dict[PartName, str]] = {
+    "added": "loans added", "removed": "loans gone", "par": "par", "ratings": "ratings", "prices": "prices",
+    "rates": "spreads and coupons", "other_fields": "other fields and the day",
+    "liabilities_and_cash": "notes and cash",
+}  # fmt: skip
+
+
+def _change(one: Change) -> Texts:
+    return {
+        "name": _text(one.name),
+        "unit": UNITS[one.unit],
+        "before": figure(one.before),
+        "after": figure(one.after),
+        "change": (change := signed(one.change)),
+        "better": one.better if change.strip("0.,") else None,
+        "status_before": one.status_before,
+        "status_after": one.status_after,
+    }
+
+
+def _why(one: Change) -> Texts:
+    parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
+    return {"name": _text(one.name), "parts": parts or [_part(one.parts[0])]}
+
+
+_SHOWN_FROM: Final = 0.005
+"""A smaller change is printed as zero, and left out."""
+
+
+def _part(part: PartLine) -> Texts:
+    loans = "; ".join(
+        f"{_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
+    )
+    return {"part": _PARTS[part.part], "change": signed(part.change), "loans": loans}
+
+
+# ---- coverage
+
+
+def _coverage(one: Coverage) -> Texts:
+    return {
+        "title": one.title,
+        "denominator": one.denominator,
+        "ladder_title": one.ladder.title,
+        "steps": _steps(one.ladder),
+        "notes": one.ladder.notes,
+        "classes": list(map(_class, one.classes)),
+    }
+
+
+def _steps(ladder: Ladder) -> list[Texts]:
+    """The lines of a sum in cents, which add up as they are printed: a cent that rounding leaves is a line."""
+    lines: list[Texts] = []
+    above = 0
+    for step in ladder.steps:
+        cents = round(step.amount * 100)
+        if step.is_total:
+            if above != cents:
+                lines.append({"label": "Rounding", "amount": figure((cents - above) / 100), "is_total": False})
+            above = cents
+        else:
+            above += cents
+        lines.append({"label": step.label, "amount": figure(cents / 100), "is_total": step.is_total})
+    return lines
+
+
+_LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-Z])?)*")
+
+
+def _class(line: ClassLine) -> Texts:
+    return {
+        "name": _text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
+        "numerator": figure(line.numerator),
+        "denominator": figure(line.denominator),
+        "ratio": figure(line.ratio),
+        "trigger": figure(line.trigger),
+        "cushion": signed(line.cushion),
+        "cure": figure(line.cure_amount) if line.cure_amount else ABSENT,
+        "status": line.status,
+    }
+
+
+# ---- what the portfolio is made of
+
+
+def _concentration(one: Concentration) -> Texts:
+    rows = [(at + 1, row) for at, row in enumerate(one.rows)]
+    rest = [(0, row) for row in (one.others, one.blank) if row is not None]
+    most = max((row.share_pct for _, row in rows), default=0.0)
+    return {
+        "title": one.title,
+        "of": f"{one.of}: {figure(one.of_amount)}",
+        "limit": figure(one.limit) if one.limit is not None else "",
+        "rows": [_ranked(at, row, most, one.limit) for at, row in (*rows, *rest)],
+    }
+
+
+def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
+    words = f"{row.name}: {figure(row.share_pct)} %"
+    chart = bar(row.share_pct, most, words, limit=limit) if at else None
+    return {
+        "rank": str(at) if at else "",
+        "name": _text(row.name),
+        "par": figure(row.par, 0),
+        "share": figure(row.share_pct),
+        "chart": None if chart is None else _drawn(chart),
+    }
+
+
+_NO_BUCKET: Final = frozenset(("Not stated", "Not priced", "Unrated", "Masked"))
+
+
+def _distribution(one: Distribution) -> Texts:
+    buckets = [Bucket(row.name, row.share_pct, figure(row.share_pct, 1)) for row in one.rows]
+    words = "; ".join(f"{row.name} {figure(row.share_pct, 1)} %" for row in one.rows)
+    chart = columns(buckets, f"{one.title}, percent of {one.of}: {words}", muted=_NO_BUCKET)
+    return {"title": one.title, "unit": f"% of {one.of}", "note": one.note, "chart": _drawn(chart)}
+
+
+def _history(one: Series) -> Texts:
+    rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
+    first, last = one.points[0], one.points[-1]
+    words = (
+        f"{one.name} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to {figure(last.value)}, "
+        f"its limit {figure(last.threshold)}"
+    )
+    return {"title": _text(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}

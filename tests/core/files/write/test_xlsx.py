@@ -1,0 +1,284 @@
+"""A workbook of columns comes back as it was written: by our reader, by openpyxl; its parts are as Excel demands."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import openpyxl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.files.read import read
+from core.files.write import Formats, Formula, Page, Properties, Shown, sheet_of, write_xlsx
+from core.grid.column import Text, column_of
+from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.values import ERRORS, Kind
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+ORDER = (
+    "sheetPr dimension sheetViews sheetFormatPr cols sheetData sheetCalcPr sheetProtection protectedRanges scenarios "
+    "autoFilter sortState dataConsolidate customSheetViews mergeCells phoneticPr conditionalFormatting dataValidations "
+    "hyperlinks printOptions pageMargins pageSetup headerFooter rowBreaks colBreaks customProperties cellWatches "
+    "ignoredErrors smartTags drawing legacyDrawing legacyDrawingHF picture oleObjects controls webPublishItems "
+    "tableParts extLst"
+)
+"""Of a worksheet's elements (ECMA-376 part 1, 18.3.1.99)."""
+
+CODES = ("General", "0.00%", "yyyy-mm-dd", '"a<b" 0', "#,##0.00;[Red](#,##0.00)", "yyyy-mm-dd hh:mm:ss")
+DATES = (2, 5)
+
+
+def cells_of(book: Workbook) -> dict[tuple[str, int, int], tuple[Any, ...]]:
+    """Every cell that holds something: kind, value, format code, formula."""
+    found: dict[tuple[str, int, int], tuple[Any, ...]] = {}
+    for sheet in book.sheets:
+        places = {
+            (int(row), int(column)) for row, column in zip(sheet.formulas.rows, sheet.formulas.columns, strict=True)
+        }
+        for at, column in enumerate(sheet.columns):
+            held = None if column is None else column.held
+            for slot, row in enumerate(() if column is None else column.rows().tolist()):
+                if held is not None and held.kinds[slot] != Kind.BLANK:
+                    places.add((row, at))
+        for row, at in places:
+            column = sheet.columns[at] if at < sheet.column_count else None
+            slot = -1 if column is None else column.slot(row)
+            code = "General" if column is None or slot < 0 else book.number_formats[column.held.formats[slot]]
+            found[sheet.name, row, at] = sheet.kind(row, at), sheet.value(row, at), code, sheet.formula(row, at)
+    return found
+
+
+def written(path: Path, book: Workbook, **options: Any) -> Workbook:
+    """A workbook as it is read back from its file."""
+    write_xlsx(
+        path,
+        [Page(sheet.name, sheet) for sheet in book.sheets],
+        number_formats=book.number_formats,
+        date_1904=book.date_1904,
+        defined_names=book.defined_names,
+        local_names=book.local_names,
+        tables=book.tables,
+        **options,
+    )
+    return read(path)
+
+
+def drawn_sheet(draw: st.DrawFn, name: str, index: int) -> Sheet:
+    """Cells of every kind at far places, formulas of every kind among them."""
+    far = st.sampled_from([0, 1, 2, 3, 4, 17, 18, 40, 63, 64, 65, 700])
+    texts = draw(
+        st.lists(
+            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9),
+            min_size=1,
+            unique=True,
+        )
+    )
+    texts += ["=1+1", "-1", "@a", "_x0041_", " b ", "<&>", "a\r\nb\t", "\ufffe"]
+    columns = []
+    for _ in range(draw(st.integers(1, 4))):
+        rows = sorted(draw(st.sets(far, max_size=9)))
+        kinds = [draw(st.sampled_from([Kind.NUMBER, Kind.TEXT, Kind.BOOLEAN, Kind.ERROR, Kind.DATE])) for _ in rows]
+        numbers, codes, formats = [], [], []
+        for kind in kinds:
+            number = 0.0
+            if kind == Kind.NUMBER:
+                number = draw(st.floats(allow_nan=False, allow_infinity=False))
+            elif kind == Kind.BOOLEAN:
+                number = float(draw(st.booleans()))
+            elif kind == Kind.ERROR:
+                number = float(draw(st.integers(0, len(ERRORS) - 1)))
+            elif kind == Kind.DATE:
+                number = draw(st.floats(0, 2_958_465))
+            numbers.append(number)
+            codes.append(draw(st.integers(0, len(texts) - 1)) if kind == Kind.TEXT else -1)
+            plain = [at for at in range(len(CODES)) if at not in DATES]
+            formats.append(draw(st.sampled_from(DATES if kind == Kind.DATE else plain)))
+        arrays = (
+            np.array(given, kind) for given, kind in zip((rows, kinds, numbers, codes, formats), "iBdiH", strict=True)
+        )
+        columns.append(column_of(*arrays) if rows else None)  # type: ignore[arg-type]
+    while columns and columns[-1] is None:
+        columns.pop()
+    stop = max((column.stop for column in columns if column is not None), default=0)
+    return Sheet(name, index, "visible", tuple(columns), stop, text_of(texts), drawn_formulas(draw))
+
+
+def drawn_formulas(draw: st.DrawFn) -> Formulas:
+    places = sorted(draw(st.sets(st.tuples(st.integers(0, 20), st.integers(0, 4)), max_size=12)))
+    texts = ["A1+$B$2", 'IF(A1<2,"a&b","<x>")', "SUM(A1:A3)", "One!A1"]
+    codes, origins, arrays = [], [], {}
+    for at, (row, column) in enumerate(places):
+        origin = draw(
+            st.sampled_from([at, *(other for other in range(at) if origins[other] == other and other not in arrays)])
+        )
+        origins.append(origin)
+        codes.append(codes[origin] if origin != at else draw(st.integers(0, len(texts) - 1)))
+        if origin == at and draw(st.integers(0, 4)) == 0:
+            arrays[at] = openpyxl.utils.get_column_letter(column + 1) + str(row + 1)
+    spills = frozenset(at for at in arrays if draw(st.booleans()))
+    rows, columns = (np.array([place[at] for place in places], np.int32) for at in (0, 1))
+    return Formulas(
+        rows, columns, np.array(codes, np.int32), np.array(origins, np.int32), text_of(texts), arrays, spills
+    )
+
+
+def text_of(texts: list[str]) -> Text:
+    data = [text.encode() for text in texts]
+    offsets = np.concatenate(([0], np.cumsum([len(one) for one in data]))).astype(np.int64)
+    return Text(offsets, np.frombuffer(b"".join(data), np.uint8))
+
+
+@st.composite
+def books(draw: st.DrawFn) -> Workbook:
+    return Workbook((drawn_sheet(draw, "One", 0), drawn_sheet(draw, "Two", 1)), number_formats=CODES)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(books())
+def test_any_workbook_comes_back(tmp_path: Path, book: Workbook) -> None:
+    """Cells of every kind, in runs far apart; shared formulas, arrays and spills."""
+    again = written(tmp_path / "a.xlsx", book)
+    assert cells_of(again) == cells_of(book)
+    for ours, theirs in zip(book.sheets, again.sheets, strict=True):
+        assert ours.formulas.arrays == theirs.formulas.arrays
+        assert ours.formulas.dynamic == theirs.formulas.dynamic
+    openpyxl.load_workbook(tmp_path / "a.xlsx")
+
+
+def look_page(formats: Formats) -> Page:
+    """A page with everything that a page can have."""
+    rows = [
+        ["Test", "Value", "Limit", "Status"],
+        ["=SUM(A1)", Shown(0.125, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B2>=C2,"PASS","FAIL")', "PASS")],
+        ["-1", Shown(0.05, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B3>=C3,"PASS","FAIL")', "FAIL")],
+        ["@note", None, None, Formula("NA()", "#N/A")],
+    ]
+    sheet = replace(sheet_of(rows, formats, merged=[(4, 0, 5, 1)]), hidden_rows=np.array([3, 9], np.int32))
+    return Page(
+        "Control & <co>",
+        sheet,
+        header_row=0,
+        frozen=(1, 1),
+        protected=True,
+        unlocked=[(7, 1, 8, 2)],
+        tab_colour="1F4E79",
+        fills=[((1, 1, 2, 1), "input"), ((3, 0, 3, 3), "note")],
+        flags=[((1, 3, 3, 3), {"good": ["PASS"], "bad": ["FAIL", 'say "no"']})],
+    )
+
+
+def test_how_a_page_looks(tmp_path: Path) -> None:
+    formats = Formats()
+    page = look_page(formats)
+    hidden = Page("Far", sheet_of([["x"]], formats, state="hidden"), styled=False, widths=[None, 30.0])
+    path = tmp_path / "a.xlsx"
+    assert write_xlsx(path, [hidden, page], number_formats=formats).warnings == ()
+    book = openpyxl.load_workbook(path)
+    found = book["Control & <co>"]
+    assert (book["Far"].sheet_state, book.active.title) == ("hidden", found.title)
+    assert [found[at].value for at in ("A2", "A3", "A4")] == ["=SUM(A1)", "-1", "@note"]
+    assert [found[at].data_type for at in ("A2", "A3", "A4", "D2")] == ["s", "s", "s", "f"]
+    assert (found["A1"].font.b, found["A1"].fill.fgColor.rgb, found["D1"].fill.fgColor.rgb) == (
+        True,
+        "FF1F3864",
+        "FF1F3864",
+    )
+    assert (found["B2"].number_format, found["B2"].fill.fgColor.rgb) == ("0.0%", "FFFFFDE7")
+    assert (found["A2"].fill.fill_type, found["B4"].font.i) == (None, True)
+    assert [found[at].protection.locked for at in ("B8", "C9", "A8", "B2")] == [False, False, True, True]
+    assert found.protection.sheet
+    assert not found.protection.password
+    assert (found.freeze_panes, found.sheet_properties.tabColor.rgb) == ("B2", "FF1F4E79")
+    assert [str(merged) for merged in found.merged_cells.ranges] == ["A5:B6"]
+    assert [row for row in range(1, 12) if found.row_dimensions[row].hidden] == [4, 10]
+    rules = {rule.formula[0]: rule.dxf.font.color.rgb for rules in found.conditional_formatting for rule in rules.rules}
+    assert rules == {'"PASS"': "FF0B5394", '"FAIL"': "FF9C0006", '"say ""no"""': "FF9C0006"}
+    assert (book["Far"].column_dimensions["B"].width, found.column_dimensions["A"].width) == (30.0, 9.2)
+    assert read(path)["Control & <co>"].hidden_rows.tolist() == [3, 9]
+
+
+def test_parts_have_the_order_that_excel_demands(tmp_path: Path) -> None:
+    formats = Formats()
+    table = Table("Loans", "Control & <co>", 0, 0, 3, 3, ("Test", "Value", "Limit", "Status"))
+    write_xlsx(tmp_path / "a.xlsx", [look_page(formats)], number_formats=formats, tables=[table])
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
+        assert archive.namelist()[0] == "[Content_Types].xml"
+        for name in archive.namelist():
+            root = ElementTree.fromstring(archive.read(name))
+            if "worksheets/sheet" in name and not name.endswith("rels"):
+                elements = [child.tag.removeprefix(MAIN) for child in root]
+                assert elements == sorted(elements, key=ORDER.split().index)
+                assert len(elements) > 9
+        types = archive.read("[Content_Types].xml").decode()
+        told = {name for name in archive.namelist() if f'PartName="/{name}"' in types}
+        assert {name for name in archive.namelist() if not name.endswith(".rels")} - told == {"[Content_Types].xml"}
+
+
+def test_custom_parts_and_properties(tmp_path: Path) -> None:
+    sheet = sheet_of([["a"]], Formats())
+    xml = b'<p xmlns="urn:x">one</p>'
+    told = Properties(title="T & U", description="d")
+    write_xlsx(tmp_path / "a.xlsx", [Page("S", sheet)], parts={"urn:x": xml, "urn:y": b"<q/>"}, properties=told)
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
+        assert archive.read("customXml/item1.xml") == xml
+        assert b"../customXml/item2.xml" in archive.read("xl/_rels/workbook.xml.rels")
+    found = openpyxl.load_workbook(tmp_path / "a.xlsx").properties
+    assert (found.title, found.description, found.creator, found.created.year) == ("T & U", "d", "Cushion", 1980)
+
+
+def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
+    """A formula on what is not in the file keeps its value; a table that its header row contradicts is no table."""
+    texts = [
+        "[1]Book!A1",
+        "'[x.xlsx]S 1'!A1",
+        "Gone!A1",
+        "'It''s'!A1",
+        "One:Gone!A1",
+        "T[Par]",
+        "\x01",
+        "1+" * 4097 + "1",
+    ]
+    fine = ["One!A1", "'One'!A1", "'Two 2'!$A$1", "#REF!+1", '"Gone!"&"[1]"', "U[[#This Row],[Par]]", "One:'Two 2'!A1"]
+    rows = [[Formula(text, 1.0)] for text in texts + fine]
+    one = sheet_of([["Par"], [1.0]], Formats(), name="One", merged=[(5, 0, 6, 0), (6, 0, 7, 0), (9, 9, 9, 9)])
+    tables = (
+        Table("T", "One", 0, 0, 1, 0, ("Other",)),
+        Table("U", "One", 0, 0, 1, 0, ("Par",)),
+        Table("V", "X", 0, 0, 1, 0, ("P",)),
+    )
+    names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
+    told = write_xlsx(
+        tmp_path / "a.xlsx",
+        [Page("One", one), Page("Two 2", sheet_of(rows, Formats()))],
+        defined_names=names,
+        local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"},
+        tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
+    )
+    book = read(tmp_path / "a.xlsx")
+    found = [book["Two 2"].formula(row, 0) for row in range(len(rows))]
+    assert found == [None] * len(texts) + fine
+    assert [book["Two 2"].value(row, 0) for row in range(len(rows))] == [1.0] * len(rows)
+    assert [table.name for table in book.tables] == ["U"]
+    assert (book.defined_names, book.local_names) == ({"ok": "One!$A$1"}, {("One", "mine"): "One!$A$2"})
+    assert book["One"].merged == ((5, 0, 6, 0),)
+    assert [line.partition(":")[0] for line in told.warnings] == [
+        "The table 'T' of 'One' was not written",
+        "The table 'Over' of 'One' was not written",
+        "The table 'u' of 'One' was not written",
+        "The name 'gone' was not written",
+        "The name 'A1' was not written",
+        "The name 'OK' was not written",
+        "The name 'u' was not written",
+        "The name 'x' was not written",
+        "1 merged ranges of 'One' overlap others",
+        "2 formulas are none that a spreadsheet can hold",
+        "3 formulas read a sheet that is not written",
+        "1 formulas read a table that is not written",
+        "2 formulas read another file",
+    ]

@@ -1,0 +1,166 @@
+"""A run as the content of a report: what stands first, what changed, what is left out and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pytest
+
+from core.compliance.result import Results, TestResult, Threshold
+from core.compliance.run import run_suite
+from core.deals.movements import movements
+from core.portfolio.portfolio import Portfolio
+from core.report.compliance import KEY_FIGURES_SHOWN, SERIES_SHOWN
+from core.report.content import Point, Series
+from tests.core.report.conftest import reported, result_of, skipped_of
+from tests.rows import every
+
+Build = Callable[..., Portfolio]
+
+OK = ("ok", "pass", 1.0, 10.0)
+WARNED = ("warned", "warning", 7.0, 7.5)
+BROKEN = ("broken", "fail", 8.0, 7.5)
+HAIR = ("hair", "fail", 7.500001, 7.5)
+OF_ZERO = ("of_zero", "fail", 0.5, 0.0)
+
+
+@every(
+    "rows, skipped, outcome, headline, sentence",
+    [
+        ([], 0, "none", "No test has a result", "No test was run."),
+        ([], 3, "none", "No test has a result", "3 tests have no result."),
+        ([OK], 0, "pass", "The one test passes", "None is close to its limit."),
+        ([OK, OK], 1, "pass", "All 2 measured tests pass", "None is close to its limit. 1 test has no result."),
+        ([OK, WARNED], 0, "warning", "All 2 tests pass, 1 with a warning",
+         "Close to the limit: warned 7.00 against at most 7.50."),
+        ([OK, BROKEN], 0, "fail", "1 of 2 tests fails", "Failed: broken 8.00 against at most 7.50."),
+        ([HAIR, WARNED], 2, "fail", "1 of 2 measured tests fails",
+         "Failed: hair 7.500001 against at most 7.500000. Close to the limit: warned 7.00 against at most 7.50. "
+         "2 tests have no result."),
+        ([BROKEN, HAIR, OF_ZERO, BROKEN, BROKEN], 0, "fail", "5 of 5 tests fail",
+         "Failed: of_zero 0.50 against at most 0.00; broken 8.00 against at most 7.50; broken 8.00 against at most "
+         "7.50; and 2 more."),
+    ],
+)  # fmt: skip
+def test_the_verdict(rows: Sequence[tuple[Any, ...]], skipped: int, outcome: str, headline: str, sentence: str) -> None:
+    """It never says that all tests pass where some have no result."""
+    results = Results([result_of(*row) for row in rows], skipped_of(skipped))
+    verdict = reported(None, results).verdict
+    assert (verdict.outcome, verdict.headline, verdict.sentence) == (outcome, headline, sentence)
+
+
+def test_the_thinnest_come_first_by_part_of_the_limit() -> None:
+    rows = [OK, WARNED, BROKEN, OF_ZERO, ("zero_passed", "pass", 0.0, 0.0), HAIR, ("wide", "pass", 99.0, 100.0), OK]
+    told = reported(None, Results([result_of(*row) for row in rows], [])).thinnest
+    assert [one.test_id for one in told] == ["of_zero", "broken", "hair", "wide", "warned"]
+
+
+def test_categories_have_the_order_of_the_report_and_every_test_once(g1: Build) -> None:
+    report = reported(g1(), run_suite(g1(), "enhanced"), suite="enhanced")
+    assert [one.name for one in report.categories] == [
+        "Coverage", "Collateral quality", "Portfolio profile", "Concentration limits", "Liquidity",
+    ]  # fmt: skip
+    told = [line.test_id for one in report.categories for line in one.tests] + [one.test_id for one in report.skipped]
+    assert len(told) == len(set(told)) == report.summary.total == 25
+    odd = Results([result_of("own", "pass", 1.0, 2.0, category="house"), result_of(*OK)], [])
+    assert [one.name for one in reported(None, odd).categories] == ["Concentration limits", "house"]
+
+
+def test_figures_are_those_of_the_run(g1: Build) -> None:
+    """Of every test of the report each figure is the result's, with the unit that its details say."""
+    results = run_suite(g1(), "enhanced")
+    report = reported(g1(), results, suite="enhanced")
+    told = {line.test_id: line for one in report.categories for line in one.tests}
+    for one in results:
+        line = told[one.test_id]
+        assert (line.value, line.threshold, line.cushion, line.status) == (
+            one.current_value, one.threshold_value, one.cushion, one.status,
+        )  # fmt: skip
+        assert one.details is not None
+        assert line.unit == one.details.breakdown["unit"]
+    figures = {one.label: one.value for one in report.key_figures}
+    assert figures["Performing par"] == 395e6
+    assert figures["Collateral principal amount"] == 400e6
+    assert figures["WARF"] == pytest.approx(3041.367089)
+    assert (figures["Performing loans"], figures["Obligors"]) == (12, 12)
+    assert len(report.key_figures) <= KEY_FIGURES_SHOWN
+    assert (report.as_of, report.as_of_source, report.currency) == (date(2026, 3, 31), "stated by the file", "USD")
+
+
+def test_units_without_details_are_those_of_the_suites(g1: Build) -> None:
+    report = reported(g1(), run_suite(g1(), details=False))
+    told = {line.test_id: line.unit for one in report.categories for line in one.tests}
+    assert (told["oc_ratio"], told["average_rating_factor"]) == ("percent", "factor")
+
+
+def test_a_run_whose_loans_cannot_be_read_shows_its_tests_alone(g1: Build) -> None:
+    report = reported(None, run_suite(g1()))
+    assert report.categories
+    assert report.coverage, "its steps are in the results"
+    assert (report.concentrations, report.distributions, report.key_figures, report.lineage.rows) == ([], [], [], [])
+
+
+def test_changes_with_a_new_status_come_first() -> None:
+    """Then the greatest part of the limit; what did not move is counted, and a test without a figure has no change."""
+    then = {"same": 5.0, "small": 5.0, "large": 5.0, "newly": 9.8, "gone": 1.0, "healed": 10.1}
+    now = {"same": 5.0, "small": 5.1, "large": 4.0, "newly": 10.1, "healed": 9.9, "fresh": 2.0}
+    before, after = (
+        [result_of(name, "fail" if value > 10.0 else "pass", value, 10.0) for name, value in day.items()]
+        for day in (then, now)
+    )
+    earlier = Results(before, skipped_of(2), as_of=date(2026, 2, 28))
+    changes = reported(None, Results(after, skipped_of(3)), earlier=earlier).changes
+    assert changes is not None
+    assert (changes.since, changes.unmoved) == (date(2026, 2, 28), 1)
+    told = [(one.test_id, one.status_before, one.status_after, one.better) for one in changes.tests]
+    assert told[0] == ("newly", "pass", "fail", False)
+    assert set(told[1:4]) == {
+        ("healed", "fail", "pass", True), ("fresh", None, "pass", None), ("gone", "pass", None, None),
+    }  # fmt: skip
+    assert told[4:] == [("large", "pass", "pass", True), ("small", "pass", "pass", False)]
+
+
+def test_why_a_test_moved_is_what_the_movements_say(g1: Build) -> None:
+    columns = {"cusip": [f"00000{at:02}XX" for at in range(13)]}
+    earlier = later = g1(**columns)
+    later = replace(later, numbers={**later.numbers, "price": later.numbers["price"] - 5.0})
+    run = partial(run_suite, suite="standard")
+    moved = movements(earlier, later, run)
+    changes = reported(later, earlier=run(earlier), moved=moved).changes
+    assert changes is not None
+    junior = next(one for one in changes.tests if one.test_id == "oc_ratio")
+    assert junior.change is not None
+    assert sum(part.change for part in junior.parts) == pytest.approx(junior.change)
+    assert [part.part for part in junior.parts] == ["prices"]
+    assert junior.parts[0].loans
+    assert junior.better is False
+    alone = reported(later, moved=moved).changes
+    assert alone is not None
+    assert [one.test_id for one in alone.tests] == [one.test_id for one in changes.tests]
+    assert {one.status_before for one in alone.tests} == {None}
+
+
+def test_histories_of_one_day_and_those_beyond_the_room_are_left_out() -> None:
+    results = Results([result_of(f"test_{at}", "pass", 1.0, 2.0) for at in range(SERIES_SHOWN + 3)], [])
+
+    def series(test: TestResult, count: int) -> Series:
+        points = [Point(as_of=date(2026, 1, day + 1), value=1.0, threshold=2.0, status="pass") for day in range(count)]
+        return Series(
+            test_id=test.test_id, name=test.test_name, unit="percent", direction="max", points=points
+        )  # fmt: skip
+
+    history = [series(one, 1 if at == 0 else 2) for at, one in enumerate(results)]
+    report = reported(None, results, history=history[::-1])
+    assert [one.test_id for one in report.history] == [f"test_{at}" for at in range(1, SERIES_SHOWN + 1)]
+    assert report.history_left_out == 2
+
+
+def test_limits_of_a_request_show_as_such(g1: Build) -> None:
+    limits = {"wal": Threshold(test_id="wal", threshold_value=2.0)}
+    columns = {"average_life": [4.0] * 13}
+    report = reported(g1(**columns), run_suite(g1(**columns), request_thresholds=limits))
+    assert next(one.source for one in report.methods if one.test_id == "wal") == "request"

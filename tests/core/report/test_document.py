@@ -1,0 +1,239 @@
+"""The PDF: tagged, of its standard, the same again, and made of data that is never read as anything else."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import msgspec
+import pikepdf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.charts.drawing import Chart
+from core.compliance.result import Results
+from core.compliance.run import run_suite
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import Names, Portfolio
+from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
+from core.report.document import RUNNING_MAX, TEMPLATE, TEXT_MAX, _steps, _text, _view, compliance_pdf
+from core.typeset.pdf import UNSHOWN, typeset
+from tests.core.report.conftest import WHEN, reported, result_of, skipped_of
+from tests.rows import every
+
+Build = Callable[..., Portfolio]
+
+HOSTILE = (
+    '#panic("x") $x^2$ *b* _i_ `c` <l> @r // c /* d */ ]] #eval("1") \\ \\u{41}',
+    '"}, {"svg": "<svg onload=alert(1)>", \'',
+    "<script>&amp;</script>",
+    'שלום חברה בע"מ',
+    "شركة الاختبار القابضة",
+    "\N{RIGHT-TO-LEFT OVERRIDE}desrever\N{POP DIRECTIONAL FORMATTING} \x00\x07\x1b[31m",
+    "Łódź Ñandú Ελληνική Кириллица",
+    "W" * 300,
+    "many words " * 40,
+    "",
+)
+
+
+def opened(data: bytes) -> pikepdf.Pdf:
+    return pikepdf.open(io.BytesIO(data))
+
+
+def elements(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
+    """The structure of the document, in reading order."""
+    waiting: list[Any] = [pdf.Root.StructTreeRoot.K]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, pikepdf.Array):
+            waiting.extend(reversed(list(one)))
+        elif isinstance(one, pikepdf.Dictionary):
+            if "/S" in one:
+                yield one
+            if "/K" in one:
+                waiting.append(one.K)
+
+
+def bookmarks(pdf: pikepdf.Pdf) -> list[str]:
+    """Titles of the outline's first two levels."""
+    with pdf.open_outline() as outline:
+        return [title for one in outline.root for title in (one.title, *(below.title for below in one.children))]
+
+
+def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
+    report = reported(g1(), run_suite(g1(), "enhanced"), suite="enhanced")
+    pdf = opened(compliance_pdf(report))
+    root = pdf.Root
+    assert bool(root.MarkInfo.Marked)
+    assert str(root.Lang) == "en"
+    assert str(root.OutputIntents[0].S) == "/GTS_PDFA1"
+    assert "/DestOutputProfile" in root.OutputIntents[0]
+    with pdf.open_metadata() as told:
+        assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
+        assert told["dc:title"] == "Compliance report: A deal"
+        assert told["xmp:CreateDate"] == "2026-04-02T09:30:00+00:00"
+    assert "/Encrypt" not in pdf.trailer
+    assert bookmarks(pdf) == [
+        "A deal", "Tests", "Tests without a result", "Coverage step by step", "The portfolio", "Methodology",
+        "Data lineage",
+    ]  # fmt: skip
+    kinds = [str(one.S) for one in elements(pdf)]
+    assert kinds.count("/Table") > 8
+    assert kinds.count("/TH") > 40
+    figures = [str(one.get("/Alt", "")) for one in elements(pdf) if one.S == "/Figure"]
+    assert len(figures) > 30
+    assert all(figures), "a chart without words"
+    fonts = [font for page in pdf.pages for font in page.Resources.Font.values()]
+    assert fonts
+    assert all("/FontFile3" in font.DescendantFonts[0].FontDescriptor for font in fonts), "every font is inside"
+
+
+def test_what_readers_with_a_screen_reader_need_is_there(g1: Build) -> None:
+    """The checks of PDF/UA that the compiler makes: a title, words for each picture, headings that skip no level."""
+    report = reported(g1(), earlier=run_suite(g1()), history=history(3))
+    assert typeset(TEMPLATE, _view(report), created=WHEN, standard="ua-1").data
+
+
+def test_the_same_report_is_the_same_bytes_and_another_time_is_not(g1: Build) -> None:
+    report = reported(g1())
+    assert compliance_pdf(report) == compliance_pdf(reported(g1()))
+    assert compliance_pdf(report) != compliance_pdf(
+        msgspec.structs.replace(report, generated_at=WHEN + timedelta(days=1))
+    )
+
+
+def history(months: int) -> list[Series]:
+    points = [
+        Point(as_of=date(2026, at + 1, 1), value=100.0 + at, threshold=99.0, status="pass") for at in range(months)
+    ]
+    return [Series(test_id="oc_ratio", name=name, unit="percent", direction="min", points=points) for name in HOSTILE]
+
+
+def hostile(g1: Build) -> ComplianceReport:
+    """A report every text of which is one of the above."""
+    portfolio = g1()
+    names = replace(portfolio.names["obligor"], values=tuple(f"{HOSTILE[at % 10]}{at}" for at in range(13)))
+    portfolio = replace(portfolio, names={"obligor": names, "industry": names, "country": names}, sheet_name=HOSTILE[0])
+    tests = [
+        result_of(f"t{at}", "fail", 10.0**at, 2.5, test_name=text, category=text, message=text)
+        for at, text in enumerate(HOSTILE)
+    ]
+    ran = run_suite(g1())
+    results = Results(
+        [*tests, *(one for one in ran if one.category == "coverage")],
+        [
+            *(msgspec.structs.replace(one, test_name=HOSTILE[0], reason=HOSTILE[7]) for one in skipped_of(3)),
+            *ran.skipped,
+        ],
+        warnings=[DataWarning("no_loans", text) for text in HOSTILE],
+    )
+    origin = Origin(
+        name=HOSTILE[0], file_name=HOSTILE[1], prepared_for=HOSTILE[3], prepared_by=HOSTILE[0], mapping=HOSTILE[2],
+        remarks=HOSTILE,
+    )  # fmt: skip
+    report = reported(portfolio, results, history=history(2), earlier=run_suite(g1()))
+    return msgspec.structs.replace(report, title=HOSTILE[0], origin=origin, suite=HOSTILE[0], currency=HOSTILE[0])
+
+
+def test_names_are_never_markup(g1: Build) -> None:
+    """Nothing of a hostile report runs or becomes a heading; the title is there letter by letter."""
+    data = compliance_pdf(hostile(g1))
+    pdf = opened(data)
+    assert bookmarks(pdf)[0].replace("\u200b", "") == HOSTILE[0]
+    assert {str(one.S) for one in elements(pdf)} & {"/H4", "/Formula", "/Code"} == set()
+    assert not {"/JavaScript", "/EmbeddedFiles"} & set(pdf.Root.get("/Names", {}))
+    assert all(page.MediaBox == pdf.pages[0].MediaBox for page in pdf.pages)
+
+
+def test_letters_that_no_font_has_are_told_on_the_first_page(g1: Build) -> None:
+    report = reported(g1())
+    plain = _view(report)["notices"]
+    strange = msgspec.structs.replace(report, title="Bank \N{BANK} 東京")
+    pdf = opened(compliance_pdf(strange))
+    assert bookmarks(pdf)[0] == f"Bank {UNSHOWN} {UNSHOWN}{UNSHOWN}"
+    shown = _view(strange, ["Letters that this document's fonts lack are shown as a mark: U+1F3E6."])["notices"]
+    assert shown == ["Letters that this document's fonts lack are shown as a mark: U+1F3E6.", *plain]
+
+
+def test_what_was_guessed_stands_at_the_top_and_none_of_it_is_lost(g1: Build) -> None:
+    warnings = [DataWarning("no_loans", f"warning {at}: " + "something was left out " * 8) for at in range(30)]
+    report = msgspec.structs.replace(
+        reported(g1()), warnings=warnings, origin=Origin(name="A deal", remarks=("2 names were masked.",))
+    )
+    view = _view(report)
+    assert view["notices"][0] == "2 names were masked."
+    assert 3 < len(view["notices"]) < 12
+    assert len(view["notices"]) + len(view["more_notices"]) == 31
+    assert "Before relying on these figures" in bookmarks(opened(compliance_pdf(report)))
+
+
+@every(
+    "empty",
+    [
+        (Results([], []), None),
+        (Results([], skipped_of(15)), Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={})),
+        (Results([result_of("one", "pass", 0.0, 0.0, details=None)], []), None),
+    ],
+)
+def test_nothing_at_all_is_a_document_too(empty: tuple[Results, Portfolio | None]) -> None:
+    results, portfolio = empty
+    report = msgspec.structs.replace(reported(portfolio, results), title="", as_of=None)
+    pdf = opened(compliance_pdf(report))
+    assert bookmarks(pdf)[0] == "A portfolio without a name"
+    assert bookmarks(pdf)[-1] == "Data lineage"
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=9), st.booleans())
+def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> None:
+    """A cent that rounding leaves is a line of its own."""
+    middle = len(amounts) // 2
+    steps = [Step("a", one) for one in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
+    steps += [Step("b", one) for one in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
+    above = 0
+    for line in _steps(Ladder(title="x", steps=steps, notes=[])):
+        cents = round(float(line["amount"].replace("\N{MINUS SIGN}", "-").replace(",", "")) * 100)
+        above = above if line["is_total"] else above + cents
+        assert not line["is_total"] or above == cents
+
+
+@every(
+    "words, shown",
+    [
+        ("plain words", "plain words"),
+        ("a\tb\n\nc  d", "a b c d"),
+        ("\N{RIGHT-TO-LEFT OVERRIDE}abc\x00", "abc"),
+        ("conventions.defaulted_in_denominator", "conventions.\u200bdefaulted_\u200bin_\u200bdenominator"),
+        ("overcollateralisation", "overcollateralisation"),
+        ("A" * 30, "A" * 12 + "\u200b" + "A" * 12 + "\u200b" + "A" * 6),
+        ("", ""),
+    ],
+)
+def test_a_text_of_a_cell(words: str, shown: str) -> None:
+    assert _text(words) == shown
+
+
+def test_a_text_past_the_limit_is_cut_with_a_mark() -> None:
+    long = _text("word " * 1_000)
+    assert len(long) <= TEXT_MAX
+    assert long.endswith("\N{HORIZONTAL ELLIPSIS}")
+    report = msgspec.structs.replace(reported(None, Results([], [])), title="W" * 500)
+    assert len(_view(report)["running"].replace("\u200b", "")) == RUNNING_MAX
+
+
+def test_a_bullet_is_of_the_figure_beside_it(g1: Build) -> None:
+    """Each test's chart has its own message for words, and the same status as the row."""
+    for category in _view(reported(g1()))["categories"]:
+        for row in category["tests"]:
+            assert row["chart"]["alt"].startswith(row["name"].replace("\u200b", "").split(" (")[0])
+            assert row["status"] in ("pass", "warning", "fail")
+            assert Chart(**row["chart"]).svg.startswith("<svg ")
+
+
+def test_names_of_obligors_may_be_anything(g1: Build) -> None:
+    names = Names(g1().names["obligor"].codes, tuple(f"{'x' * 299}{at:02}" for at in range(13)))
+    portfolio = replace(g1(), names={**g1().names, "obligor": names})
+    assert len(opened(compliance_pdf(reported(portfolio))).pages) < 12
