@@ -287,6 +287,20 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
             "constraints": {"tests": "free", "max_trades": 1},
         },
+        "POST /api/v1/reports/compliance": {
+            "workbook_id": made["workbook_id"],
+            "run_id": made["run_id"],
+            "suite": "standard",
+            "filename": "March.pdf",
+        },
+        "POST /api/v1/reports/reconciliation": {"tape_id": made["tape_id"], "filename": "March"},
+        "POST /api/v1/reports/generate": {
+            "report_type": "compliance",
+            "workbook_id": made["workbook_id"],
+            "run_id": made["run_id"],
+            "suite": "standard",
+            "filename": "March",
+        },
         "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
         "POST /api/v1/formulas/preview": {
             "graph": GRAPH,
@@ -393,7 +407,11 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     scenario_id = scenario.json()["id"]
     formula = owner.post("/api/v1/formulas", json=FORMULA | {"status": "active"})
     assert formula.status_code == 201, formula.text
+    report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
+    assert report.status_code == 201, report.text
     return {
+        "report_id": report.json()["id"],
+        "run_id": run.json()["id"],
         "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
         "scenario_id": scenario_id,

@@ -11,7 +11,20 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import audit, compliance, deal, demo, export, generate, recalc, reconcile, server, simulate
+from service.commands import (
+    audit,
+    compliance,
+    deal,
+    demo,
+    export,
+    generate,
+    recalc,
+    reconcile,
+    report,
+    server,
+    simulate,
+    verify,
+)
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -39,9 +52,11 @@ simulate.register(app)
 map_command.register(app)
 generate.register(app)
 reconcile.register(app)
-recalc.register(app)
+report.register(app)
 export.register(app)
+recalc.register(app)
 audit.register(app)
+verify.register(app)
 
 
 def run(arguments: Sequence[str]) -> int:

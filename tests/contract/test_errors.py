@@ -64,6 +64,18 @@ STATED = {
     ],
     "GET /api/v1/reconciliation/compare/{job_id}/status": [(404, "Job not found")],
     "PATCH /api/v1/reconciliation/issues/{issue_id}": [(400, "Invalid status"), (404, "Issue not found")],
+    "POST /api/v1/reports/compliance": [
+        (404, "Workbook not found"),
+        (404, "Result not found"),
+        (409, "Workbook has no compliance run"),
+        (403, "Storage limit exceeded"),
+    ],
+    "POST /api/v1/reports/reconciliation": [(404, "Tape not found"), (409, "Tape has no completed comparison")],
+    "GET /api/v1/reports/{report_id}/download": [
+        (404, "Report not found"),
+        (409, "Report is not ready"),
+        (410, "Report has expired"),
+    ],
     "POST /api/v1/mappings": [
         (400, "Invalid source type"),
         (400, "Invalid mapping configuration"),
