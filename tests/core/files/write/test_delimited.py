@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.files.write.delimited import DELIMITERS, ENCODINGS, Dialect, Written, file_names, write_csv, write_csv_zip
+from core.files.write.delimited import (
+    DELIMITERS,
+    ENCODINGS,
+    Dialect,
+    Written,
+    file_names,
+    guarded,
+    write_csv,
+    write_csv_zip,
+)
 from core.files.write.texts import Sink
 from core.grid.sheet import Sheet, Workbook
 from core.values import from_serial
@@ -137,6 +146,7 @@ def test_what_a_spreadsheet_would_calculate_is_guarded_and_counted() -> None:
     assert found[: len(GUARDED)] == wanted
     assert found[len(GUARDED) :] == LEFT
     assert told.guarded == len(GUARDED)
+    assert [guarded(text) for text in [*GUARDED, *LEFT]] == found
 
 
 @every(
@@ -158,6 +168,7 @@ def test_what_a_spreadsheet_would_calculate_is_guarded_and_counted() -> None:
 )
 def test_a_cell_that_begins_elsewhere_is_guarded(text: str, wanted: str) -> None:
     assert next(csv.reader(io.StringIO(field(text), newline=""))) == [wanted]
+    assert guarded(text) == wanted
 
 
 def test_a_comma_within_a_text_counts_where_another_delimiter_parts() -> None:
