@@ -30,13 +30,16 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
     from service.platform.work.mail import jobs as mail
     from service.reconciliation.jobs import jobs as reconciliation
     from service.workbooks.jobs import jobs as workbooks
 
-    return JobTable({**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **mail.jobs, **cleanup.jobs})
+    return JobTable(
+        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **exports.jobs, **mail.jobs, **cleanup.jobs}
+    )
 
 
 async def work(settings: Settings) -> None:

@@ -303,6 +303,13 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "target_column": f"Double {fresh}",
             "output_mode": "new",
         },
+        "POST /api/v1/exports": {
+            "workbook_id": made["workbook_id"],
+            "format": "csv",
+            "sheet_ids": [made["sheet_id"]],
+            "options": {"csv_delimiter": ";", "csv_encoding": "utf-8", "redaction_strategy": "hash"},
+        },
+        "POST /api/v1/exports/verify": {},
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",
@@ -393,7 +400,11 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     scenario_id = scenario.json()["id"]
     formula = owner.post("/api/v1/formulas", json=FORMULA | {"status": "active"})
     assert formula.status_code == 201, formula.text
+    export = owner.post("/api/v1/exports", json={"workbook_id": workbook["id"], "format": "csv"})
+    assert export.status_code == 201, export.text
+    wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
     return {
+        "export_id": export.json()["id"],
         "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
         "scenario_id": scenario_id,

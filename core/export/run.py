@@ -282,9 +282,9 @@ def _pdf(work: _Work) -> ExportedFile:
     work.warnings += told
     name = f"export{PDF.extension}"
     data = made.data
-    if _has_sealed(work.order):
+    keys = work.order.keys
+    if _has_sealed(work.order) and not keys.sealed_apart:
         work.begin("Sealing")
-        keys = work.order.keys
         if keys.certificate is None:
             raise ExportError("a sealed PDF needs a certificate to be signed with")
         reason = f"Export {work.order.export_id}"
