@@ -37,10 +37,12 @@ def areas() -> list[Area]:
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
     from service.reconciliation.routes import area as reconciliation
+    from service.reports.routes import area as reports
     from service.scenarios.routes import area as scenarios
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas, exports]
+    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
+    working += [exports, reports]
     return [*working, auth, admin, audit, activity, health]
 
 

@@ -35,10 +35,12 @@ def jobs() -> JobTable:
     from service.platform.work.cleanup import jobs as cleanup
     from service.platform.work.mail import jobs as mail
     from service.reconciliation.jobs import jobs as reconciliation
+    from service.reports.jobs import jobs as reports
     from service.workbooks.jobs import jobs as workbooks
 
     return JobTable(
-        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **exports.jobs, **mail.jobs, **cleanup.jobs}
+        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **exports.jobs, **reports.jobs, **mail.jobs}
+        | cleanup.jobs
     )
 
 

@@ -287,6 +287,20 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
             "constraints": {"tests": "free", "max_trades": 1},
         },
+        "POST /api/v1/reports/compliance": {
+            "workbook_id": made["workbook_id"],
+            "run_id": made["run_id"],
+            "suite": "standard",
+            "filename": "March.pdf",
+        },
+        "POST /api/v1/reports/reconciliation": {"tape_id": made["tape_id"], "filename": "March"},
+        "POST /api/v1/reports/generate": {
+            "report_type": "compliance",
+            "workbook_id": made["workbook_id"],
+            "run_id": made["run_id"],
+            "suite": "standard",
+            "filename": "March",
+        },
         "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
         "POST /api/v1/formulas/preview": {
             "graph": GRAPH,
@@ -403,8 +417,12 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     export = owner.post("/api/v1/exports", json={"workbook_id": workbook["id"], "format": "csv"})
     assert export.status_code == 201, export.text
     wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
+    report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
+    assert report.status_code == 201, report.text
     return {
         "export_id": export.json()["id"],
+        "report_id": report.json()["id"],
+        "run_id": run.json()["id"],
         "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
         "scenario_id": scenario_id,

@@ -50,7 +50,8 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents",
     "admin calculations formulas compliance reconciliation insights webhooks",
-    "deals scenarios exports reports alerts ai",
+    "deals scenarios exports",
+    "reports alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 

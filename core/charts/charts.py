@@ -15,6 +15,9 @@ Direction = Literal["min", "max", "exact"]
 TICKS: Final = 4
 """About how many lines an axis has."""
 
+MARKER_ROOM_PT: Final = 6.0
+"""From one month to the next, where each has its shape."""
+
 LINE_PT: Final = 8.0
 """From one line of a label to the next."""
 
@@ -219,8 +222,10 @@ def through_time(
     line = [(x, up.at(row.value)) for x, row in zip(across, rows, strict=True)]
     if len(line) > 1:
         drawing.path(line, stroke=ACCENT, width=1.4)
-    for (x, y), row in zip(line, rows, strict=True):
-        _marker(drawing, x, y, row.status)
+    for at, ((x, y), row) in enumerate(zip(line, rows, strict=True)):
+        # Many months leave no room: then only what does not pass has a shape, and the last day.
+        if row.status != "pass" or at == len(rows) - 1 or (right - left) / len(rows) >= MARKER_ROOM_PT:
+            _marker(drawing, x, y, row.status)
     _written_apart(drawing, right + 5, up.at(last.value), up.at(last.trigger), ends)
     return drawing.chart(alt)
 

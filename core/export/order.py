@@ -20,7 +20,7 @@ Progress = Callable[[str, int, int], None]
 """Told of the work: the `Phase` that begins, its place among those of this export from 0, and how many these are. What
 it raises ends the export."""
 
-Phase = Literal["Redacting", "Hashing", "Reading loans", "Writing", "Setting pages", "Sealing"]
+Phase = Literal["Redacting", "Hashing", "Reading loans", "Setting pages", "Sealing", "Writing"]
 """What a `Progress` is told, in this order; some are left out."""
 
 

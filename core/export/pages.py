@@ -63,7 +63,7 @@ def set_pages(
     made = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
     if made.replaced:
         some = ", ".join(f"U+{ord(text[0]):04X}" for text in made.replaced[:5])
-        told.append(f"{len(made.replaced):,} characters have no sign in the PDF's fonts, such as {some}.")
+        told.append(f"Characters without a sign in the PDF's fonts, such as {some}: {len(made.replaced):,}.")
     return made, told
 
 

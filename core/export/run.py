@@ -91,8 +91,7 @@ def export_workbook(
     order says in texts (names, warnings) is redacted, too.
 
     Raises:
-        ExportError: the workbook cannot be exported so; the message says why, for its user.
-        SealError: the PDF was to be sealed, and cannot be.
+        ExportError: the workbook cannot be exported so, or the PDF not sealed; the message says why, for its user.
         OSError: a file cannot be written.
     """
     phases = _phases(order)
@@ -163,9 +162,9 @@ def _phases(order: ExportOrder) -> list[Phase]:
         "Redacting": order.options.sanitize_pii,
         "Hashing": True,
         "Reading loans": _has_zones(order),
-        "Writing": order.format != "pdf",
         "Setting pages": order.format == "pdf" or _has_sealed(order),
         "Sealing": _has_sealed(order),
+        "Writing": order.format != "pdf",
     }
     return [phase for phase, is_wanted in wanted.items() if is_wanted]
 
@@ -220,17 +219,13 @@ def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
 
 def _dropped(foundation: Foundation, redacted_formulas: int) -> list[str]:
     """What of formulas and names did not come along."""
-    told = []
-    if foundation.dropped:
-        told.append(
-            f"{foundation.dropped:,} formulas read what is not exported (other sheets, other files, tables) or cannot "
-            "be read: their values were kept."
-        )
-    if redacted_formulas:
-        told.append(f"{redacted_formulas:,} formulas showed personal data: their redacted values were kept.")
-    if foundation.names_dropped:
-        told.append(f"{foundation.names_dropped:,} defined names stand for what is not exported: left out.")
-    return told
+    told = {
+        "Formulas that read what is not exported (other sheets, other files, tables), or that cannot be read; their "
+        "values were kept": foundation.dropped,
+        "Formulas that showed personal data; their redacted values were kept": redacted_formulas,
+        "Defined names that stand for what is not exported; they were left out": foundation.names_dropped,
+    }
+    return [f"{text}: {count:,}." for text, count in told.items() if count]
 
 
 # Formats --------------------------------------------------------------------------------------------------------------
@@ -252,12 +247,9 @@ def _csv(work: _Work) -> ExportedFile:
             written = [*write_csv_zip(stream, book, dialect=dialect)]
     work.guarded = sum(one.guarded for one in written)
     if work.guarded:
-        work.warnings.append(f"{work.guarded:,} texts got an apostrophe, so that no spreadsheet calculates them.")
-    replaced = sum(one.replaced for one in written)
-    if replaced:
-        work.warnings.append(
-            f"{replaced:,} characters are not in {options.csv_encoding}: a question mark stands there."
-        )
+        work.warnings.append(f"Texts that got an apostrophe, so that no spreadsheet calculates them: {work.guarded:,}.")
+    if replaced := sum(one.replaced for one in written):
+        work.warnings.append(f"Characters that {options.csv_encoding} lacks, each a question mark: {replaced:,}.")
     return work.file(name, ending, media_type)
 
 

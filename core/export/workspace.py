@@ -152,13 +152,13 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
 
 def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
     draft.section("Pool")
-    draft.heading("Measure", "Value", "", "", "Read from", figures=(1,))
+    draft.heading("Measure", "Value", "Check", "Read from", "", figures=(1,))
     par = loans.cells("par_value")
 
     def figure(label: str, formula: str, number_format: str, source: str) -> str:
         draft.put(0, label, "text")
         draft.put(1, formula=formula, style="figure", number_format=number_format)
-        draft.put(4, source, "aside")
+        draft.put(3, source, "aside")
         draft.row += 1
         return f"$B${draft.row}"
 
@@ -173,7 +173,7 @@ def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
             formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")',
         )  # fmt: skip
         draft.statuses.append((draft.row, 2, draft.row, 2))
-        draft.put(4, "differs where rows are no loans, or currencies were converted", "aside")
+        draft.put(3, "differs where rows are no loans, or currencies were converted", "aside")
         draft.row += 1
     figure("Average loan", f"IF({total}=0,0,AVERAGE({par}))", AMOUNT, header)
     figure("Largest loan", f"IF({total}=0,0,MAX({par})/{total})", SHARE, f"{header}, share of the total")
@@ -194,14 +194,14 @@ def _what_if(draft: Draft, loans: LoanColumns, par: str, total: str) -> None:
         return
     price = loans.cells("price")
     draft.section("What if · type into the marked cells")
-    draft.heading("Measure", "Value", "", "", "How", figures=(1,))
+    draft.heading("Measure", "Value", "", "How", "", figures=(1,))
 
     def line(label: str, how: str, number_format: str = AMOUNT, formula: str | None = None) -> str:
         draft.put(0, label, "text")
         cell = draft.put(
             1, 0.0 if formula is None else None, "input" if formula is None else "figure", number_format, formula
         )
-        draft.put(4, how, "aside")
+        draft.put(3, how, "aside")
         draft.row += 1
         return "$B$" + cell[1:]
 

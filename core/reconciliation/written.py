@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from core.values import day_of
+
+STAGES: Final = {
+    "cusip": "CUSIP",
+    "loanx_id": "LoanX id",
+    "isin": "ISIN",
+    "borrower_maturity": "borrower and maturity",
+    "borrower_name": "borrower",
+}
+"""How a pair was found, for a reader."""
 
 
 def number_text(number: float) -> str:
@@ -29,3 +40,11 @@ def iso_day(days: float | None) -> str | None:
     """Days since 1970-01-01 as an ISO date; None for none, and where the calendar does not have the day."""
     day = day_of(days)
     return None if day is None else day.isoformat()
+
+
+def figure_text(value: str, category: str) -> str:
+    """An issue's value, its thousands apart where it is a figure (of a loan's sums or its par) and no identifier."""
+    whole, point, decimals = value.removeprefix("-").partition(".")
+    if category not in ("calculation", "missing") or not whole.isdecimal():
+        return value
+    return f"{'-' if value.startswith('-') else ''}{int(whole):,}{point}{decimals}"

@@ -131,9 +131,9 @@ class _SheetPass:
     def run(self) -> Sheet:
         """The sheet as it may be read: itself where nothing is to be hidden."""
         sheet, kinds = self.sheet, self.policy.kinds
-        for code in candidates(sheet.text):
+        for code, likely in candidates(sheet.text, kinds):
             text = sheet.text[code]
-            if spans := find(text, kinds, self.policy.regions):
+            if spans := find(text, likely, self.policy.regions):
                 self.found[code] = spans
                 self.content[code + 1] = self.code(redacted_text(text, spans, self.policy))
                 if len(spans) == 1 and not (text[: spans[0].start] + text[spans[0].end :]).strip(_AROUND):
@@ -183,8 +183,8 @@ class _SheetPass:
         if not len(formulas):
             return formulas
         holds = np.zeros(len(formulas.text), np.bool_)
-        for code in candidates(formulas.text):
-            holds[code] = bool(find(quoted(formulas.text[code]), self.policy.kinds, self.policy.regions))
+        for code, likely in candidates(formulas.text, self.policy.kinds):
+            holds[code] = bool(find(quoted(formulas.text[code]), likely, self.policy.regions))
         dropped = holds[formulas.texts]
         for at, cells in changed.items():
             column = self.sheet.columns[at]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from stdnum import iban, luhn, numdb
@@ -56,8 +57,8 @@ def _apart(spans: list[Span]) -> list[Span]:
 # Numbers with check digits
 
 
-_RUN: Final = linear(r"[0-9]+(?:[ -][0-9]+)*")
-"""Digits in groups; never longer than the text, so that the windows below are few."""
+_RUN: Final = linear(r"[0-9]{14,}|[0-9]+(?:[ -][0-9]+){2,}")
+"""Many digits, alone or in groups: what a card's or a social security number may stand in."""
 _CARD_GROUPS: Final = ((4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 6, 4), (16,), (15,), (14,), (19,))
 _CARD: Final = re.compile(
     r"4(?:\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
@@ -158,13 +159,15 @@ def _ibans(text: str) -> Iterator[tuple[int, int]]:
 # Addresses
 
 
-_LOCAL: Final = r"(?:\"[^\"@]{1,64}\"|[\pL\pN_%+\-][\pL\pN\pM._%+\-'&*!#$/=?^{|}~]*)"
+_LOCAL: Final = r"(?:\"[^\"@]{1,64}\"|[\pL\pN_%+\-][\pL\pN\pM._%+\-'*!#$^{|}~]*)"
 _LABEL: Final = r"[\pL\pN](?:[\pL\pN\pM-]*[\pL\pN])?"
 _EMAIL: Final = linear(rf"{_LOCAL}@{_LABEL}(?:\.{_LABEL})+")
 _EMAIL_SPACED: Final = linear(
     rf"(?i){_LOCAL} {{0,2}}(?:@| ?[(\[{{<] ?at ?[)\]}}>] ?| at ) {{0,2}}"
     rf"{_LABEL}(?: ?(?:\.|[(\[{{<] ?dot ?[)\]}}>]| dot ) ?{_LABEL})+"
 )
+LABELS_MAX: Final = 20
+"""Parts of a domain between its dots that are looked at."""
 _DOT: Final = re.compile(r" ?(?:\.|[(\[{<] ?dot ?[)\]}>]| dot ) ?", re.IGNORECASE)
 _TLD: Final = re.compile(r"[^\W\d_]{2,24}|xn--[a-z0-9-]{2,59}", re.IGNORECASE)
 _COMMON: Final = re.compile("com|net|org|edu|gov|info|biz|io")
@@ -180,7 +183,9 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
         for match in _EMAIL.finditer(text):
             start, end = match.span()
             domain = match[0][match[0].rindex("@") + 1 :]
-            labels = domain.split(".")
+            labels = domain.split(".", LABELS_MAX)
+            if len(labels) > LABELS_MAX:
+                end -= len(labels.pop()) + 1
             while len(labels) > 1 and not _TLD.fullmatch(labels[-1]):
                 end -= len(labels.pop()) + 1
             if len(labels) > 1:
@@ -192,7 +197,7 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
         local, sign, domain = _SIGN.split(match[0], maxsplit=1)
         if not re.search(r"[^\W\d_]", local) or (sign == " at " and " dot " not in domain.lower()):
             continue
-        dots = list(_DOT.finditer(domain))
+        dots = list(islice(_DOT.finditer(domain), LABELS_MAX))
         for last in range(len(dots) - 1, -1, -1):  # words of the next sentence are cut off again
             begin = dots[last].end()
             stop = dots[last + 1].start() if last + 1 < len(dots) else len(domain)
@@ -238,9 +243,9 @@ _BORN: Final = linear(
 )
 _DOCUMENT: Final = linear(
     r"(?i)\b(?:passport|national (?:id|insurance)|driver'?s licen[cs]e|driving licen[cs]e|identity card|id card|nino)"
-    r"(?: ?(?:no|nr|number|#))?[.:# ]{1,3}([A-Z]{0,3}[0-9][A-Z0-9 -]{4,16}[A-Z0-9]?)\b"
+    r"(?: ?(?:no|nr|number|#))?[.:# ]{1,3}([A-Z]{0,5} ?[0-9][A-Z0-9 -]{4,16}[A-Z0-9]?)\b"
 )
-_NAME_WORD: Final = r"(?:\p{Lu}[\pL\pM'’-]*\.?|de|da|di|del|der|den|van|von|la|le|bin|al)"
+_NAME_WORD: Final = r"(?:\p{Lu}[\pL\pM'’-]*\.?|(?:de|da|di|del|der|den|van|von|la|le|bin|al)\b)"
 _NAMED: Final = linear(
     r"(?:(?i:\b(?:contact(?: name| person)?|analysts?(?: name)?"
     r"|(?:prepared|reviewed|approved|checked|signed|verified) by|preparer|reviewer"
@@ -258,12 +263,11 @@ def _births(text: str) -> Iterator[tuple[int, int]]:
 
 def _documents(text: str) -> Iterator[tuple[int, int]]:
     for match in _DOCUMENT.finditer(text):
-        start, end = match.span(1)
-        words = match[1].split(" ")
-        while len(words) > 1 and not any(sign.isdigit() for sign in words[-1]):  # the sentence that goes on
-            end -= len(words.pop()) + 1
-        if sum(sign.isdigit() for sign in text[start:end]) >= 5:
-            yield start, end
+        written = match[1].rstrip()
+        while (last := re.search(r" [A-Z-]{2,}$", written, re.IGNORECASE)) is not None:  # the sentence that goes on
+            written = written[: last.start()].rstrip()
+        if sum(sign.isdigit() for sign in written) >= 5:
+            yield match.start(1), match.start(1) + len(written)
 
 
 _ORGANISATION: Final = re.compile(
@@ -301,9 +305,9 @@ def _persons(text: str) -> Iterator[tuple[int, int]]:
     for match in _NAMED.finditer(text):
         start, end = match.span(1)
         organisation = _ORGANISATION.search(text[end : end + 40])
-        follows = organisation is not None and not re.search(r"[,;:.()\n]", text[end : end + organisation.start()])
+        follows = organisation is not None and not re.search(r"[,;:.()/\n-]", text[end : end + organisation.start()])
         if not follows and is_person(match[1]):
-            yield start, end
+            yield start, end - (match[1].endswith(".") and match[1][-3:-2].isalpha())  # an initial keeps its point
 
 
 _FINDERS: Final[dict[str, Callable[[str], Iterator[tuple[int, int]]]]] = {

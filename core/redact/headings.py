@@ -75,9 +75,9 @@ class _Rows:
     def block(self, row: int, end: int) -> tuple[int, int] | None:
         """The first and the last row of the next run of rows with cells between `row` and `end`."""
         at = int(np.searchsorted(self.block_ends, row, side="right"))
-        if at == len(self.block_ends) or self.block_starts[at] >= end:
+        if at == len(self.block_ends) or (first := max(row, int(self.block_starts[at]))) >= end:
             return None
-        return max(row, int(self.block_starts[at])), min(end, int(self.block_ends[at])) - 1
+        return first, min(end, int(self.block_ends[at])) - 1
 
     def begins_anew(self, first: int, last: int) -> bool:
         """Whether a run of rows looks like a table of its own, with a head above numbers, or like a single note."""

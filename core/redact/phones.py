@@ -71,8 +71,8 @@ def _is_international(written: str) -> bool:
         return False
     if not written.startswith("+"):
         written = "+" + re.sub(r"^(?:00|011)[ -]?", "", written)
-        if len(groups) == 1 and digits > 9:  # 0044..., and many an account number
-            return len(groups[0]) >= 12 and _is_valid(written, None)
+        if len(groups) == 1:  # 00442079460958 may be any account
+            return False
     return _is_valid(written.replace("(0)", ""), None)
 
 

@@ -301,10 +301,15 @@ def _changes(
     found = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
              for test_id, name in names.items()]  # fmt: skip
     compared = earlier is not None
-    shown = [one for one in found if one.change or (compared and one.status_before != one.status_after)]
+    shown = [one for one in found if _shows(one, compared=compared)]
+    unmoved = sum(one.change == 0 and not _shows(one, compared=compared) for one in found)
     shown.sort(key=lambda one: _weight(one, now.get(one.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
-    return Changes(since, shown, len(found) - len(shown))
+    return Changes(since, shown, unmoved)
+
+
+def _shows(one: Change, *, compared: bool) -> bool:
+    return bool(one.change) or (compared and one.status_before != one.status_after)
 
 
 def _change(

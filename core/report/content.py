@@ -134,6 +134,7 @@ class Changes(Struct, frozen=True):
     tests: list[Change]
     """A new status first, then the greatest part of the limit first; tests that did not move are left out."""
     unmoved: int
+    """Tests with the same figure on both days."""
 
 
 class Share(Struct, frozen=True, kw_only=True):

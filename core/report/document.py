@@ -35,8 +35,13 @@ from core.typeset.pdf import typeset
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
 
-WORD_MAX: Final = 18
-"""Letters of a word between which a line may break, so that a name without blanks stays in its cell."""
+WORD_MAX: Final = 24
+"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
+
+PIECE: Final = 12
+
+WHY_SHOWN: Final = 8
+"""Tests of which it is told why they moved, those that come first among the changes."""
 
 RUNNING_MAX: Final = 80
 """Characters of the title at the head of a page."""
@@ -68,6 +73,10 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
+    categories: list[Texts] = [
+        {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+    ]
+    moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
         "notices": list(map(_text, notices[:first])),
@@ -100,14 +109,16 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
              "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
             for one in report.key_figures
         ],
-        "widths": _widths([line for one in report.categories for line in one.tests]),
+        "widths": _widths([test for one in categories for test in one["tests"]]),
         "thinnest": [_test(line) for line in report.thinnest],
         "changes": None if report.changes is None else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
             "tests": [_change(one) for one in report.changes.tests],
+            "why": [_why(one) for one in moved[:WHY_SHOWN]],
+            "why_left_out": max(0, len(moved) - WHY_SHOWN),
         },
-        "categories": [{"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories],
+        "categories": categories,
         "skipped": [
             {"name": _text(one.name), "reason": _text(_opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
@@ -180,7 +191,10 @@ def _breakable(word: str) -> str:
     if len(word) <= WORD_MAX:
         return word
     return "\N{ZERO WIDTH SPACE}".join(
-        part[at : at + WORD_MAX] for part in _PARTS_OF_WORD.findall(word) for at in range(0, len(part), WORD_MAX)
+        part[at : at + step]
+        for part in _PARTS_OF_WORD.findall(word)
+        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
+        for at in range(0, len(part), step)
     )
 
 
@@ -221,9 +235,8 @@ def _test(line: TestLine) -> Texts:
     }
 
 
-def _widths(lines: Sequence[TestLine]) -> dict[str, float]:
+def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
-    rows = [_test(line) for line in lines]
     return {
         name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
         for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
@@ -252,12 +265,16 @@ def _change(one: Change) -> Texts:
         "unit": UNITS[one.unit],
         "before": figure(one.before),
         "after": figure(one.after),
-        "change": signed(one.change),
-        "better": one.better,
+        "change": (change := signed(one.change)),
+        "better": one.better if change.strip("0.,") else None,
         "status_before": one.status_before,
         "status_after": one.status_after,
-        "parts": [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM],
     }
+
+
+def _why(one: Change) -> Texts:
+    parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
+    return {"name": _text(one.name), "parts": parts or [_part(one.parts[0])]}
 
 
 _SHOWN_FROM: Final = 0.005

@@ -11,7 +11,19 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
-from service.commands import audit, compliance, deal, demo, generate, recalc, reconcile, server, simulate
+from service.commands import (
+    audit,
+    compliance,
+    deal,
+    demo,
+    export,
+    generate,
+    recalc,
+    reconcile,
+    report,
+    server,
+    simulate,
+)
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
@@ -39,6 +51,8 @@ simulate.register(app)
 map_command.register(app)
 generate.register(app)
 reconcile.register(app)
+report.register(app)
+export.register(app)
 recalc.register(app)
 audit.register(app)
 

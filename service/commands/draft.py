@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
+
+from service.commands.refusal import Refused
 
 
 @contextmanager
@@ -25,3 +28,26 @@ def drafts(target: Path) -> Iterator[Path]:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
     with folder as path:
         yield Path(path)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A file that appears under its name when it is whole; a device, a pipe and what a link names is written straight.
+
+    A link stays a link: /dev/stdout is one, to a plain file where the output is redirected.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    try:
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            with target.open("wb") as out:
+                yield out
+            return
+        with drafts(target.parent) as folder:
+            unfinished = folder / target.name
+            with unfinished.open("wb") as out:
+                yield out
+            unfinished.replace(target)
+    except OSError as error:
+        raise Refused(f"{target}: {error.strerror or error}") from error

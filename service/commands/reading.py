@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SECONDS_A_DAY: Final = 86_400
 
 DOCUMENT_BYTES_MAX: Final = 1_000_000
-"""Size of a mapping document, of a definition, or of a table of trades."""
+"""Size of a mapping document, of a definition, of a table of trades, or of a file of keys."""
 
 NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
@@ -156,6 +156,30 @@ def read_trades(path: Path) -> list[Trade]:
         return trades_of_table(_text(path, "table of trades"))
     except WrittenError as error:
         raise Refused(f"{path}: {error}") from error
+
+
+def read_keys(path: Path) -> dict[str, bytes]:
+    """Keys by their names, as a file has them one a line: a name, a blank and hexadecimal digits. A key that stands
+    alone on its line has no name.
+
+    Raises:
+        Refused: the file cannot be read, or a line is no key.
+    """
+    from core.provenance.manifest import KEY_BYTES_LEAST
+
+    found = {}
+    for number, line in enumerate(_text(path, "key file").splitlines(), 1):
+        name, _, digits = line.strip().rpartition(" ")
+        if digits:
+            try:
+                found[name.strip()] = bytes.fromhex(digits)
+            except ValueError:
+                raise Refused(f"{path}: line {number} is no key: a name, a blank and hexadecimal digits") from None
+            if len(found[name.strip()]) < KEY_BYTES_LEAST:
+                raise Refused(f"{path}: line {number}: a key has at least {2 * KEY_BYTES_LEAST} hexadecimal digits")
+    if not found:
+        raise Refused(f"{path}: holds no key")
+    return found
 
 
 def _text(path: Path, what: str) -> str:

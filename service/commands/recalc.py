@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from service.commands.draft import drafts
+from service.commands.draft import replacing
 from service.commands.limits import limited
 from service.commands.progress import busy, counted
 from service.commands.reading import read_workbook
@@ -114,7 +114,7 @@ def _write(rows: Iterable[Row], target: Path) -> int:
 
     encoder = msgspec.json.Encoder()
     count = 0
-    with _replacing(target) as out:
+    with replacing(target) as out:
         between = b"[\n"
         for row in rows:
             count += not row.match
@@ -122,26 +122,6 @@ def _write(rows: Iterable[Row], target: Path) -> int:
             between = b",\n"
         out.write(b"\n]\n" if between == b",\n" else b"[]\n")
     return count
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Any]:
-    """A file that appears under its name when it is whole; a device, a pipe and what a link names is written straight.
-
-    A link stays a link: /dev/stdout is one, to a plain file where the output is redirected.
-    """
-    try:
-        if target.is_symlink() or (target.exists() and not target.is_file()):
-            with target.open("wb") as out:
-                yield out
-            return
-        with drafts(target.parent) as folder:
-            unfinished = folder / target.name
-            with unfinished.open("wb") as out:
-                yield out
-            unfinished.replace(target)
-    except OSError as error:
-        raise Refused(f"{target}: {error.strerror or error}") from error
 
 
 def _report(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from core.portfolio.portfolio import Portfolio
     from core.reconciliation import Reconciliation
 
 EXIT_DIFFERENT: Final = 1
@@ -34,14 +35,6 @@ _SERIOUS: Final = ("critical", "error")
 _STYLES: Final = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
 _WIDTHS: Final = {"Field": len("rating_agency_a"), "Borrower": 14}
 """The least widths of columns of words, so that these are broken between words on a narrow terminal too."""
-
-_STAGES: Final = {
-    "cusip": "CUSIP",
-    "loanx_id": "LoanX id",
-    "isin": "ISIN",
-    "borrower_maturity": "borrower and maturity",
-    "borrower_name": "borrower",
-}
 
 Counts = Counter[tuple[str, str]]
 """Issues by (severity, category)."""
@@ -91,7 +84,8 @@ def reconcile(
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    result = _compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    result = sides.result
     counts = _counted(result)
     if json:
         _print_json(tape, holdings, result, counts)
@@ -100,9 +94,22 @@ def reconcile(
     return EXIT_DIFFERENT if any(severity in _SERIOUS for severity, _ in counts) else 0
 
 
-def _compared(
+class Sides(NamedTuple):
+    """A comparison with what was compared."""
+
+    result: Reconciliation
+    tape: Portfolio
+    book: Portfolio
+
+
+def compared(
     tape: Path, holdings: Path, rules: list[str] | None, tolerances: dict[str, float], trustee: str | None
-) -> Reconciliation:
+) -> Sides:
+    """Read a tape and a workbook, and compare their loans.
+
+    Raises:
+        Refused: one cannot be read, or they cannot be compared as asked.
+    """
     with busy(f"Reading {tape.name}"):
         from core.portfolio.notes import DataWarning, of_side
         from core.portfolio.trustees import TRUSTEES
@@ -128,7 +135,7 @@ def _compared(
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
         told.append(DataWarning("sides_swapped", SWAPPED))
-    return replace(result, warnings=(*result.warnings, *told))
+    return Sides(replace(result, warnings=(*result.warnings, *told)), theirs, ours)
 
 
 def _tolerances(given: list[str]) -> dict[str, float]:
@@ -223,14 +230,16 @@ def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Co
 
 
 def _matching(result: Reconciliation) -> Iterator[str]:
+    from core.reconciliation.written import STAGES
+
     summary = result.summary
     yield (
         f"{_loans_of(summary.total_loans_compared)}: {summary.matched:,} matched, "
         f"{summary.unmatched_trustee:,} only on the tape, {summary.unmatched_internal:,} only in the holdings"
     )
-    stages = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
+    stages = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
     yield "matched by " + (", ".join(stages) or "nothing")
-    shared = [f"{_STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
+    shared = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
     if shared:
         yield "keys that several loans share: " + ", ".join(shared)
 
@@ -258,6 +267,8 @@ def _count_table(counts: Counts) -> Table:
 def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     from rich.text import Text
 
+    from core.reconciliation.written import figure_text
+
     table = _table()
     table.add_column("Severity", no_wrap=True)
     for heading in ("Loan", "Borrower", "Field", "Trustee", "Internal"):
@@ -269,8 +280,8 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
             issue.borrower_name,
             # Which side a loan is missing on says more than that one is.
             issue.issue_type.replace("_", " ") if issue.category == "missing" else issue.field_name,
-            _figure(issue.trustee_value, issue.category),
-            _figure(issue.internal_value, issue.category),
+            figure_text(issue.trustee_value, issue.category),
+            figure_text(issue.internal_value, issue.category),
         )
         table.add_row(
             Text(issue.severity, style=_STYLES[issue.severity]), *(Text(one_line(cell) or "-") for cell in cells)
@@ -280,14 +291,6 @@ def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
     if more:
         console.print(f"... and {more:,} more (--limit shows more of them, --json all)", soft_wrap=True)
     console.print()
-
-
-def _figure(value: str, category: str) -> str:
-    """A value with its thousands apart, where it is a figure and no identifier: of a loan's sums or its par."""
-    whole, point, decimals = value.removeprefix("-").partition(".")
-    if category not in ("calculation", "missing") or not whole.isdecimal():
-        return value
-    return f"{'-' if value.startswith('-') else ''}{int(whole):,}{point}{decimals}"
 
 
 def _last_line(counts: Counts) -> Any:

@@ -12,24 +12,46 @@ from uuid import UUID
 
 import msgspec
 
+import core
 from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, DefinitionError, parse, ready_for
 from core.portfolio.cells import checkpoint
+from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
 from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 from service.compliance import store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
+from service.compliance.store import StoredRun, run_before, stored_run
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.portfolios.shared import GivenDay, portfolio_of
-from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks import shared as workbooks
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
+
+__all__ = [
+    "NotRepeatable",
+    "Prepared",
+    "Repeated",
+    "StoredRun",
+    "check_size",
+    "checked",
+    "definition_of",
+    "document_of",
+    "made",
+    "prepare",
+    "repeated",
+    "run_before",
+    "stored_run",
+    "timed",
+    "with_record",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,6 +70,8 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 _DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
 _CONVENTIONS: Final = ("currency", "home_countries", *_DAYS)
 """What a deal's record and its definition both may say."""
+_PAID: Final = "next_payment_date"
+"""Among a run's options where it is a deal's: what the record said of it."""
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -184,6 +208,73 @@ def _day_of(subject: store.Subject, asked: date | None) -> GivenDay:
     return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
 
 
+# Stored runs ----------------------------------------------------------------------------------------------------------
+
+
+class NotRepeatable(Exception):
+    """A stored run's loans cannot be read as the run read them; the message says why."""
+
+
+class Repeated(NamedTuple):
+    """The loans of a stored run, read as the run read them, and its rules."""
+
+    portfolio: Portfolio
+    mapping: Mapping
+    definition: Definition | None
+    limits: MappingOf[str, Limits]
+    """By who set them: request, workbook, deal, tenant."""
+
+    def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
+        """A suite's results for a portfolio, by the run's rules and limits."""
+        rules: dict[str, Any] = {f"{scope}_thresholds": limits for scope, limits in self.limits.items()}
+        return runs.run_suite(portfolio, suite, definition=self.definition, **rules, **options)
+
+
+async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
+    """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
+
+    Raises:
+        NotRepeatable: the workbook is gone or changed since, or the loans give other figures now.
+        Damaged: stored bytes are not those that were stored.
+        MappingTooSlow, RunTooSlow: it takes longer than it may.
+    """
+    try:
+        book = await workbooks.get(unit, run.workbook_id)
+    except WorkbookNotFound:
+        raise NotRepeatable("the workbook was deleted after the run") from None
+    if served(book.status, book.book_key) != run.book_key:
+        raise NotRepeatable("the workbook was changed after the run")
+    mapping = msgspec.json.decode(run.mapping, type=Mapping)
+    portfolio = await portfolio_of(unit, book, MappingAndJson(mapping, run.mapping), _day_again(run))
+    definition = await definition_of(unit, run)
+    options = msgspec.json.decode(run.options)
+    if run.definition is not None and _PAID in options:  # a deal's
+        said = msgspec.json.decode(run.definition).get("conventions", {})
+        days = {name: date.fromisoformat(said[name]) for name in _DAYS if name in said}
+        payment = None if options[_PAID] is None else date.fromisoformat(options[_PAID])
+        portfolio = _with_record_days(portfolio, days, payment)
+    limits = msgspec.json.decode(run.thresholds, type=dict[str, dict[str, engine.Threshold]])
+    found = Repeated(portfolio, mapping, definition, limits)
+    work = timed(found.results, unit.settings.compliance_seconds)
+    now = await unit.compute(work, portfolio, run.test_suite, test_ids=options["test_ids"], details=False)
+    figures = {one.test_id: one.current_value for one in now}
+    if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
+        raise NotRepeatable(f"this version of the engine ({core.__version__}) measures the loans in another way")
+    return found
+
+
+async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
+    """The definition by which a stored run went; None: the suites' defaults."""
+    return None if run.definition is None else (await made(unit, msgspec.json.decode(run.definition))).definition
+
+
+def _day_again(run: store.StoredRun) -> GivenDay:
+    """The day that a run was given: where the file said its own, that of the upload, which does not count."""
+    if run.as_of_source in ("request", "workbook", "upload"):
+        return GivenDay(run.as_of, run.as_of_source)
+    return GivenDay(run.uploaded_at.astimezone(UTC).date(), "upload")
+
+
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
@@ -201,13 +292,18 @@ def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict
     """A deal's definition for a portfolio, and the portfolio with the days that only the deal's record says."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
-    as_of, payment = day_of(portfolio.deal.as_of), deal.next_payment_date
-    if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
-        days["next_payment"] = payment  # one that is over is an earlier period's
-    portfolio = with_days(portfolio, days, "the deal's record", first=False)
+    portfolio = _with_record_days(portfolio, days, deal.next_payment_date)
     document = document_of(deal, currency_of(portfolio, deal.currency))
-    counts = {name: msgspec.to_builtins(day_of(getattr(portfolio.deal, name))) for name in days if name in _DAYS}
+    counts = {name: msgspec.to_builtins(day_of(getattr(portfolio.deal, name))) for name in days}
     return portfolio, {**document, "conventions": document["conventions"] | counts}
+
+
+def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date | None) -> Portfolio:
+    """The portfolio with the days that only the deal's record says, its next payment among them."""
+    as_of = day_of(portfolio.deal.as_of)
+    if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
+        days = days | {"next_payment": payment}  # one that is over is an earlier period's
+    return with_days(portfolio, days, "the deal's record", first=False)
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:

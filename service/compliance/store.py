@@ -22,7 +22,7 @@ from service.compliance.schema import (
     ThresholdQuery,
 )
 from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, page, rows_of
 from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
@@ -189,6 +189,73 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     sql = f"SELECT {columns_of(ComplianceRun)} FROM compliance_runs WHERE id = %s"
     return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
+
+
+class StoredRun(ComplianceRun, frozen=True, kw_only=True):
+    """A run with what it was made by; the workbook as it is now."""
+
+    mapping: str
+    """JSON, as in `Inputs`; so are the next three."""
+    thresholds: str
+    definition: str | None
+    options: str
+    engine_version: str
+    workbook_hash: str
+    """SHA-256 of the uploaded file."""
+    book_key: str
+    """Of the columns that were read."""
+    workbook_name: str
+    file_name: str
+    file_size: int
+    uploaded_at: datetime
+    deal_id: UUID | None
+    deal_name: str | None
+
+
+_STORED = columns_of(
+    StoredRun,
+    **{name: f"r.{name}::text" for name in ("mapping", "thresholds", "definition", "options")},
+    **{name: f"r.{name}" for name in (*ComplianceRun.__struct_fields__, "book_key")},
+    workbook_name="w.name",
+    uploaded_at="w.created_at",
+    deal_name="d.name",
+)
+_STORED_FROM = """
+    compliance_runs r JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
+    LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+"""
+
+
+async def stored_run(
+    unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
+) -> StoredRun | None:
+    """A run of a workbook: the one of that identifier, else the newest one, of that suite where one is named."""
+    return await unit.one_or_none(
+        StoredRun,
+        f"""
+        SELECT {_STORED} FROM {_STORED_FROM}
+        WHERE r.workbook_id = %(workbook_id)s AND r.status = 'completed' AND coalesce(r.id = %(run_id)s::uuid, true)
+          AND coalesce(r.test_suite = %(suite)s::text, true)
+        ORDER BY r.executed_at DESC LIMIT 1
+        """,
+        {"workbook_id": workbook_id, "run_id": run_id, "suite": suite},
+    )
+
+
+async def run_before(unit: Unit, run: StoredRun) -> StoredRun | None:
+    """The newest run of the same suite on the deal's last workbook of an earlier day."""
+    if run.deal_id is None:
+        return None
+    return await unit.one_or_none(
+        StoredRun,
+        f"""
+        SELECT {_STORED} FROM {_STORED_FROM}
+        WHERE w.deal_id = %(deal_id)s AND w.deleted_at IS NULL AND w.id <> %(workbook_id)s
+          AND r.status = 'completed' AND r.test_suite = %(suite)s AND r.as_of < %(as_of)s
+        ORDER BY r.as_of DESC, r.executed_at DESC LIMIT 1
+        """,
+        {"deal_id": run.deal_id, "workbook_id": run.workbook_id, "suite": run.test_suite, "as_of": run.as_of},
+    )
 
 
 async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:

@@ -21,7 +21,7 @@ from service.deals.schema import (
     Series,
 )
 from service.mappings.schema import naming_a_mapping
-from service.platform.context import Context
+from service.platform.context import Context, Unit
 from service.platform.data.database import containing
 from service.platform.data.listing import columns_of, insert_of, page, set_of
 from service.platform.http.api import Page, PageQuery
@@ -153,9 +153,9 @@ class _Found(Struct, frozen=True):
     truncated: bool
 
 
-async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
+async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
     """The series of a deal's tests, and whether there are more runs than they are made of."""
-    found = await ctx.one(
+    found = await unit.one(
         _Found,
         """
         WITH runs AS (

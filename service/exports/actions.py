@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import asdict
 
-from core.compliance.suites import TESTS
-from core.export.order import ComplianceRow, Lineage, Options
+from core.export.compliance import compliance_rows
+from core.export.order import Lineage, Options
 from core.files.write import formats
 from core.grid.codec import Manifest
-from service.compliance.schema import ComplianceRun
+from service.compliance import shared as compliance
 from service.documents import shared as documents
 from service.exports import store
 from service.exports.schema import (
@@ -119,7 +119,7 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
 
 async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> Source:
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
-    run = await store.newest_run(ctx, row.id)
+    run = await compliance.stored_run(ctx, row.id)
     lineage = Lineage(
         workbook_name=row.name.removesuffix(PurePath(row.file_name).suffix) or row.name,
         file_name=row.file_name,
@@ -128,44 +128,14 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         as_of=run.as_of if run else row.as_of,
         as_of_source=run.as_of_source if run else "workbook" if row.as_of else None,
         mapping=mapping.mapping.name,
-        definition=f"version {run.definition_version}" if run and run.definition_version else None,
+        definition=f"{run.deal_name}, version {run.definition_version}" if run and run.definition_version else None,
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
         run_at=run.executed_at if run else None,
         warnings=tuple(one.message for one in run.warnings) if run else (),
     )
-    rows = _rows(run) if run else ()
+    rows = compliance_rows(run.results, run.skipped) if run else ()
     return Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
-
-
-def _rows(run: ComplianceRun) -> tuple[ComplianceRow, ...]:
-    """A run's tests, the skipped ones behind the others."""
-    done = [
-        ComplianceRow(
-            test_id=one.test_id,
-            name=one.test_name,
-            category=one.category,
-            status=one.status,
-            value=one.current_value,
-            limit=one.threshold_value,
-            threshold_type=one.threshold_type,
-            cushion=one.cushion,
-            source=one.threshold_source,
-            unit=TESTS[one.test_id].unit if one.test_id in TESTS else "",
-        )
-        for one in run.results
-    ]
-    skipped = [
-        ComplianceRow(
-            test_id=one.test_id,
-            name=one.test_name,
-            category=TESTS[one.test_id].category if one.test_id in TESTS else "",
-            status="skipped",
-            reason=one.reason,
-        )
-        for one in run.skipped
-    ]
-    return (*done, *skipped)
 
 
 async def cancel(ctx: Context, export_id: str) -> None:

@@ -9,7 +9,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.compliance.schema import ComplianceRun
 from service.exports.schema import Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, rows_of, set_of
@@ -89,18 +88,6 @@ async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
         offset=query.skip,
     )
     return Slice(*found, query.skip, query.limit)
-
-
-async def newest_run(unit: Unit, workbook_id: UUID) -> ComplianceRun | None:
-    """The last compliance run of a workbook."""
-    return await unit.one_or_none(
-        ComplianceRun,
-        f"""
-        SELECT {columns_of(ComplianceRun)} FROM compliance_runs
-        WHERE workbook_id = %s AND status = 'completed' ORDER BY executed_at DESC LIMIT 1
-        """,
-        [workbook_id],
-    )
 
 
 async def lock_count(ctx: Context) -> int:

@@ -8,7 +8,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.platform.context import Context
+from core.reconciliation.rules import SEVERITIES
+from service.platform.context import Context, Unit
 from service.platform.data.database import Transaction
 from service.platform.data.listing import columns_of
 from service.platform.http.api import Page, page_of
@@ -77,6 +78,25 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
             {**parameters, "limit": query.page_size, "offset": query.offset},
         )
     return page_of(items, total, query)
+
+
+async def issues_of(unit: Unit, *, tape_id: str, workbook_id: UUID, after: Issue | None, most: int) -> list[Issue]:
+    """The next issues of a tape and a workbook behind another one, the gravest first."""
+    return await unit.all(
+        Issue,
+        f"""
+        SELECT {_ISSUE} FROM reconciliation_issues
+        WHERE tape_id = %(tape_id)s AND workbook_id = %(workbook_id)s AND (gravity, id) > (%(gravity)s, %(id)s)
+        ORDER BY gravity, id LIMIT %(most)s
+        """,
+        {
+            "tape_id": tape_id,
+            "workbook_id": workbook_id,
+            "gravity": 0 if after is None else SEVERITIES.index(after.severity) + 1,
+            "id": "" if after is None else after.id,
+            "most": most,
+        },
+    )
 
 
 class _Count(Struct, frozen=True):

@@ -189,6 +189,58 @@ async def get_job(ctx: Context, job_id: str) -> Job:
     return await ctx.one(Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=JobNotFound)
 
 
+class StoredComparison(Job, frozen=True, kw_only=True):
+    """A completed comparison with what its two sides are."""
+
+    trustee_name: str
+    tape_file: str
+    tape_size: int
+    tape_hash: str
+    """SHA-256 of the uploaded file."""
+    statement_date: date
+    tape_as_of: date | None
+    tape_facts: Facts
+    workbook_name: str
+    workbook_file: str
+    workbook_hash: str
+    workbook_as_of: date | None
+    is_followed: bool
+    """A newer comparison of the two is under way: the issues may be its own already."""
+
+
+_STORED = columns_of(
+    StoredComparison,
+    job_id="r.id",
+    **{name: f"r.{name}" for name in ("status", "warnings", "error_message", "created_by", "created_at")},
+    tape_file="t.file_name",
+    tape_size="t.file_size",
+    tape_hash="t.content_hash",
+    tape_as_of="t.as_of",
+    tape_facts="t.facts",
+    workbook_name="w.name",
+    workbook_file="w.file_name",
+    workbook_hash="w.content_hash",
+    workbook_as_of="w.as_of",
+    is_followed="""EXISTS (
+        SELECT FROM reconciliations n WHERE n.tenant_id = r.tenant_id AND n.tape_id = r.tape_id
+          AND n.workbook_id = r.workbook_id AND n.created_at > r.created_at AND n.status = 'processing')""",
+)
+
+
+async def stored_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
+    """A completed comparison of a tape: the one of that identifier, else the newest one."""
+    return await unit.one_or_none(
+        StoredComparison,
+        f"""
+        SELECT {_STORED} FROM reconciliations r JOIN tapes t ON t.tenant_id = r.tenant_id AND t.id = r.tape_id
+        JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
+        WHERE r.tape_id = %(tape_id)s AND r.status = 'completed' AND coalesce(r.id = %(job_id)s::text, true)
+        ORDER BY r.created_at DESC LIMIT 1
+        """,
+        {"tape_id": tape_id, "job_id": job_id},
+    )
+
+
 async def job_row(unit: Unit, job_id: str) -> JobRow:
     """A comparison as the worker needs it.
 

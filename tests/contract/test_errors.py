@@ -78,6 +78,18 @@ STATED = {
     ],
     "POST /api/v1/exports/verify": [(400, "Invalid request"), (403, "File belongs to another tenant")],
     "DELETE /api/v1/exports/{export_id}": [(404, "Export not found"), (409, "Export has ended")],
+    "POST /api/v1/reports/compliance": [
+        (404, "Workbook not found"),
+        (404, "Result not found"),
+        (409, "Workbook has no compliance run"),
+        (403, "Storage limit exceeded"),
+    ],
+    "POST /api/v1/reports/reconciliation": [(404, "Tape not found"), (409, "Tape has no completed comparison")],
+    "GET /api/v1/reports/{report_id}/download": [
+        (404, "Report not found"),
+        (409, "Report is not ready"),
+        (410, "Report has expired"),
+    ],
     "POST /api/v1/mappings": [
         (400, "Invalid source type"),
         (400, "Invalid mapping configuration"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from core.files.read import read
 from core.files.write import Formats, Formula, Page, Shown, sheet_of, write_xlsx
+from core.files.write.delimited import Dialect, write_csv
 from core.generate import generate
 from core.grid.sheet import Table, Workbook
 from core.values import Kind
@@ -24,8 +26,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def convert(path: Path, kind: str, folder: Path) -> Path:
-    """The file as LibreOffice saves it."""
+def convert(path: Path, kind: str, folder: Path, *more: Path, opening: str | None = None) -> Path:
+    """The file as LibreOffice saves it, and more of them with it; `opening` says how it reads them."""
     program = shutil.which("soffice") or shutil.which("libreoffice")
     assert program, "these tests want LibreOffice Calc"
     subprocess.run(
@@ -33,11 +35,13 @@ def convert(path: Path, kind: str, folder: Path) -> Path:
             program,
             f"-env:UserInstallation={(folder / 'profile').as_uri()}",
             "--headless",
+            *([f"--infilter={opening}"] if opening else []),
             "--convert-to",
             kind,
             "--outdir",
             folder,
             path,
+            *more,
         ],
         check=True,
         capture_output=True,
@@ -112,3 +116,29 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         assert b'<a xmlns="urn:a">kept</a>' in archive.read("customXml/item1.xml")
         assert b"<sheetProtection" in archive.read("xl/worksheets/sheet1.xml")
+
+
+HOSTILE = ["=1+1", " =1+1", "+1+1", "-1+1", "@SUM(A1)", '"=1+1"', "\t=1+1", "\n=1+1", "\uff1d1+1", "\u22121+1"]
+HOSTILE += [f"a{between}=1+1" for between in (",", ";", "|", "\t", "\n", ";;", '; "', ",\n")]
+HOSTILE += ["-", "x;-", '&"x"&', "-5.25", "x;-5", "A1", "SUM(A1)", "sep=;"]
+
+
+def test_no_delimited_text_is_calculated(tmp_path: Path) -> None:
+    """Whichever delimiter a file has, and whichever LibreOffice takes; it does calculate the same texts unguarded."""
+    rows = [[first, second, -5.25] for first in HOSTILE for second in ("x", *HOSTILE)]
+    paths = []
+    for name, delimiter in {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "tilde": "~"}.items():
+        paths.append(tmp_path / f"{name}.csv")
+        with paths[-1].open("wb") as file:
+            write_csv(file, sheet_of(rows, Formats()), ("General",), dialect=Dialect(delimiter=delimiter))
+    plain = tmp_path / "plain.csv"
+    with plain.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows(rows)
+    for taken in ("44", "59", "9", "124", "44/59/9"):
+        out = tmp_path / taken.replace("/", "-")
+        out.mkdir()
+        opening = f"CSV:{taken},34,76,1,,0,false,true,false,false,false,-1"
+        convert(plain, "xlsx", out, *paths, opening=opening)
+        counts = {path.stem: len(read(out / f"{path.stem}.xlsx").sheets[0].formulas) for path in [plain, *paths]}
+        assert counts.pop("plain") > 0, taken
+        assert set(counts.values()) == {0}, (taken, counts)

@@ -68,6 +68,13 @@ scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom
+reports:generate        POST    /api/v1/reports/compliance
+reports:generate        POST    /api/v1/reports/reconciliation
+reports:generate        POST    /api/v1/reports/generate
+reports:read            GET     /api/v1/reports
+reports:read            GET     /api/v1/reports/{report_id}
+reports:read            GET     /api/v1/reports/{report_id}/download
+reports:generate        DELETE  /api/v1/reports/{report_id}
 compliance:read         GET     /api/v1/deals
 compliance:write        POST    /api/v1/deals
 compliance:read         GET     /api/v1/deals/{deal_id}

@@ -36,12 +36,16 @@ BY_NAME = {identity(row): row for row in GUARDED}
 WITH_IDENTIFIER = [row for row in GUARDED if row.parameters]
 NAMES = {
     "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id",
-    "scenario_id", "trade_id", "base_workbook_id",
+    "scenario_id", "trade_id", "base_workbook_id", "report_id", "run_id",
     "config_id", "sheet_id", "export_id",
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
-IN_PLACE_OF = {("POST /api/v1/compliance/thresholds", "deal_id"): "workbook_id"}
-"""Identifiers that a body gives in place of another one."""
+IN_PLACE_OF: dict[tuple[str, str], dict[str, str | None]] = {
+    ("POST /api/v1/compliance/thresholds", "deal_id"): {"workbook_id": None},
+    ("POST /api/v1/reports/generate", "tape_id"): dict.fromkeys(("workbook_id", "run_id", "suite"))
+    | {"report_type": "reconciliation"},
+}
+"""Identifiers that a body gives in place of other ones, and what it says then."""
 NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id"}
 """Names of what is built in, or counted within a record."""
 
@@ -155,8 +159,7 @@ def test_a_body_that_names_another_tenants_record(
     row = BY_NAME[operation]
     theirs = made[name]
     attacker.parsed(own["workbook_id"])  # no test before works on it any more
-    body = body_of(row, own) | {name: own[name]}
-    body.pop(IN_PLACE_OF.get((operation, name), ""), None)
+    body = body_of(row, own) | {name: own[name]} | IN_PLACE_OF.get((operation, name), {})
     assert sent(attacker, row, path_of(row, **quoted(own)), body).status_code == row.status, (
         "with an own record it is taken"
     )

@@ -11,14 +11,13 @@
 blank; a moment as text in ISO 8601 by what its number format shows, an error as its text, and a number that JSON does
 not know as null (none) or "#NUM!" (infinite). `formulas` has the formula of each cell that has one, by its address; the
 value stands in `rows`. Of a formula that fills several cells `arrays` has the range. `header_row` is the 1-based row
-that the names of the columns come from, or null.
+that the names of the columns come from (of 255 characters at most), or null.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from math import isfinite
 from typing import IO, Any, Final
 
@@ -28,7 +27,13 @@ from core.files.write.texts import Sink, pieces, shows_of
 from core.grid.address import ROWS_MAX, cell_name, column_name, fill_down, move_formula
 from core.grid.sheet import Formulas, Sheet, Value, Workbook
 
-_MEMBERS_AT_ONCE: Final = 4_096
+HEADING_CHARACTERS_MAX: Final = 255
+"""Of a column's name; a longer heading is cut, and stands whole among the rows."""
+
+_PIECE_BYTES: Final = 1 << 16
+_FORMULAS_AT_ONCE: Final = 1 << 16
+_FILLED_MAX: Final = 10_000
+"""Columns of formulas that are filled down at one time."""
 
 
 def write_json(
@@ -105,12 +110,15 @@ class _Form:
 
     def members(self, level: int, found: Iterator[tuple[str, str]]) -> Iterator[bytes]:
         """All members of an object, many at a time, and the line that it ends on."""
-        comma = b""
-        while some := list(islice(found, _MEMBERS_AT_ONCE)):
-            yield comma + b",".join(self._member(level, name) + self.value(text) for name, text in some)
-            comma = b","
-        if comma:
-            yield self.line(level - 1)
+        some = bytearray()
+        is_empty = True
+        for name, text in found:
+            some += (b"" if is_empty else b",") + self._member(level, name) + self.value(text)
+            is_empty = False
+            if len(some) >= _PIECE_BYTES:
+                yield bytes(some)
+                some.clear()
+        yield bytes(some) + (b"" if is_empty else self.line(level - 1))
 
 
 def _columns(sheet: Sheet, header_row: int | None) -> list[dict[str, str | None]]:
@@ -123,7 +131,7 @@ def _columns(sheet: Sheet, header_row: int | None) -> list[dict[str, str | None]
 def _heading(value: Value) -> str | None:
     if isinstance(value, float):
         return numeral(value) if isfinite(value) else None
-    return value if isinstance(value, str) else None
+    return value[:HEADING_CHARACTERS_MAX] if isinstance(value, str) else None
 
 
 def _cell(formulas: Formulas, at: int) -> str:
@@ -133,19 +141,25 @@ def _cell(formulas: Formulas, at: int) -> str:
 def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
     """The address and the formula of each cell that has one, in the order of rows."""
     formulas = sheet.formulas
-    strings = formulas.text.strings()
-    rows, columns, texts = formulas.rows.tolist(), formulas.columns.tolist(), formulas.texts.tolist()
     filled: dict[tuple[int, int], tuple[int, Iterator[str]]] = {}
-    for at, (row, column, origin) in enumerate(zip(rows, columns, formulas.origins.tolist(), strict=True)):
-        text = strings[texts[origin]]
-        if row < rows[origin]:  # a reference that leaves the sheet here is back on it below
-            text = move_formula(text, row - rows[origin], column - columns[origin])
-        elif origin != at:
-            # Filled down, cells take an eighth of the time that they take one by one.
-            next_row, below = filled.get((origin, column), (-1, iter(())))
-            if next_row != row:
-                moved = move_formula(text, row - rows[origin], column - columns[origin])
-                below = fill_down(moved, ROWS_MAX - row)
-            text = next(below)
-            filled[origin, column] = row + 1, below
-        yield cell_name(row, column), f"={text}"
+    for first in range(0, len(formulas), _FORMULAS_AT_ONCE):
+        part = slice(first, first + _FORMULAS_AT_ONCE)
+        places = (formulas.rows[part].tolist(), formulas.columns[part].tolist(), formulas.origins[part].tolist())
+        for at, (row, column, origin) in enumerate(zip(*places, strict=True), first):
+            # Cells filled down below each other take an eighth of the time that they take one by one.
+            next_row, below = filled.pop((origin, column), (-1, iter(())))
+            text = next(below) if next_row == row else _moved(formulas, origin, row, column)
+            if origin != at and row >= formulas.rows[origin]:  # above, what has left the sheet may come back to it
+                if next_row != row:
+                    below = fill_down(text, ROWS_MAX - row)
+                    next(below)
+                if len(filled) == _FILLED_MAX:
+                    filled.clear()
+                filled[origin, column] = row + 1, below
+            yield cell_name(row, column), f"={text}"
+
+
+def _moved(formulas: Formulas, origin: int, row: int, column: int) -> str:
+    text = formulas.text[int(formulas.texts[origin])]
+    down, right = row - int(formulas.rows[origin]), column - int(formulas.columns[origin])
+    return move_formula(text, down, right) if down or right else text

@@ -164,6 +164,14 @@ def test_a_trigger_steps_on_its_day() -> None:
     assert {words for words, _ in texts(chart)} >= {"108.00", "106.00", "Apr 2024"}
 
 
+def test_where_months_leave_no_room_breaches_keep_their_shapes() -> None:
+    few, many = (
+        through_time(months([110.0] * (count - 2) + [90.0, 110.0], [104.0] * count), "x") for count in (12, 120)
+    )
+    assert [len(parts(chart, "circle")) for chart in (few, many)] == [11, 1]
+    assert [len(parts(chart, "rect")) for chart in (few, many)] == [1, 1]
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(figures, figures), min_size=1, max_size=130))
 def test_every_history_fits(pairs: list[tuple[float, float]]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reconciliation.written import date_text, number_text
+from core.reconciliation.written import date_text, figure_text, number_text
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,9 @@ def test_a_number_reads_back_to_six_decimals_and_has_no_exponent(number: float) 
 )
 def test_dates(days: float, text: str) -> None:
     assert date_text(days) == text
+
+
+def test_figures_have_their_thousands_apart() -> None:
+    written_as = {"1234567.5": "1,234,567.5", "-0.5": "-0.5", "-1000": "-1,000", "": "", "1e15": "1e15"}
+    assert {value: figure_text(value, "calculation") for value in written_as} == written_as
+    assert figure_text("12345678", "identity") == "12345678"

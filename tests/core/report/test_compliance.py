@@ -112,7 +112,8 @@ def test_changes_with_a_new_status_come_first() -> None:
         [result_of(name, "fail" if value > 10.0 else "pass", value, 10.0) for name, value in day.items()]
         for day in (then, now)
     )
-    changes = reported(None, Results(after, []), earlier=Results(before, [], as_of=date(2026, 2, 28))).changes
+    earlier = Results(before, skipped_of(2), as_of=date(2026, 2, 28))
+    changes = reported(None, Results(after, skipped_of(3)), earlier=earlier).changes
     assert changes is not None
     assert (changes.since, changes.unmoved) == (date(2026, 2, 28), 1)
     told = [(one.test_id, one.status_before, one.status_after, one.better) for one in changes.tests]

@@ -207,7 +207,8 @@ def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> 
         ("a\tb\n\nc  d", "a b c d"),
         ("\N{RIGHT-TO-LEFT OVERRIDE}abc\x00", "abc"),
         ("conventions.defaulted_in_denominator", "conventions.\u200bdefaulted_\u200bin_\u200bdenominator"),
-        ("A" * 40, "A" * 18 + "\u200b" + "A" * 18 + "\u200b" + "A" * 4),
+        ("overcollateralisation", "overcollateralisation"),
+        ("A" * 30, "A" * 12 + "\u200b" + "A" * 12 + "\u200b" + "A" * 6),
         ("", ""),
     ],
 )

@@ -1,0 +1,101 @@
+"""How long a compliance report takes, from a run's results to the bytes of its PDF.
+
+Each turn has another portfolio: what the compiler keeps of one document would make the same one again in half the time.
+The answer is checked first: every test has its chart, with the run's own words, and the file says its standard.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pikepdf
+
+from bench.core.bench_compliance import portfolio
+from bench.figures import Figure, median_seconds
+from core.compliance.result import Results
+from core.compliance.run import run_suite
+from core.portfolio.portfolio import Portfolio
+from core.report.compliance import compliance_content
+from core.report.content import ComplianceReport, Origin, Point, Series
+from core.report.document import compliance_pdf
+
+LOANS = 400
+MONTHS = 36
+SECONDS_MOST = 1.0
+REPEATS = 15
+FIRST_REPEATS = 3
+
+WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
+
+
+def history(results: Results) -> list[Series]:
+    """Three years of every test of the run."""
+    return [
+        Series(
+            test_id=one.test_id, name=one.test_name, unit="percent", direction=one.threshold_type,
+            points=[
+                Point(as_of=date(2023 + at // 12, at % 12 + 1, 1), value=one.current_value * (1 + at % 5 / 100),
+                      threshold=one.threshold_value, status=one.status)
+                for at in range(MONTHS)
+            ],
+        )
+        for one in results
+    ]  # fmt: skip
+
+
+def content(loans: Portfolio, results: Results) -> ComplianceReport:
+    """The report on a run."""
+    return compliance_content(
+        results, loans, origin=Origin(name="A deal"), generated_at=WHEN, suite="enhanced", history=history(results)
+    )
+
+
+def books() -> Iterator[tuple[Portfolio, Results]]:
+    """Runs of portfolios that differ in their par and their obligors' names."""
+    plain = portfolio(LOANS)
+    names = plain.names["obligor"]
+    for turn in count(1):
+        par = np.round(plain.numbers["par_value"] * (1 + np.random.default_rng(turn).normal(0, 0.05, LOANS)), 2)
+        obligor = replace(names, values=tuple(f"{name} {turn}" for name in names.values))
+        loans = replace(plain, numbers={**plain.numbers, "par_value": par}, names={**plain.names, "obligor": obligor})
+        yield loans, run_suite(loans, "enhanced")
+
+
+def check(loans: Portfolio, results: Results) -> None:
+    """Every test's chart is in the file with the result's own words, and the file says that it is PDF/A-2b."""
+    with pikepdf.open(io.BytesIO(compliance_pdf(content(loans, results)))) as pdf:
+        alts = " ".join(str(one.get("/Alt", "")) for one in pdf.objects if isinstance(one, pikepdf.Dictionary))
+        assert len(results) > 20
+        assert all(one.message in alts for one in results)
+        with pdf.open_metadata() as told:
+            assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
+
+
+def first() -> None:
+    """The first report of a new process, imports included."""
+    script = (
+        "from bench.core.bench_report import books, content\n"
+        "from core.report.document import compliance_pdf\n"
+        "assert compliance_pdf(content(*next(books())))"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
+
+
+def run() -> list[Figure]:
+    """Time warm reports of 400 loans, and the first of a process."""
+    made = books()
+    check(*next(made))
+    ready = [next(made) for _ in range(REPEATS + 1)]
+    warm = median_seconds(lambda: compliance_pdf(content(*ready.pop())), repeats=REPEATS)
+    return [
+        Figure(name=f"report: PDF of {LOANS} loans, 25 tests", seconds=warm, seconds_most=SECONDS_MOST),
+        Figure(name="report: the first of a process", seconds=median_seconds(first, repeats=FIRST_REPEATS)),
+    ]

@@ -1,0 +1,32 @@
+"""A compliance run as the rows of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.compliance.result import Skipped, TestResult
+from core.compliance.suites import TESTS
+from core.export.order import ComplianceRow
+
+
+def compliance_rows(results: Iterable[TestResult], skipped: Iterable[Skipped] = ()) -> tuple[ComplianceRow, ...]:
+    """The tests of a run in its order, then those without a result; each with its unit where that is known."""
+    ran = (
+        ComplianceRow(
+            test_id=one.test_id, name=one.test_name, category=one.category, status=one.status, value=one.current_value,
+            limit=one.threshold_value, threshold_type=one.threshold_type, cushion=one.cushion,
+            source=one.threshold_source, unit=_unit(one),
+        )
+        for one in results
+    )  # fmt: skip
+    left_out = (
+        ComplianceRow(test_id=one.test_id, name=one.test_name, category="", status="skipped", reason=one.reason)
+        for one in skipped
+    )
+    return (*ran, *left_out)
+
+
+def _unit(result: TestResult) -> str:
+    if result.details is not None and "unit" in result.details.breakdown:
+        return str(result.details.breakdown["unit"])
+    return TESTS[result.test_id].unit if result.test_id in TESTS else ""

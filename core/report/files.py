@@ -1,0 +1,125 @@
+"""A report's file: its texts without personal data, as pages or as sheets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from core.redact.book import redact_text
+from core.redact.replace import Policy
+from core.report.content import ComplianceReport
+from core.report.document import compliance_pdf
+from core.report.reconciliation import TEXTS, Compared, IssueLine, Tally, reconciliation_pdf
+from core.report.tables import Looks, compliance_tables, reconciliation_tables, write_tables
+
+T = TypeVar("T")
+Format = Literal["pdf", "xlsx"]
+_DATES = (date, datetime)
+
+
+@dataclass(slots=True)
+class Cleaner:
+    """Takes personal data out of contents; each text is looked at once."""
+
+    policy: Policy | None
+    """None: nothing is taken out."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """What was found in the distinct texts, by kind."""
+    _known: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader is to know of what was taken out."""
+        told = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(self.counts.items()))
+        return (f"Personal data in texts was redacted: {told}.",) if told else ()
+
+    def all_of(self, content: T) -> T:
+        """The content with all of its texts cleaned."""
+        if self.policy is None:
+            return content
+        return msgspec.convert(self._walked(msgspec.to_builtins(content, builtin_types=_DATES)), type=type(content))
+
+    def issue(self, issue: IssueLine) -> IssueLine:
+        """The same of an issue, of which there may be a million."""
+        if self.policy is None:
+            return issue
+        texts = ((name, getattr(issue, name)) for name in TEXTS)
+        changed = {name: clean for name, text in texts if text and (clean := self._text(text)) != text}
+        return replace(issue, **changed) if changed else issue
+
+    def _walked(self, content: Any) -> Any:
+        if isinstance(content, str):
+            return self._text(content)
+        if isinstance(content, dict):
+            return {name: self._walked(value) for name, value in content.items()}
+        return [self._walked(one) for one in content] if isinstance(content, list | tuple) else content
+
+    def _text(self, text: str) -> str:
+        known = self._known.get(text)
+        if known is None:
+            assert self.policy is not None
+            known, counts = redact_text(text, self.policy)
+            self.counts.update(counts)
+            self._known[text] = known
+        return known
+
+
+def write_compliance(
+    path: Path,
+    report: ComplianceReport,
+    *,
+    format: Format,  # noqa: A002 - the option's name
+    cleaner: Cleaner,
+    looks: Looks,
+) -> None:
+    """Write a report on a run.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    report = cleaner.all_of(report)
+    origin = replace(report.origin, remarks=(*report.origin.remarks, *cleaner.remarks))
+    report = replace(report, origin=origin)
+    if format == "pdf":
+        path.write_bytes(compliance_pdf(report))
+    else:
+        write_tables(path, compliance_tables(report), looks)
+
+
+def write_reconciliation(
+    path: Path,
+    compared: Compared,
+    issues: Callable[[], Iterable[IssueLine]],
+    *,
+    format: Format,  # noqa: A002 - the option's name
+    cleaner: Cleaner,
+    looks: Looks,
+) -> None:
+    """Write a report on a comparison.
+
+    Args:
+        issues: gives all of them, in the order in which they are to stand; called once or twice.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    tally = Tally()
+    for issue in _cleaned(issues(), cleaner):
+        tally.add(issue)
+    compared = cleaner.all_of(compared)
+    report = tally.report(replace(compared, remarks=(*compared.remarks, *cleaner.remarks)))
+    if format == "pdf":
+        path.write_bytes(reconciliation_pdf(report))
+    else:
+        write_tables(path, reconciliation_tables(report, _cleaned(issues(), cleaner)), looks)
+
+
+def _cleaned(issues: Iterable[IssueLine], cleaner: Cleaner) -> Iterator[IssueLine]:
+    return map(cleaner.issue, issues)

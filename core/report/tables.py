@@ -1,0 +1,303 @@
+"""Reports as spreadsheets: each part a sheet of rows, figures as numbers in full, words as words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final, Literal
+
+from core.files.write import Formats, Page, Writable, sheet_of, write_xlsx
+from core.files.write.styles import StyleName
+from core.grid.address import ROWS_MAX
+from core.grid.sheet import Sheet
+from core.reconciliation.rules import RULES, SEVERITIES
+from core.report.content import ComplianceReport, Fact, Share
+from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
+
+ISSUES_A_SHEET: Final = 1_000_000
+"""Rows that a sheet of issues holds; further ones stand on a further sheet."""
+
+ROWS_AT_ONCE: Final = 10_000
+"""Of those that come one by one, so many are in memory."""
+TEXT_MAX: Final = 16_000
+"""Characters of a cell: no more than a spreadsheet takes, whichever they are."""
+
+Row = Sequence[Writable]
+_AMOUNT: Final = "#,##0.00"
+_FIGURE: Final = "#,##0.00####"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A sheet that is to be written."""
+
+    name: str
+    header: tuple[str, ...]
+    """None: the first row is the title, and the first column its words."""
+    rows: Iterable[Row]
+    """A list, or what is taken row by row while the sheet is written."""
+    formats: tuple[str | None, ...] = ()
+    """Number formats by column; none is General, and the day for dates."""
+    flags: Mapping[int, Mapping[StyleName, Sequence[str]]] = field(default_factory=dict)
+    """Columns whose cells are good or bad by what they say."""
+    widths: tuple[float, ...] = ()
+    """Of rows that are not looked at before they are written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """How sheets are to look."""
+
+    styled: bool = True
+    """Headings, and what is good or bad, are seen at once."""
+    frozen: bool = True
+    """Headings stay in sight."""
+    fitted: bool = True
+    """Columns are as wide as what they hold."""
+
+
+# ---- compliance -----------------------------------------------------------------------------------------------------
+
+
+def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
+    """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
+    figures = (None, None, None, None, None, _FIGURE, _FIGURE, None, _FIGURE, _FIGURE, _FIGURE)
+    yield Table("Report", (), list(_head(report)))
+    yield Table("Tests", _TESTS, list(_tests(report)), figures, {3: _STATUS})
+    changes = [] if report.changes is None else [
+        (one.test_id, one.name, one.unit, one.before, one.after, one.change, one.status_before, one.status_after,
+         part.part if part else None, part.change if part else None,
+         "; ".join(f"{loan.name} {loan.effect:+.6g}" for loan in part.loans) if part else None)
+        for one in report.changes.tests
+        for part in one.parts or (None,)
+    ]  # fmt: skip
+    parts = (
+        Table("Changes", _CHANGES, changes, (None, None, None, *(_FIGURE,) * 3, None, None, None, _FIGURE),
+              {6: _STATUS, 7: _STATUS}),
+        Table(
+            "Coverage steps", ("Ratio", "Step", "Amount", "Total"),
+            [(one.title, step.label, step.amount, "total" if step.is_total else None)
+             for one in report.coverage for step in one.ladder.steps], (None, None, _AMOUNT),
+        ),
+        Table(
+            "Coverage", ("Ratio", "Class", "Numerator", "Denominator", "Ratio %", "Trigger %", "Cushion %", "Status",
+                         "To cure"),
+            [(one.title, row.name, row.numerator, row.denominator, row.ratio, row.trigger, row.cushion, row.status,
+              row.cure_amount) for one in report.coverage for row in one.classes],
+            (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS},
+        ),
+        Table("Concentrations", _SHARES, [
+            row for one in report.concentrations
+            for row in _shares(one.title, one.of, (*one.rows, one.others, one.blank))
+        ], (None, None, None, _AMOUNT, _FIGURE)),
+        Table("Distributions", _SHARES, [
+            row for one in report.distributions for row in _shares(one.title, one.of, one.rows)
+        ], (None, None, None, _AMOUNT, _FIGURE)),
+        Table(
+            "History", ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status"),
+            [(one.test_id, one.name, one.unit, point.as_of, point.value, point.threshold, point.status)
+             for one in report.history for point in one.points], (*(None,) * 4, _FIGURE, _FIGURE), {6: _STATUS},
+        ),
+        Table(
+            "Tie-out", ("Trustee's test", "Test", "Trustee", "Ours", "Difference", "Agrees", "Trigger", "Our status",
+                        "Trustee's status", "Explained by", "Reason", "Cell"),
+            [(one.trustee_name, one.test_id, one.trustee_value, one.our_value, one.difference, one.agrees, one.trigger,
+              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell)
+             for one in report.tie_out], (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE),
+            {7: _STATUS, 8: _STATUS},
+        ),
+        Table(
+            "Methods", ("Test", "Name", "Formula", "Numerator", "Denominator", "Coverage %", "Cells", "Limit from"),
+            [(one.test_id, one.name, one.formula, one.numerator, one.denominator, one.coverage_pct,
+              ", ".join(one.cells), one.limit_from) for one in report.methods],
+            (None, None, None, _FIGURE, _FIGURE, _FIGURE),
+        ),
+        Table("Definition", ("Key", "Value", "Meaning"), [(one.key, one.value, one.meaning) for one in report.rules]),
+    )  # fmt: skip
+    yield from (one for one in parts if one.rows)
+    lineage = report.lineage
+    of = (("Source", lineage.source), ("Rows", lineage.rows), ("Columns", lineage.columns), ("Sheets", lineage.sheets))
+    yield Table("Lineage", ("Of", "What", "Value"), [(what, *_fact(one)) for what, facts in of for one in facts])
+
+
+_TESTS: Final = (
+    "Category", "Test", "Name", "Status", "Unit", "Value", "Threshold", "Direction", "Cushion", "Cushion %", "Warning",
+    "Limit set by", "Low", "High", "Message",
+)  # fmt: skip
+_CHANGES: Final = (
+    "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Part", "Change of the part",
+    "Loans",
+)  # fmt: skip
+_SHARES: Final = ("Title", "Of", "Name", "Par", "Share %")
+
+
+def _head(report: ComplianceReport) -> Iterator[Row]:
+    summary = report.summary
+    yield from (
+        ("Report", report.title),
+        ("Suite", report.suite),
+        ("As of", report.as_of),
+        ("As of, said by", report.as_of_source),
+        ("Currency", report.currency),
+        ("Verdict", report.verdict.headline),
+        ("", report.verdict.sentence),
+        ("Tests", summary.total),
+        ("Passed", summary.passed),
+        ("Failed", summary.failed),
+        ("Warnings", summary.warnings),
+        ("Skipped", summary.skipped),
+    )
+    yield from ((one.label, one.value) for one in report.key_figures)
+    yield ("Generated at", moment(report.generated_at))
+    yield from (("Note", one) for one in report.origin.remarks)
+    yield from (("Warning", one.message) for one in report.warnings)
+
+
+def _tests(report: ComplianceReport) -> Iterator[Row]:
+    sources = {one.test_id: one.source for one in report.methods}
+    for category in report.categories:
+        for one in category.tests:
+            low, high = one.masked or (None, None)
+            yield (
+                category.name, one.test_id, one.name, one.status, one.unit, one.value, one.threshold, one.direction,
+                one.cushion, one.cushion_pct, one.warning, sources.get(one.test_id), low, high, one.message,
+            )  # fmt: skip
+    for test in report.skipped:
+        low, high = test.masked or (None, None)
+        yield ("", test.test_id, test.name, "skipped", test.unit, test.value, *(None,) * 6, low, high, test.reason)
+
+
+def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
+    return ((title, of, one.name, one.par, one.share_pct) for one in rows if one is not None)
+
+
+def _fact(one: Fact) -> Row:
+    return one.label, one.value
+
+
+# ---- reconciliation -------------------------------------------------------------------------------------------------
+
+
+def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[Table]:
+    """The sheets of a report on a reconciliation.
+
+    Args:
+        issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
+    """
+    yield Table("Report", (), list(_comparison(report)))
+    yield Table(
+        "Summary",
+        ("By", "Of", *SEVERITIES, "all", "stand"),
+        [
+            *(_counts("category", one) for one in report.by_category),
+            *(_counts("field", one) for one in report.by_field),
+            _counts("", report.total),
+        ],
+    )
+    yield Table("Largest breaks", _ISSUES, [_issue(one) for one in report.largest], _ISSUE_FORMATS, _GRAVE)
+    more = iter(issues)
+    for number in range(1, max(1, -(-report.total.total // ISSUES_A_SHEET)) + 1):
+        name = "Issues" if number == 1 else f"Issues {number}"
+        rows = map(_issue, islice(more, ISSUES_A_SHEET))
+        yield Table(name, _ISSUES, rows, _ISSUE_FORMATS, _GRAVE, _ISSUE_WIDTHS)
+
+
+_ISSUES: Final = (
+    "Severity", "Category", "Rule", "Field", "Issue", "Loan", "Identified by", "Borrower", "Trustee", "Internal",
+    "Difference in par", "Status", "Notes", "Reviewed by", "Reviewed at",
+)  # fmt: skip
+_ISSUE_FORMATS: Final = (*(None,) * 10, _AMOUNT)
+_ISSUE_WIDTHS: Final = (9, 14, 14, 16, 20, 14, 14, 32, 18, 18, 16, 14, 40, 24, 18)
+_Words = Mapping[StyleName, Sequence[str]]
+_GRAVE: Final[Mapping[int, _Words]] = {0: {"bad": ("critical", "error"), "warning": ("warning",)}}
+_STATUS: Final[_Words] = {"good": ("pass",), "warning": ("warning",), "bad": ("fail",)}
+
+
+def _comparison(report: ReconciliationReport) -> Iterator[Row]:
+    compared = report.compared
+    yield from (
+        ("Tape", compared.title),
+        ("Trustee", compared.trustee),
+        ("Tape as of", compared.tape_day),
+        ("Workbook", compared.book),
+        ("Workbook as of", compared.book_day),
+        ("Compared at", None if compared.compared_at is None else moment(compared.compared_at)),
+        ("Generated at", moment(compared.generated_at)),
+        ("Verdict", report.verdict.headline),
+        ("", report.verdict.sentence),
+        ("Breaks in par that stand", report.par.breaks),
+        ("Their par, without signs", report.par.gross),
+        ("Trustee's par less ours in them", report.par.net),
+    )
+    yield from ((name.replace("_", " ").capitalize(), count) for name, count in compared.loans.items())
+    yield from ((f"Review: {name.replace('_', ' ')}", count) for name, count in report.by_status.items())
+    yield from ((f"Tolerance of {name} ({RULES[name].unit})", value) for name, value in compared.tolerances.items())
+    yield from ((f"Not compared: {name}", why) for name, why in compared.not_compared.items())
+    yield from map(_fact, compared.facts)
+    yield from (("Note", one) for one in compared.remarks)
+    yield from (("Warning", one.message) for one in compared.warnings)
+
+
+def _counts(by: str, one: Tallied) -> Row:
+    return by, one.name, *(getattr(one, name) for name in SEVERITIES), one.total, one.unsettled
+
+
+def _issue(one: IssueLine) -> Row:
+    return (
+        one.severity, one.category, one.rule, one.field_name, one.issue_type, one.primary_identifier,
+        one.identifier_type, one.borrower_name, one.trustee_value, one.internal_value, one.par_difference, one.status,
+        one.resolution_notes, one.reviewed_by, None if one.reviewed_at is None else moment(one.reviewed_at),
+    )  # fmt: skip
+
+
+def moment(when: datetime) -> datetime:
+    """A moment in UTC, as a cell holds it: without its zone."""
+    return when.replace(tzinfo=None) - (when.utcoffset() or when - when)
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+def write_tables(path: Path, tables: Iterable[Table], looks: Looks) -> None:
+    """Write sheets to an .xlsx file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    formats = Formats()
+    write_xlsx(path, [_page(table, formats, looks) for table in tables], number_formats=formats)
+
+
+def _page(table: Table, formats: Formats, looks: Looks) -> Page:
+    """The page of a table; rows that come one by one are taken when it is written."""
+    header = [table.header] if table.header else []
+    first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
+    columns = table.formats
+
+    def more() -> Iterator[Sheet]:
+        rows, done = iter(later), len(header)
+        while chunk := list(islice(rows, ROWS_AT_ONCE)):
+            yield sheet_of(map(_bounded, chunk), formats, name=table.name, columns=columns, first_row=done)
+            done += len(chunk)
+
+    last = ROWS_MAX - 1 if later else len(header) + len(first) - 1
+    widths: Literal["auto"] | Sequence[float | None] | None = table.widths or "auto"
+    return Page(
+        name=table.name,
+        sheet=sheet_of(map(_bounded, chain(header, first)), formats, name=table.name, columns=columns),
+        header_row=0 if header else None,
+        styled=looks.styled,
+        frozen=(1, 0) if looks.frozen and header else (0, 0),
+        widths=widths if looks.fitted else None,
+        fills=() if header else [((0, 0, 0, 1), "title"), ((1, 0, last, 0), "note")],
+        flags=[((1, at, last, at), words) for at, words in table.flags.items() if last >= 1],
+        more=more(),
+    )
+
+
+def _bounded(row: Row) -> Row:
+    """A row whose texts cells can hold."""
+    return [one[:TEXT_MAX] if isinstance(one, str) else one for one in row]

@@ -1,0 +1,207 @@
+"""The report command: a compliance report on a workbook, or one on a trustee's tape beside it, as PDF or .xlsx."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import App, Parameter
+
+from service.commands.compliance import read_day
+from service.commands.draft import drafts
+from service.commands.limits import limited
+from service.commands.progress import busy
+from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reconcile import Sides, compared
+from service.commands.refusal import Refused
+
+if TYPE_CHECKING:
+    from core.definition.definition import Definition
+    from core.portfolio.portfolio import Portfolio
+    from core.reconciliation import Reconciliation
+    from core.report.content import ComplianceReport
+    from core.report.reconciliation import IssueLine
+
+FORMATS: Final[dict[str, Literal["pdf", "xlsx"]]] = {".pdf": "pdf", ".xlsx": "xlsx"}
+
+# Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(report)
+
+
+def report(
+    file: Path,
+    /,
+    *,
+    out: Path,
+    format: Literal["pdf", "xlsx"] | None = None,  # noqa: A002 - the option's name
+    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    deal: Path | None = None,
+    mapping: str | None = None,
+    as_of: str | None = None,
+    tape: Path | None = None,
+    trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
+    personal_data: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Write a report on a portfolio workbook that can be handed on: its compliance, or with --tape where a trustee's
+    tape differs from it.
+
+    Personal data in texts (e-mail addresses, telephone numbers, ...) is masked unless --personal-data is given. The
+    exit code is 0 when the report is written, and 2 when it cannot be.
+
+    Parameters
+    ----------
+    file:
+        The workbook with the loans, as `cushion compliance` takes it.
+    out:
+        The file to be written, replaced if it is there.
+    format:
+        pdf or xlsx; what the name of --out ends in if not given.
+    suite:
+        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
+        enhanced.
+    deal:
+        A TOML file with the deal's definition.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    as_of:
+        The day of the figures, YYYY-MM-DD, in place of what the file says.
+    tape:
+        A trustee's tape: the report is on the differences between it and the workbook.
+    trustee:
+        With --tape: prefer the columns of this trustee on it.
+    personal_data:
+        Leave personal data as it is.
+    """
+    form = format or FORMATS.get(out.suffix.lower())
+    if form is None:
+        raise Refused(f"{out}: say with --format whether it is to be a pdf or an xlsx")
+    if tape is not None and (given := [name for name, one in (("--suite", suite), ("--deal", deal)) if one]):
+        raise Refused(f"{' and '.join(given)} of a comparison: there are no tests in it")
+    if trustee is not None and tape is None:
+        raise Refused("--trustee is of a tape: name its file with --tape")
+    day, chosen = read_day(as_of), read_mapping(mapping)
+    if tape is not None:
+        if day is not None or mapping is not None:
+            raise Refused("--as-of and --mapping are of a report on compliance")
+        sides = compared(tape, file, None, {}, trustee)
+        with busy("Setting the report"), _file(out) as made:
+            _write_comparison(made, form, tape, file, trustee, sides, personal_data=personal_data)
+        return
+    suite = suite or ("enhanced" if deal is None else "deal")
+    if suite == "deal" and deal is None:
+        raise Refused("the suite deal needs a definition: name its file with --deal")
+    with busy(f"Reading {file.name}"):
+        definition = None if deal is None else read_definition(deal)
+        portfolio = read_loans(file, mapping=chosen, day=day)
+    with busy("Setting the report"), _file(out) as made, limited(file):
+        from core.report.files import write_compliance
+
+        content = _content(file, portfolio, definition, suite, chosen.name)
+        write_compliance(made, content, format=form, **_how(personal_data=personal_data))
+
+
+def _how(*, personal_data: bool) -> dict[str, Any]:
+    from core.redact.replace import Policy
+    from core.report.files import Cleaner
+    from core.report.tables import Looks
+
+    return {"cleaner": Cleaner(None if personal_data else Policy()), "looks": Looks()}
+
+
+@contextmanager
+def _file(out: Path) -> Iterator[Path]:
+    """A file beside the one that is to be written, which it becomes in the end.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    try:
+        with drafts(out.parent) as folder:
+            yield folder / out.name
+            (folder / out.name).replace(out)
+    except OSError as error:
+        raise Refused(f"{out}: {error.strerror or error}") from error
+
+
+def _content(
+    file: Path, portfolio: Portfolio, definition: Definition | None, suite: str, mapping: str
+) -> ComplianceReport:
+    from core.compliance.run import run_suite
+    from core.deals.tie_out import tie_out
+    from core.report.compliance import compliance_content
+    from core.report.content import Origin
+
+    size, digest = _told_of(file)
+    return compliance_content(
+        run_suite(portfolio, suite, definition=definition),
+        portfolio,
+        origin=Origin(name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping),
+        generated_at=_now(),
+        suite=suite,
+        definition=definition,
+        tie_out=() if definition is None else tie_out(portfolio, definition),
+    )
+
+
+def _write_comparison(
+    made: Path,
+    form: Literal["pdf", "xlsx"],
+    tape: Path,
+    book: Path,
+    trustee: str | None,
+    sides: Sides,
+    *,
+    personal_data: bool,
+) -> None:
+    from core.reconciliation.rules import RULES, tolerances_of
+    from core.report.content import Fact
+    from core.report.files import write_reconciliation
+    from core.report.reconciliation import LOANS, Compared
+    from core.values import day_of
+
+    result = sides.result
+    hashes = ((name, _told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
+    told = Compared(
+        title=tape.name,
+        trustee=trustee or "",
+        book=book.name,
+        tape_day=day_of(sides.tape.deal.as_of),
+        book_day=day_of(sides.book.deal.as_of),
+        generated_at=_now(),
+        loans={name: getattr(result.summary, name) for name in LOANS},
+        stages=result.stages,
+        rules=list(RULES),
+        tolerances=tolerances_of(None),
+        not_compared=result.not_compared,
+        warnings=list(result.warnings),
+        facts=[Fact(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
+    )
+    write_reconciliation(made, told, lambda: _issues(result), format=form, **_how(personal_data=personal_data))
+
+
+def _issues(result: Reconciliation) -> Iterator[IssueLine]:
+    from core.reconciliation.issues import COLUMNS
+    from core.report.reconciliation import IssueLine
+
+    names = [name for name in IssueLine.__struct_fields__ if name in COLUMNS]
+    return (IssueLine(**{name: getattr(one, name) for name in names}) for one in result.issues)
+
+
+def _told_of(file: Path) -> tuple[int | None, str | None]:
+    """Size and SHA-256 of a file; of a folder neither."""
+    if not file.is_file():
+        return None, None
+    with file.open("rb") as opened:
+        return file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

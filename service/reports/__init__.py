@@ -1,0 +1,1 @@
+"""Reports on compliance runs and reconciliations, as documents."""

@@ -1,0 +1,90 @@
+"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import typst  # noqa: F401 - a confined process opens no packages any more
+from msgspec import Struct
+
+import core
+from core.confined.table import GIGABYTE, ConfinedWork, texts
+from core.redact.replace import Policy
+from core.report.content import ComplianceReport
+from core.report.files import Cleaner, write_compliance, write_reconciliation
+from core.report.reconciliation import Compared, IssueLine
+from core.report.tables import Looks
+from service.reports.schema import ReportFormat, ReportOptions, ReportType
+
+CONTENT: Final = "content.json"
+"""What a report is made of: a line of JSON, and for a reconciliation one for each of its issues."""
+FILE: Final = "report"
+"""What the child writes."""
+TEMPLATES: Final = tuple(str(Path(core.__file__).parent / room) for room in ("report", "typeset"))
+"""Folders that the child reads besides."""
+
+
+class NotMade(Exception):
+    """The report cannot be made; the message says why, for its user."""
+
+
+class MakeOrder(Struct, frozen=True, kw_only=True):
+    """A report to be made."""
+
+    content: str
+    """Path of the `CONTENT`."""
+    report_type: ReportType
+    format: ReportFormat
+    options: ReportOptions
+    key: bytes
+    """Of the tokens that stand for personal data."""
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """What was made."""
+
+    redacted: dict[str, int]
+    """Personal data that was found in the distinct texts, by kind."""
+
+
+MAKE: Final = ConfinedWork(
+    does="service.reports.child.made",
+    order=MakeOrder,
+    answer=Made,
+    refusals=("service.reports.child.NotMade",),
+    texts=texts("The report"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=300.0,
+)
+
+
+def made(order: MakeOrder, folder: Path) -> Made:
+    """Write a report into a folder.
+
+    Raises:
+        OSError: the machine's fault.
+    """
+    options = order.options
+    policy = Policy(options.classification_threshold, options.redaction_strategy, order.key)
+    cleaner = Cleaner(policy if options.sanitize_pii else None)
+    looks = Looks(styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width)
+    how: dict[str, Any] = {"format": order.format, "cleaner": cleaner, "looks": looks}
+    content, path = Path(order.content), folder / FILE
+    if order.report_type == "compliance":
+        write_compliance(path, msgspec.json.decode(content.read_bytes(), type=ComplianceReport), **how)
+    else:
+        with content.open("rb") as lines:
+            compared = msgspec.json.decode(lines.readline(), type=Compared)
+        write_reconciliation(path, compared, partial(_issues, content), **how)
+    return Made(redacted=cleaner.counts)
+
+
+def _issues(content: Path) -> Iterator[IssueLine]:
+    decode = msgspec.json.Decoder(IssueLine).decode
+    with content.open("rb") as lines:
+        lines.readline()
+        yield from map(decode, lines)

@@ -1,0 +1,223 @@
+"""What a report is to say, gathered from what is stored and written down for the child that sets it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from core.compliance.result import Results
+from core.compliance.suites import TESTS
+from core.deals.movements import Movement, movements
+from core.deals.tie_out import TieOut, tie_out
+from core.definition import Definition
+from core.report.compliance import compliance_content
+from core.report.content import Fact, Origin, Point, Series
+from core.report.reconciliation import LOANS, Compared, IssueLine
+from service.compliance import shared as compliance
+from service.compliance.shared import NotRepeatable, Repeated, StoredRun
+from service.deals import shared as deals
+from service.deals.schema import DealHistoryQuery
+from service.platform.context import Unit
+from service.reconciliation import shared as reconciliation
+from service.reconciliation.schema import Issue
+from service.reports.schema import ReportRow
+
+FOLLOWED: Final = "A newer comparison is under way: what is listed may be its own already."
+ISSUES_A_TIME: Final = 20_000
+RUNS_TIME: Final = 3
+"""How many times as long as one run the many runs of a tie-out and of movements may take."""
+
+
+async def write(unit: Unit, report: ReportRow, path: Path) -> None:
+    """Write what a report is to say.
+
+    Raises:
+        Damaged: stored bytes are not those that were stored.
+    """
+    of_type = {"compliance": _write_run, "reconciliation": _write_comparison}
+    await of_type[report.report_type](unit, report, path)
+
+
+def _moment(unit: Unit) -> datetime:
+    """When the report is made, as a document's date has it."""
+    return unit.now().replace(microsecond=0)
+
+
+# Compliance -----------------------------------------------------------------------------------------------------------
+
+
+async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
+    run = await compliance.stored_run(unit, report.workbook_id, run_id=report.run_id)
+    assert run is not None, "a run that a report shows stays"
+    before = await compliance.run_before(unit, run)
+    history = await _history(unit, run)
+    definition = await compliance.definition_of(unit, run)
+    now, remarks = await _repeated(unit, run, "What is drawn from the loans themselves is left out: {}.")
+    then = None
+    if now is not None and before is not None:
+        then, more = await _repeated(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
+        remarks += more
+    await unit.commit()  # no connection is held while it is worked out
+    work = compliance.timed(_of_run, RUNS_TIME * unit.settings.compliance_seconds)
+    await unit.compute(work, run, before, history, definition, now, then, remarks, _moment(unit), path)
+
+
+async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:
+    try:
+        return await compliance.repeated(unit, run), []
+    except NotRepeatable as why:
+        return None, [words.format(why)]
+
+
+async def _history(unit: Unit, run: StoredRun) -> list[Series]:
+    """The run's tests through the months of its deal: of each other day the newest run, of its own day itself."""
+    if run.deal_id is None:
+        return []
+    found, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
+    points = {one.test_id: [point for point in one.points if point.as_of != run.as_of] for one in found}
+    return [
+        Series(
+            test_id=one.test_id,
+            name=one.test_name,
+            unit=one.details.breakdown["unit"] if one.details else TESTS[one.test_id].unit,
+            direction=one.threshold_type,
+            points=[
+                *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status)
+                  for point in points.get(one.test_id, ())),
+                Point(as_of=run.as_of, value=one.current_value, threshold=one.threshold_value, status=one.status),
+            ],
+        )
+        for one in run.results
+        if one.details is not None or one.test_id in TESTS
+    ]  # fmt: skip
+
+
+def _of_run(
+    run: StoredRun,
+    before: StoredRun | None,
+    history: list[Series],
+    definition: Definition | None,
+    now: Repeated | None,
+    then: Repeated | None,
+    remarks: list[str],
+    generated_at: datetime,
+    path: Path,
+) -> None:
+    moved: list[Movement] = []
+    tied: Sequence[TieOut] = ()
+    if now is not None:
+        tied = tie_out(now.portfolio, definition) if run.deal_id is not None else ()
+        if then is not None and before is not None:
+            by_rules = partial(now.results, suite=run.test_suite, details=False)
+            found = movements(then.portfolio, now.portfolio, by_rules)
+            moved = [one for one in found if _is_between(one, before, run)]
+            if len(moved) < len(found):
+                count = len(found) - len(moved)
+                remarks.append(f"{count} tests were measured by other rules then: why they moved is left out.")
+    content = compliance_content(
+        _results(run),
+        None if now is None else now.portfolio,
+        origin=_origin(run, now, remarks),
+        generated_at=generated_at,
+        suite=run.test_suite,
+        definition=definition,
+        earlier=None if before is None else _results(before),
+        moved=moved,
+        history=history,
+        tie_out=tied,
+    )
+    path.write_bytes(msgspec.json.encode(content))
+
+
+def _results(run: StoredRun) -> Results:
+    return Results(run.results, run.skipped, as_of=run.as_of, as_of_source=run.as_of_source, warnings=run.warnings)
+
+
+def _is_between(one: Movement, before: StoredRun, after: StoredRun) -> bool:
+    """Whether a movement is between the figures that the two runs have."""
+    ends = ((one.before, before), (one.after, after))
+    return all(
+        figure is None or abs(figure - known) <= 1e-6 * max(1.0, abs(known))
+        for figure, run in ends
+        for known in (result.current_value for result in run.results if result.test_id == one.test_id)
+    )
+
+
+def _origin(run: StoredRun, now: Repeated | None, remarks: Sequence[str]) -> Origin:
+    return Origin(
+        name=run.deal_name or run.workbook_name,
+        file_name=run.file_name,
+        file_sha256=run.workbook_hash,
+        file_size_bytes=run.file_size,
+        uploaded_at=run.uploaded_at,
+        workbook_id=str(run.workbook_id),
+        run_id=str(run.id),
+        run_at=run.executed_at,
+        mapping=None if now is None else now.mapping.name,
+        definition_version=run.definition_version,
+        remarks=tuple(remarks),
+    )
+
+
+# Reconciliation -------------------------------------------------------------------------------------------------------
+
+
+async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
+    assert report.tape_id is not None, "it is of a tape"
+    found = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
+    assert found is not None, "a comparison that a report shows stays"
+    with path.open("wb") as file:
+        await asyncio.to_thread(_write_lines, file, [_compared(found, _moment(unit))])
+        last: Issue | None = None
+        while True:
+            issues = await reconciliation.issues_of(
+                unit, tape_id=found.tape_id, workbook_id=found.workbook_id, after=last, most=ISSUES_A_TIME
+            )
+            if not issues:
+                return
+            last = issues[-1]
+            await asyncio.to_thread(_write_lines, file, _lines(issues))
+
+
+def _write_lines(file: BinaryIO, lines: Any) -> None:
+    encoder = msgspec.json.Encoder()
+    for line in lines:
+        file.write(encoder.encode(line) + b"\n")
+
+
+def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
+    return ({name: getattr(issue, name) for name in IssueLine.__struct_fields__} for issue in issues)
+
+
+def _compared(found: reconciliation.StoredComparison, generated_at: datetime) -> Compared:
+    assert found.summary is not None, "it is completed"
+    facts = (
+        ("Tape", f"{found.tape_file}, {found.tape_id}"),
+        ("SHA-256 of the tape", found.tape_hash),
+        ("Workbook", f"{found.workbook_file}, {found.workbook_id}"),
+        ("SHA-256 of the workbook's file", found.workbook_hash),
+        ("Comparison", found.job_id),
+    )
+    return Compared(
+        title=found.tape_file,
+        trustee=found.trustee_name,
+        book=found.workbook_name,
+        tape_day=found.tape_as_of or found.statement_date,
+        book_day=found.workbook_as_of,
+        compared_at=found.completed_at,
+        generated_at=generated_at,
+        loans={name: getattr(found.summary, name) for name in LOANS},
+        stages=found.match_stages or {},
+        rules=found.rules,
+        tolerances=found.tolerances,
+        not_compared=found.not_compared,
+        warnings=found.warnings,
+        facts=[Fact(*one) for one in facts],
+        remarks=(FOLLOWED,) if found.is_followed else (),
+    )

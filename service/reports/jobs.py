@@ -1,0 +1,103 @@
+"""Making reports, in the worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from core.confined.run import run, workplace
+from core.confined.tasks import in_thread
+from service.documents import shared as documents
+from service.platform.context import Subject, Unit
+from service.platform.data.blobs import Damaged
+from service.platform.data.scratch import clear, folder_of
+from service.platform.log import log_cause
+from service.platform.work.jobs import JobTable
+from service.reports import content_actions, store
+from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, Made, MakeOrder, NotMade
+from service.reports.schema import ReportNotFound, ReportRow
+
+FAILED: Final = "The report could not be made because of a fault in the service; ask for it again."
+DAMAGED: Final = "The stored bytes of the workbook are damaged; upload the file again."
+MEDIA_TYPES: Final = {
+    "pdf": "application/pdf",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+jobs = JobTable()
+
+
+async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
+    """Making it failed past its retries. What went wrong is for the dead letter to tell, not for the report."""
+    clear(unit.resources.scratch, arguments["report_id"])
+    await _fail(unit, UUID(arguments["report_id"]), DAMAGED if error.startswith(Damaged.detail) else FAILED)
+
+
+@jobs.job("reports.make", failed=mark_failed)
+async def make(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Make a report's file: it is completed, or says why it cannot be made."""
+    try:
+        report = await store.get(unit, UUID(arguments["report_id"]))
+    except ReportNotFound:  # it was deleted
+        return
+    if report.status not in ("pending", "generating"):  # an earlier attempt ended it
+        return
+    await store.change(unit, report.id, {"status": "generating"})
+    await unit.commit()
+    with folder_of(unit.resources.scratch, str(report.id)) as folder:
+        try:
+            await content_actions.write(unit, report, folder / CONTENT)
+            await unit.commit()  # no connection is held while it is set
+            order = MakeOrder(
+                content=str(folder / CONTENT),
+                report_type=report.report_type,
+                format=report.format,
+                options=report.options,
+                key=unit.resources.vault.sign("redaction", unit.tenant.bytes),
+            )
+            with workplace(folder) as made:
+                told = await in_thread(
+                    run,
+                    MAKE,
+                    order,
+                    reads=[order.content, *TEMPLATES],
+                    writes=made,
+                    memory_bytes_max=MAKE.memory_bytes_max,
+                    seconds_max=MAKE.seconds_max,
+                )
+        except NotMade as refusal:
+            log_cause(refusal)
+            await _fail(unit, report.id, str(refusal))
+            return
+        await _keep(unit, report, folder / FILE, told)
+
+
+async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
+    try:
+        await store.get(unit, report.id, locked=True)
+    except ReportNotFound:  # it was deleted meanwhile
+        return
+    document = await documents.keep_document(
+        unit,
+        path,
+        name=report.filename,
+        media_type=MEDIA_TYPES[report.format],
+        seconds=unit.settings.export_ttl_seconds,
+    )
+    await store.change(unit, report.id, {"status": "completed", "document_id": document.id, "completed_at": unit.now()})
+    details: dict[str, Any] = {"report_type": report.report_type, "format": report.format}
+    details |= {"size_bytes": document.size_bytes, "redacted": told.redacted}
+    await unit.audit("report.generated", Subject("report", str(report.id), report.filename, details))
+
+
+async def _fail(unit: Unit, report_id: UUID, message: str) -> None:
+    try:
+        report = await store.get(unit, report_id, locked=True)
+    except ReportNotFound:
+        return
+    if report.status in ("pending", "generating"):
+        row = {"status": "failed", "error_details": message, "completed_at": unit.now()}
+        await store.change(unit, report_id, row)
+        details = {"report_type": report.report_type, "format": report.format, "error": message}
+        await unit.audit("report.failed", Subject("report", str(report_id), report.filename, details))

@@ -1,0 +1,90 @@
+"""Reports' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.compliance.schema import ResultNotFound
+from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Streamed
+from service.platform.http.problem import RangeNotSatisfiable
+from service.reconciliation.schema import TapeNotFound
+from service.reports import actions, store
+from service.reports.schema import (
+    ComplianceReportRequest,
+    NothingCompared,
+    NothingRun,
+    ReconciliationReportRequest,
+    Report,
+    ReportExpired,
+    ReportList,
+    ReportNotFound,
+    ReportNotReady,
+    ReportPage,
+    ReportRequest,
+)
+from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound
+
+area = Area("/api/v1/reports", tag="reports", scope="reports")
+
+GENERATE = "reports:generate"
+OF_RUN = (WorkbookNotFound, ResultNotFound, NothingRun)
+OF_TAPE = (TapeNotFound, NothingCompared)
+
+
+@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, StorageLimitExceeded), event="report.created")
+async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
+    """Have a report made of a compliance run: the one that is named, else the newest of the workbook (and suite)."""
+    return await actions.of_run(ctx, body)
+
+
+@area.post(
+    "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, StorageLimitExceeded), event="report.created"
+)
+async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest) -> Report:
+    """Have a report made of a tape's newest completed comparison."""
+    return await actions.of_tape(ctx, body)
+
+
+@area.post(
+    "/generate",
+    status=201,
+    access=GENERATE,
+    errors=(*OF_RUN, *OF_TAPE, StorageLimitExceeded),
+    event="report.created",
+)
+async def generate_report(ctx: Context, body: ReportRequest) -> Report:
+    """Have a report of either kind made."""
+    return await actions.of_either(ctx, body)
+
+
+@area.get()
+async def list_reports(ctx: Context, query: ReportList) -> ReportPage:
+    """The reports of the tenant."""
+    return await store.listed(ctx, query)
+
+
+@area.get("/{report_id}", errors=(ReportNotFound,))
+async def get_report(ctx: Context, report_id: UUID) -> Report:
+    """A report; once it is completed it says where it can be downloaded."""
+    return await actions.detail(ctx, report_id)
+
+
+@area.get(
+    "/{report_id}/download",
+    errors=(ReportNotFound, ReportNotReady, ReportExpired, RangeNotSatisfiable, Damaged),
+    media_type="application/pdf",
+    also_media=("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
+    ranged=True,
+    event="report.downloaded",
+)
+async def download_report(ctx: Context, report_id: UUID) -> Streamed:
+    """The file of a completed report, or the range of it that the request asks for."""
+    return await actions.download(ctx, report_id)
+
+
+@area.delete("/{report_id}", access=GENERATE, errors=(ReportNotFound,), event="report.deleted")
+async def delete_report(ctx: Context, report_id: UUID) -> None:
+    """Delete a report with its file; one that is being made is made no further."""
+    await actions.delete(ctx, report_id)
