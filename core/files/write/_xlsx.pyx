@@ -21,7 +21,7 @@ from core.seed import SEED
 from core.values import ERRORS
 
 cdef enum:
-    BUFFER_BYTES = 1 << 20
+    BUFFER_BYTES = 1 << 18
     CELL_BYTES = 300_000             # a cell at its longest: 32,767 characters of seven bytes, and a formula of 8,192
     BLOCK_ROWS = 64                  # for so many rows the columns that have cells there are listed once
     MARKS = 32                       # named styles, with and without protection
