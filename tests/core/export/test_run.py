@@ -192,7 +192,8 @@ def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> N
     table = Table("Loans", "S", 0, 0, 2, 1, ("Id", "Par"))
     cells = [
         "=SUM(Loans[Par])", "=Loans[[#This Row],[Par]]*2", "=SUBTOTAL(109,B2:B3)", "=LET(x,2,x*2)",
-        "=XLOOKUP(1,B:B,B:B)", "='[1]Far'!A1", "=Gone!A1", "=[@Par]", "=SUM(B2:B3)", "=CONCAT(A1:A2)", '=IF(B2>0,"a\x01",1)',
+        "=XLOOKUP(1,B:B,B:B)", "='[1]Far'!A1", "=Gone!A1", "=[@Par]", "=SUM(B2:B3)",
+        "=CONCAT(A1:A2)", '=IF(B2>0,"a\x01",1)',
     ]  # fmt: skip
     made = Book.from_columns({"S": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0], "C": cells}}, tables=(table,))
     made.recalculate()
