@@ -13,7 +13,7 @@ from service.commands.document import print_json
 from service.commands.draft import replacing
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_keys, read_mapping, read_workbook, some
+from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _lineage(
     from core.portfolio.portfolio import Portfolio
 
     definition = None if deal is None else read_definition(deal)
-    portfolio = Portfolio.from_workbook(book, chosen)
+    portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")
     if not portfolio.row_count:
         return lineage, ()
     results = run_suite(portfolio, suite, definition=definition)

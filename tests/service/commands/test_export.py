@@ -85,7 +85,10 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     opened = openpyxl.load_workbook(out, data_only=True)
     assert opened.sheetnames == ["Loans", "Notes", "Workspace", "Control"]
     words = {cell for row in opened["Control"].values for cell in row if isinstance(cell, str)}
-    assert {TESTS["wal"].name, TESTS["average_rating_factor"].name, "march.xlsx"} <= words
+    assert {TESTS["average_rating_factor"].name, "march.xlsx"} <= words
+    told = json.loads(cushion("compliance", book, "--json").stdout)
+    figures = {cell for row in opened["Control"].values for cell in row if isinstance(cell, int | float)}
+    assert {result["current_value"] for result in told["results"]} <= figures
     verified = cushion("verify", out, "--key-file", keys)
     assert (verified.returncode, verified.stdout.split(":")[1]) == (0, " original")
     assert "signature valid, of the key 'march'" in verified.stdout
