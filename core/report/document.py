@@ -30,7 +30,7 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
-from core.report.setting import cut, page_text, set_pages
+from core.report.setting import cut, page_text, plain_text, set_pages
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -56,6 +56,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
+    units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
         {"name": page_text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
@@ -75,7 +76,6 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
         "prepared_for": page_text(origin.prepared_for or ""),
         "prepared_by": page_text(origin.prepared_by or ""),
-        "file_name": page_text(origin.file_name or ""),
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),
@@ -89,8 +89,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             )
         ],
         "key_figures": [
-            {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in ("amount", "number") else 2),
-             "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
+            {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
+             "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),
@@ -120,8 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             for one in report.tie_out
         ],
         "methods": [
-            {"name": page_text(one.name), "formula": page_text(one.formula), "numerator": figure(one.numerator),
-             "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
+            {"name": page_text(one.name), "formula": page_text(one.formula), "coverage": figure(one.coverage_pct),
              "cells": page_text(", ".join(one.cells)), "limit_from": page_text(one.limit_from or ""),
              "source": _SOURCES[one.source]}
             for one in report.methods
@@ -177,7 +176,7 @@ _SOURCES: Final = {
 
 
 def _test(line: TestLine) -> Texts:
-    decimals = decimals_apart(line.value, line.threshold)
+    decimals = max(decimals_apart(line.value, line.threshold), decimals_apart(line.threshold, 0.0))
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
         "name": page_text(line.name),
@@ -187,8 +186,7 @@ def _test(line: TestLine) -> Texts:
         "masked": [] if line.masked is None else [figure(one) for one in line.masked],
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "cushion_pct": signed(line.cushion_pct, 1),
-        "chart": _drawn(bullet(row, f"{line.name}: {line.message}")),
+        "chart": _drawn(bullet(row, plain_text(f"{line.name}: {line.message}"))),
     }
 
 
@@ -281,7 +279,6 @@ _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-
 def _class(line: ClassLine) -> Texts:
     return {
         "name": page_text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
-        "numerator": figure(line.numerator),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
         "trigger": figure(line.trigger),
@@ -307,7 +304,7 @@ def _concentration(one: Concentration) -> Texts:
 
 
 def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
-    words = f"{row.name}: {figure(row.share_pct)} %"
+    words = plain_text(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
         "rank": str(at) if at else "",
@@ -332,8 +329,8 @@ def _history(one: Series) -> Texts:
     rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
-        f"{one.name} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to {figure(last.value)}, "
-        f"its limit {figure(last.threshold)}"
+        f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
     return {
         "title": page_text(one.name),

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from core.typeset.pdf import typeset
+from core.typeset.pdf import UNSHOWN, typeset
 
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
@@ -20,10 +20,6 @@ WORD_MAX: Final = 24
 PIECE: Final = 12
 
 UNSHOWN_LISTED: Final = 8
-
-_UNSEEN: Final = frozenset(("Cc", "Cf", "Co", "Cs", "Cn"))
-_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
-_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
 
 
 def set_pages(template: Path, view: Callable[[Sequence[str]], dict[str, Any]], created: datetime) -> bytes:
@@ -39,9 +35,23 @@ def set_pages(template: Path, view: Callable[[Sequence[str]], dict[str, Any]], c
 
 
 def page_text(words: str, length: int = TEXT_MAX) -> str:
-    """A text without what turns or hides others, cut to what a page has room for, breakable where it has no blanks."""
-    shown = "".join(one for one in words if unicodedata.category(one) not in _UNSEEN or one in _JOINERS)
-    return " ".join(map(_breakable, cut(" ".join(shown.split()), length).split(" ")))
+    """A text for a cell: as `plain_text` has it, breakable where it has no blanks."""
+    return " ".join(map(_breakable, plain_text(words, length).split(" ")))
+
+
+def plain_text(words: str, length: int = TEXT_MAX) -> str:
+    """A text without what turns or hides others, cut to what a page has room for."""
+    shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
+    return cut(" ".join(shown.split()), length)
+
+
+_HIDDEN: Final = frozenset(("Cc", "Cf"))
+_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
+
+
+def _seen(letter: str) -> str:
+    """The letter; a mark for half of a pair, which no encoding has."""
+    return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
 
 
 def cut(words: str, length: int) -> str:
@@ -52,9 +62,24 @@ def cut(words: str, length: int) -> str:
 def _breakable(word: str) -> str:
     if len(word) <= WORD_MAX:
         return word
-    return "\N{ZERO WIDTH SPACE}".join(
-        part[at : at + step]
-        for part in _PARTS_OF_WORD.findall(word)
-        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
-        for at in range(0, len(part), step)
-    )
+    pieces: list[str] = []
+    for part in _PARTS_OF_WORD.findall(word):
+        letters = _letters(part)
+        step = len(letters) if len(letters) <= WORD_MAX else PIECE
+        pieces += ["".join(letters[at : at + step]) for at in range(0, len(letters), step)]
+    return "\N{ZERO WIDTH SPACE}".join(pieces)
+
+
+def _letters(word: str) -> list[str]:
+    """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
+    letters: list[str] = []
+    for one in word:
+        if letters and unicodedata.category(one).startswith(_JOINED_ON):
+            letters[-1] += one
+        else:
+            letters.append(one)
+    return letters
+
+
+_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
+_JOINED_ON: Final = ("M", "Cf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.report.setting import TEXT_MAX, page_text
+from core.typeset.pdf import UNSHOWN
 from tests.rows import every
 
 
@@ -16,6 +17,8 @@ from tests.rows import every
         ("overcollateralisation", "overcollateralisation"),
         ("A" * 30, "A" * 12 + "\u200b" + "A" * 12 + "\u200b" + "A" * 6),
         ("", ""),
+        ("y" * 13 + "e\u0301\u0301" * 16, "\u200b".join(["y" * 12, "y" + "e\u0301\u0301" * 11, "e\u0301\u0301" * 5])),
+        ("a\ud800b", f"a{UNSHOWN}b"),
     ],
 )
 def test_a_text_of_a_cell(words: str, shown: str) -> None:
