@@ -109,9 +109,10 @@ def export_workbook(
         found = redact(foundation.book, policy)
         redacted, redacted_formulas = found.counts, sum(found.formulas.values())
         warnings += found.warnings
-        foundation = _renamed(foundation, found.workbook)
+        foundation = _settled(foundation, found.workbook)
         order = _redacted_order(order, policy)
-    warnings += _dropped(foundation, redacted_formulas)
+    if order.format in ("xlsx", "json"):  # the others have values alone
+        warnings += _dropped(foundation, redacted_formulas)
     begin("Hashing")
     found_hash = data_hash(foundation.book)
     provenance = Provenance(
@@ -163,7 +164,7 @@ def _phases(order: ExportOrder) -> list[Phase]:
         "Hashing": True,
         "Reading loans": _has_zones(order),
         "Setting pages": order.format == "pdf" or _has_sealed(order),
-        "Sealing": _has_sealed(order),
+        "Sealing": _has_sealed(order) and not order.keys.sealed_apart,
         "Writing": order.format != "pdf",
     }
     return [phase for phase, is_wanted in wanted.items() if is_wanted]
@@ -182,10 +183,13 @@ def _policy(order: ExportOrder) -> Policy:
         raise ExportError(str(error)) from error
 
 
-def _renamed(foundation: Foundation, book: Workbook) -> Foundation:
-    """The Foundation as it was redacted, under names that it can have."""
+def _settled(foundation: Foundation, book: Workbook) -> Foundation:
+    """The Foundation as it was redacted: another name or a lost table makes formulas mean nothing, too."""
     names = [sheet.name for sheet in book.sheets]
-    if names == unique_names(names):
+    is_whole = len(book.tables) == len(foundation.book.tables) and len(book.defined_names) == len(
+        foundation.book.defined_names
+    )
+    if is_whole and names == unique_names(names):
         return Foundation(book, foundation.sources, foundation.dropped, foundation.names_dropped)
     again = foundation_of(book, book.sheets)
     return Foundation(
@@ -274,9 +278,9 @@ def _pdf(work: _Work) -> ExportedFile:
     work.warnings += told
     name = f"export{PDF.extension}"
     data = made.data
-    if _has_sealed(work.order):
+    keys = work.order.keys
+    if _has_sealed(work.order) and not keys.sealed_apart:
         work.begin("Sealing")
-        keys = work.order.keys
         if keys.certificate is None:
             raise ExportError("a sealed PDF needs a certificate to be signed with")
         reason = f"Export {work.order.export_id}"
@@ -303,8 +307,8 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         settle([workspace, control], book)
         styled = options.xlsx_include_styles
         pages += [
-            page_of(workspace, formats, tab_colour=_COLOURS["workspace"], protected=False, styled=styled),
-            page_of(control, formats, tab_colour=_COLOURS["control"], protected=True, styled=styled),
+            page_of(workspace, book, formats, tab_colour=_COLOURS["workspace"], protected=False, styled=styled),
+            page_of(control, book, formats, tab_colour=_COLOURS["control"], protected=True, styled=styled),
         ]
     name = f"export{XLSX.extension}"
     written = write_xlsx(
@@ -314,6 +318,7 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         date_1904=book.date_1904,
         defined_names=book.defined_names,
         local_names=book.local_names,
+        tables=book.tables,
         parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
         active=len(pages) - 1 if has_zones else None,
@@ -369,4 +374,4 @@ def _loans(work: _Work, source: Workbook) -> LoanColumns | None:
     mapping = None if order.mapping is None else msgspec.json.decode(order.mapping, type=LoanMapping)
     portfolio = Portfolio.from_workbook(source, mapping)
     written = dict(zip(work.foundation.sources, (sheet.name for sheet in work.book.sheets), strict=True))
-    return loan_columns(work.book.sheets, portfolio, written)
+    return loan_columns(work.book, portfolio, written)

@@ -19,7 +19,7 @@ _INTERNATIONAL: Final = linear(
     r"(?i)(?:\+|\b00|\b011[ -])[ ]?[1-9](?:[ ./-]{0,2}(?:\(0?[0-9]{0,4}\))?[ ./-]{0,2}[0-9]){6,14}\b" + _EXTENSION
 )
 _NATIONAL: Final = linear(
-    r"(?i)(?:\([0-9]{2,5}\)[ -]?[0-9]{2,8}(?:[ .-][0-9]{2,8}){0,4}"
+    r"(?i)(?:(?:\b1[-. ]?)?\([0-9]{2,5}\)[ -]?[0-9]{2,8}(?:[ .-][0-9]{2,8}){0,4}"
     r"|\b(?:1[-. ])?[2-9][0-9]{2}[-.][2-9][0-9]{2}[-.][0-9]{4}"
     r"|\b0[1-9][0-9]{0,4}(?:[ /-][0-9]{2,8}){1,5})\b" + _EXTENSION
 )
@@ -29,6 +29,8 @@ _LABELLED: Final = linear(
     + _EXTENSION
     + ")"
 )
+NATIONAL_DIGITS_LEAST: Final = 9
+"""Digits of a number that nothing but its groups tells; Germany has shorter ones, and 06/2030 is a month."""
 _GROUPS: Final = re.compile(r"\d+")
 
 
@@ -89,6 +91,8 @@ def _is_labelled(written: str, regions: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=4_096)
 def _is_national(written: str, regions: tuple[str, ...]) -> bool:
     """Whether some region prints the number in these very groups."""
+    if sum(map(len, _GROUPS.findall(written))) < NATIONAL_DIGITS_LEAST:
+        return False
     for region in regions:
         try:
             number = phonenumbers.parse(written, region)

@@ -62,7 +62,7 @@ def read_loans(
     book = read_workbook(*files)
     source: GivenSource = "request"
     if day is None and stands_in:
-        source, day = "modified", _changed(files)
+        source, day = "modified", changed_day(files)
     with limited(files[0]):
         portfolio = Portfolio.from_workbook(book, mapping, as_of=day, as_of_source=source)
     if portfolio.row_count:
@@ -77,8 +77,12 @@ def read_loans(
     raise Refused(f"{files[0]}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
 
 
-def _changed(files: Sequence[Path]) -> float:
-    """The day of the latest change of a file, in days since 1970-01-01."""
+def changed_day(files: Sequence[Path]) -> float:
+    """The day of the latest change of a file, in days since 1970-01-01: it stands in where nothing says a file's day.
+
+    Raises:
+        Refused: there is no such file.
+    """
     try:
         return max(file.stat().st_mtime for file in files) // SECONDS_A_DAY
     except OSError as error:
@@ -176,7 +180,7 @@ def read_keys(path: Path) -> dict[str, bytes]:
             except ValueError:
                 raise Refused(f"{path}: line {number} is no key: a name, a blank and hexadecimal digits") from None
             if len(found[name.strip()]) < KEY_BYTES_LEAST:
-                raise Refused(f"{path}: line {number}: a key has at least {2 * KEY_BYTES_LEAST} hexadecimal digits")
+                raise Refused(f"{path}: line {number}: a key has at least {KEY_BYTES_LEAST} bytes in hexadecimal")
     if not found:
         raise Refused(f"{path}: holds no key")
     return found

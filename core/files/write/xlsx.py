@@ -175,6 +175,44 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError("two sheets have the same name; capital and small letters are the same")
 
 
+def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]]) -> list[Table]:
+    """The tables that can be written with some sheets and their names: their headings are what their header rows say,
+    and neither their names nor their cells are taken."""
+    named = {name.casefold(): sheet for name, sheet in sheets}
+    found: list[Table] = []
+    for table in tables:
+        sheet = named.get(table.sheet.casefold())
+        if sheet is None:
+            continue
+        box = _box(table)
+        beside = [_box(other) for other in found if other.sheet.casefold() == table.sheet.casefold()]
+        if (
+            is_name(table.name)
+            and all(other.name.casefold() != table.name.casefold() for other in found)
+            and table.header_rows <= 1
+            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
+            and len({name.casefold() for name in table.columns}) == len(table.columns)
+            and not any(meet(box, other) for other in (*sheet.merged, *beside))
+            and (
+                table.header_rows == 0
+                or list(table.columns)
+                == [sheet.value(table.first_row, at) for at in range(table.first_column, table.last_column + 1)]
+            )
+        ):
+            found.append(table)
+    return found
+
+
+def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Known:
+    """What formulas can read where some sheets are written by their names, with tables that fit."""
+    return Known(
+        [name for name, _ in sheets],
+        frozenset(table.name.casefold() for table in tables),
+        frozenset(name.casefold() for name, _ in sheets),
+        any(sheet.filtered and len(sheet.hidden_rows) for _, sheet in sheets),
+    )
+
+
 class _Book:
     """A file that is being written."""
 
@@ -190,44 +228,14 @@ class _Book:
         self.unvalued = False
         self.metadata = False, False
         self.warnings: list[str] = []
-        merged = {page.name.casefold(): page.sheet.merged for page in pages}
-        self.tables: list[Table] = []
-        for table in tables:
-            if self._holds(table, merged):
-                self.tables.append(table)
-        self.known = Known(
-            [page.name for page in pages],
-            frozenset(table.name.casefold() for table in self.tables),
-            frozenset(merged),
-            any(page.sheet.filtered and len(page.sheet.hidden_rows) for page in pages),
-        )
-
-    def _holds(self, table: Table, merged: Mapping[str, Sequence[Range]]) -> bool:
-        """Whether a table can be written: its headings are what its header row says, and neither its name nor its
-        cells are taken."""
-        page = next((page for page in self.pages if page.name.casefold() == table.sheet.casefold()), None)
-        if page is None:
-            return False
-        box = _box(table)
-        beside = [_box(other) for other in self.tables if other.sheet.casefold() == table.sheet.casefold()]
-        fits = (
-            is_name(table.name)
-            and all(other.name.casefold() != table.name.casefold() for other in self.tables)
-            and table.header_rows <= 1
-            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
-            and len({name.casefold() for name in table.columns}) == len(table.columns)
-            and not any(meet(box, other) for other in (*merged[page.name.casefold()], *beside))
-            and (
-                table.header_rows == 0
-                or list(table.columns)
-                == [page.sheet.value(table.first_row, at) for at in range(table.first_column, table.last_column + 1)]
-            )
-        )
-        if not fits:
-            self.warnings.append(
-                f"The table {table.name!r} of {page.name!r} was not written: its headings, name or place do not fit."
-            )
-        return fits
+        sheets = [(page.name, page.sheet) for page in pages]
+        self.tables = fitting_tables(tables, sheets)
+        self.warnings += [
+            f"The table {table.name!r} of {table.sheet!r} was not written: its headings, name or place do not fit."
+            for table in tables
+            if table not in self.tables and any(name.casefold() == table.sheet.casefold() for name, _ in sheets)
+        ]
+        self.known = known_of(sheets, self.tables)
 
     def write(
         self,
