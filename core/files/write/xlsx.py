@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 from zipfile import ZipFile
 
 import numpy as np
@@ -44,8 +44,8 @@ from core.files.write.package import (
     workbook_xml,
 )
 from core.files.write.ranges import Range, apart, meet
-from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, StyleName, flag_rule, styles_xml
-from core.files.write.widths import widths_of
+from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, WRAPPED, StyleName, flag_rule, styles_xml
+from core.files.write.widths import heights_of, widths_of
 from core.files.write.xml import MAIN, OFFICE, XML
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name, range_name
 from core.grid.column import Column
@@ -82,7 +82,8 @@ class Page:
     "warning" and "bad"."""
     more: Iterable[Sheet] = ()
     """Further rows of the sheet in rising order, each part taken once: what need not be in memory at one time. Only its
-    cells and formulas count, and no shared formula reaches into another part."""
+    cells and formulas count, no shared formula reaches into another part, and what is younger than the file format
+    (#SPILL!, #CALC!, formulas that spill) is #VALUE! and a plain array there unless the first part has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,7 @@ class _Book:
         self.strings = kernel.Strings()
         self.dropped = Counter[str]()
         self.unvalued = False
+        self.metadata = False, False
         self.warnings: list[str] = []
         sheets = [(page.name, page.sheet) for page in pages]
         self.tables = fitting_tables(tables, sheets)
@@ -254,6 +256,7 @@ class _Book:
         rich = any(
             _has_young_errors(column) for page in self.pages for column in page.sheet.columns if column is not None
         )
+        self.metadata = spills, rich
         types = content_types(
             len(self.pages), tables=len(self.tables), parts=len(parts), metadata=spills or rich, rich=rich
         )
@@ -337,8 +340,12 @@ class _Book:
     def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
         with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
-            put((XML + self._head(page, is_active=is_active) + "<sheetData>").encode())
-            for piece in self._rows(page):
+            widths: Sequence[float | None] = page.widths if page.widths and page.widths != "auto" else ()
+            if page.widths == "auto":
+                header_row = page.header_row if page.styled else None
+                widths = widths_of(page.sheet, self.codes, self.dates, header_row)
+            put((XML + _head(page, widths, is_active=is_active) + "<sheetData>").encode())
+            for piece in self._rows(page, widths):
                 put(piece)
             put(("</sheetData>" + self._foot(page, tables) + "</worksheet>").encode())
 
@@ -348,26 +355,6 @@ class _Book:
         if len(self.codes) != count:
             self.codes = [_fitting(self.number_formats[at]) for at in range(count)]
             self.dates = np.array([is_date_format(code) for code in self.codes], np.uint8)
-
-    def _head(self, page: Page, *, is_active: bool) -> str:
-        styled, sheet = page.styled, page.sheet
-        head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
-        if styled:
-            colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
-            head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
-        hidden = "" if page.gridlines else f" showGridLines={_NONE}"
-        head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
-        head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
-        head += '<sheetFormatPr defaultRowHeight="15"/>'
-        widths = page.widths
-        if widths == "auto":
-            widths = widths_of(sheet, self.codes, self.dates, page.header_row if styled else None)
-        columns = "".join(
-            f'<col min="{at}" max="{at}" width="{min(float(width), 255.0):g}" customWidth="1"/>'
-            for at, width in enumerate(widths or (), 1)
-            if width is not None
-        )
-        return head + (f"<cols>{columns}</cols>" if columns else "")
 
     def _foot(self, page: Page, tables: int) -> str:
         foot = ""
@@ -396,23 +383,22 @@ class _Book:
             foot += "".join(f'<tablePart r:id="rId{at}"/>' for at in range(1, tables + 1)) + "</tableParts>"
         return foot
 
-    def _rows(self, page: Page) -> Iterator[memoryview]:
+    def _rows(self, page: Page, widths: Sequence[float | None]) -> Iterator[memoryview]:
         """The XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
+        wrapped = [found for found, style in marked.looks if style in WRAPPED]
+        heights = heights_of(page.sheet, wrapped, widths)
+        lines = _Lines(page.sheet.hidden_rows, *(np.array([*given], np.int32) for given in (heights, heights.values())))
         row = 0
         for sheet in chain([page.sheet], page.more):
             stop = max(sheet.row_count, int(sheet.formulas.rows[-1]) + 1 if len(sheet.formulas) else 0, row)
-            yield from self._slab(sheet, page.sheet.hidden_rows, row, stop, marked)
+            yield from self._slab(sheet, lines, row, stop, marked)
             row = stop
         hidden = int(page.sheet.hidden_rows[-1]) + 1 if len(page.sheet.hidden_rows) else 0
         if (stop := max(marked.stop, hidden)) > row:
-            yield from self._slab(
-                replace(page.sheet, columns=(), formulas=no_formulas()), page.sheet.hidden_rows, row, stop, marked
-            )
+            yield from self._slab(replace(page.sheet, columns=(), formulas=no_formulas()), lines, row, stop, marked)
 
-    def _slab(
-        self, sheet: Sheet, hidden: NDArray[np.int32], first: int, stop: int, marked: _Marks
-    ) -> Iterator[memoryview]:
+    def _slab(self, sheet: Sheet, lines: _Lines, first: int, stop: int, marked: _Marks) -> Iterator[memoryview]:
         if stop > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
         assert all(column is None or column.start >= first for column in sheet.columns)
@@ -423,8 +409,9 @@ class _Book:
             [_arrays(at, column) for at, column in enumerate(sheet.columns) if column is not None],
             sheet.text,
             plan.arrays,
-            hidden,
+            *lines,
             first_row=first,
+            metadata=self.metadata,
             date_formats=self.dates,
             styles=self.styles,
             strings=self.strings,
@@ -437,6 +424,24 @@ class _Book:
 
 _ONE: Final = '"1"'
 _NONE: Final = '"0"'
+
+
+def _head(page: Page, widths: Sequence[float | None], *, is_active: bool) -> str:
+    """A worksheet before its rows."""
+    head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
+    if page.styled:
+        colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
+        head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
+    hidden = "" if page.gridlines else f" showGridLines={_NONE}"
+    head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
+    head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
+    head += '<sheetFormatPr defaultRowHeight="15"/>'
+    columns = "".join(
+        f'<col min="{at}" max="{at}" width="{min(float(width), 255.0):g}" customWidth="1"/>'
+        for at, width in enumerate(widths, 1)
+        if width is not None
+    )
+    return head + (f"<cols>{columns}</cols>" if columns else "")
 
 
 def _fitting(code: str) -> str:
@@ -466,16 +471,25 @@ def _pane(rows: int, columns: int) -> str:
     return f'<pane{split} topLeftCell="{corner}" activePane="{pane}" state="frozen"/><selection pane="{pane}"/>'
 
 
+class _Lines(NamedTuple):
+    """Rows that are not like others: which are hidden, which are higher, and how high in points."""
+
+    hidden: NDArray[np.int32]
+    tall: NDArray[np.int32]
+    heights: NDArray[np.int32]
+
+
 class _Marks:
     """The style and the protection of a page's ranges, row by row."""
 
     def __init__(self, page: Page) -> None:
-        ranges: list[tuple[Range, int]] = []
+        self.looks: list[tuple[Range, StyleName]] = []
         width = page.sheet.column_count
         if page.styled:
             if page.header_row is not None and width:
-                ranges.append(((page.header_row, 0, page.header_row, width - 1), STYLE_NAMES.index("header")))
-            ranges += [(found, STYLE_NAMES.index(style)) for found, style in page.fills]
+                self.looks.append(((page.header_row, 0, page.header_row, width - 1), "header"))
+            self.looks += page.fills
+        ranges = [(found, STYLE_NAMES.index(style)) for found, style in self.looks]
         ranges += [(found, UNLOCKED) for found in page.unlocked]
         if len(ranges) > RANGES_MAX:
             raise ValueError(f"a sheet has at most {RANGES_MAX:,} ranges with a style or unlocked")

@@ -155,7 +155,7 @@ def test_any_workbook_comes_back(tmp_path: Path, book: Workbook) -> None:
 def look_page(formats: Formats) -> Page:
     """A page with everything that a page can have."""
     rows = [
-        ["Test", "Value", "Limit", "Status"],
+        ["Test", "Value", "Limit", "Status of it all"],
         ["=SUM(A1)", Shown(0.125, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B2>=C2,"PASS","FAIL")', "PASS")],
         ["-1", Shown(0.05, "0.0%"), Shown(0.1, "0.0%"), Formula('IF(B3>=C3,"PASS","FAIL")', "FAIL")],
         ["@note", None, None, Formula("NA()", "#N/A")],
@@ -201,12 +201,13 @@ def test_how_a_page_looks(tmp_path: Path) -> None:
     rules = {rule.formula[0]: rule.dxf.font.color.rgb for rules in found.conditional_formatting for rule in rules.rules}
     assert rules == {'"PASS"': "FF0B5394", '"FAIL"': "FF9C0006", '"say ""no"""': "FF9C0006"}
     assert (book["Far"].column_dimensions["B"].width, found.column_dimensions["A"].width) == (30.0, 9.2)
+    assert [found.row_dimensions[row].height for row in (1, 2, 4)] == [30.0, None, None]
     assert read(path)["Control & <co>"].hidden_rows.tolist() == [3, 9]
 
 
 def test_parts_have_the_order_that_excel_demands(tmp_path: Path) -> None:
     formats = Formats()
-    table = Table("Loans", "Control & <co>", 0, 0, 3, 3, ("Test", "Value", "Limit", "Status"))
+    table = Table("Loans", "Control & <co>", 0, 0, 3, 3, ("Test", "Value", "Limit", "Status of it all"))
     write_xlsx(tmp_path / "a.xlsx", [look_page(formats)], number_formats=formats, tables=[table])
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.namelist()[0] == "[Content_Types].xml"
