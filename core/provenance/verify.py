@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
+from core.files.kinds import file_kind
+from core.files.limits import SHEETS_MAX
 from core.files.read import read_files
 from core.files.source import Content
+from core.files.xlsx import read_xlsx
 from core.grid.sheet import Workbook
 from core.provenance.canonical import DataHash, data_hash
 from core.provenance.manifest import InvalidManifest, Manifest, SignedManifest, read_manifest
 from core.provenance.prints import DIFFERENCES_MAX, Difference, differences
+
+OWN_SHEETS: Final = 2
+"""That an export in zones has beside those of the workbook."""
 
 Outcome = Literal["original", "modified", "invalid_provenance", "unknown"]
 
@@ -79,6 +85,8 @@ def verify(
 
 
 def _read(content: Content) -> Workbook:
+    if file_kind(content) == "xlsx":
+        return read_xlsx(content, sheets_max=SHEETS_MAX + OWN_SHEETS)
     return read_files([("file.xlsx", content)])
 
 
