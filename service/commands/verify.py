@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 
-from service.commands.reading import read_workbook, some
-from service.commands.refusal import Refused, escaped, one_line
+from service.commands.document import print_json
+from service.commands.reading import read_keys, read_workbook, some
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
     from core.provenance.verify import Verdict
 
 EXIT_DIFFERENT: Final = 1
 
-KEY_FILE_BYTES_MAX: Final = 65_536
 DIFFERENCES_SHOWN: Final = 20
 
 UNCHECKED: Final = "not checked (no --key-file): whoever changed the file could have written the manifest anew"
@@ -52,7 +52,7 @@ def verify(
     from core.provenance.manifest import InvalidManifest, read_manifest
     from core.provenance.verify import judged, undecided
 
-    keys = None if key_file is None else _keys(key_file)
+    keys = None if key_file is None else read_keys(key_file)
     book = read_workbook(file)
     try:
         found = read_manifest(file)
@@ -67,7 +67,7 @@ def verify(
     if json:
         import msgspec
 
-        print(escaped(msgspec.json.format(msgspec.json.encode(verdict), indent=2).decode()))
+        print_json(msgspec.to_builtins(verdict))
     else:
         print("\n".join(one_line(line) if line[0] != " " else "  " + one_line(line) for line in _lines(file, verdict)))
     return 0 if verdict.status == "original" else EXIT_DIFFERENT
@@ -95,31 +95,3 @@ def _lines(file: Path, verdict: Verdict) -> list[str]:
     if verdict.beside:
         told.append(f"  not covered, and free to change: {some([repr(name) for name in verdict.beside])}")
     return told
-
-
-def _keys(path: Path) -> dict[str, bytes]:
-    """Keys by their names; one that stands alone on its line has none.
-
-    Raises:
-        Refused: the file cannot be read, or a line is no key.
-    """
-    try:
-        with path.open("rb") as opened:
-            data = opened.read(KEY_FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from error
-    if len(data) > KEY_FILE_BYTES_MAX:
-        raise Refused(f"{path}: a key file has at most {KEY_FILE_BYTES_MAX:,} bytes")
-    found = {}
-    for number, line in enumerate(data.decode("ascii", "replace").splitlines(), 1):
-        name, _, digits = line.strip().rpartition(" ")
-        if digits:
-            try:
-                found[name.strip()] = bytes.fromhex(digits)
-            except ValueError:
-                raise Refused(f"{path}: line {number} is no key: a name, a blank and hexadecimal digits") from None
-            if len(found[name.strip()]) < 16:
-                raise Refused(f"{path}: line {number}: a key has at least 16 bytes, 32 hexadecimal digits")
-    if not found:
-        raise Refused(f"{path}: holds no key")
-    return found
