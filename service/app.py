@@ -32,6 +32,7 @@ def areas() -> list[Area]:
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.deals.routes import area as deals
+    from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
@@ -40,7 +41,8 @@ def areas() -> list[Area]:
     from service.scenarios.routes import area as scenarios
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas, reports]
+    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
+    working += [exports, reports]
     return [*working, auth, admin, audit, activity, health]
 
 

@@ -30,6 +30,7 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
     from service.platform.work.mail import jobs as mail
@@ -38,7 +39,8 @@ def jobs() -> JobTable:
     from service.workbooks.jobs import jobs as workbooks
 
     return JobTable(
-        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **reports.jobs, **mail.jobs, **cleanup.jobs}
+        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **exports.jobs, **reports.jobs, **mail.jobs}
+        | cleanup.jobs
     )
 
 

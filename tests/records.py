@@ -317,6 +317,13 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "target_column": f"Double {fresh}",
             "output_mode": "new",
         },
+        "POST /api/v1/exports": {
+            "workbook_id": made["workbook_id"],
+            "format": "csv",
+            "sheet_ids": [made["sheet_id"]],
+            "options": {"csv_delimiter": ";", "csv_encoding": "utf-8", "redaction_strategy": "hash"},
+        },
+        "POST /api/v1/exports/verify": {},
         "POST /api/v1/mappings": MAPPING
         | {
             "name": f"Mapping {fresh}",
@@ -407,9 +414,13 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     scenario_id = scenario.json()["id"]
     formula = owner.post("/api/v1/formulas", json=FORMULA | {"status": "active"})
     assert formula.status_code == 201, formula.text
+    export = owner.post("/api/v1/exports", json={"workbook_id": workbook["id"], "format": "csv"})
+    assert export.status_code == 201, export.text
+    wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
     return {
+        "export_id": export.json()["id"],
         "report_id": report.json()["id"],
         "run_id": run.json()["id"],
         "config_id": formula.json()["id"],

@@ -49,8 +49,8 @@ AREA_ORDER = [
     "mappings",
     "workbooks",
     "portfolios documents",
-    "admin calculations formulas compliance reconciliation exports insights webhooks",
-    "deals scenarios",
+    "admin calculations formulas compliance reconciliation insights webhooks",
+    "deals scenarios exports",
     "reports alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}

@@ -106,6 +106,8 @@ class Keys(Struct, frozen=True, kw_only=True):
     certificate: bytes | None = None
     """PKCS#12 with the private key that seals a PDF."""
     certificate_password: bytes | None = None
+    sealed_apart: bool = False
+    """The PDF is left to be sealed by whoever keeps the key from the process that reads workbooks."""
 
     def __repr__(self) -> str:
         return "Keys(...)"

@@ -73,6 +73,8 @@ SENTENCES = {
     "reconciliation.started": "A reconciliation{name} was started{by}",
     "reconciliation.completed": "A reconciliation{name} was completed{by}",
     "calculation.failed": "A calculation of workbook{name} failed",
+    "document.check_failed": "The stored bytes of document{name} were found damaged",
+    "export.failed": "An export of workbook{name} failed",
     "formula.application_started": "Applying formula{name} was started{by}",
     "formula.application_failed": "Applying formula{name} failed",
     "formula.version_created": "A version of formula{name} was created{by}",

@@ -195,6 +195,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
     max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
     max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
+    max_exports: Annotated[int, told("exports of a tenant that are in work at a time", 1)] = 20
+    max_export_mb: Annotated[int, told("size of all files of one export", 1)] = 512
+    export_seconds: Annotated[int, told("time in which an export must be written", 1)] = 300
+    export_memory_mb: Annotated[int, told("memory of the process that writes an export", 256)] = 4_096
+    signing_url: Annotated[
+        str | None, told("service that signs the hashes of exports: it is sent JSON and answers with JSON; unset: none")
+    ] = None
+    signing_seconds: Annotated[int, told("time in which the signing service must answer", 1, 600)] = 30
+    signing_certificate: Annotated[
+        Path | None,
+        told("PKCS#12 file that seals PDFs; unset on the embedded default: a self-signed one is made and kept"),
+    ] = None
+    signing_passphrase: Annotated[str | None, told("passphrase of that file; unset: it has none")] = None
     export_ttl_seconds: Annotated[int, told("life of an exported file or a report", 1)] = 604_800
     max_deals: Annotated[int, told("deals of a tenant", 1)] = 1_000
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
@@ -292,7 +305,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def run_seconds(self) -> int:
         """Time in which one run of a job must end; then it counts as failed."""
-        return 10 * max(self.parse_seconds, self.recalculation_seconds, self.reconciliation_seconds)
+        return 10 * max(
+            self.parse_seconds, self.recalculation_seconds, self.reconciliation_seconds, self.export_seconds
+        )
 
 
 def variable(field: str) -> str:
@@ -320,7 +335,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
             ValueError,
             RuntimeError,
         ) as error:  # RuntimeError: ~ of a user who has no home
-            shown = "***" if "KEY" in name or "URL" in name else repr(raw)
+            shown = "***" if re.search("KEY|URL|PASS", name) else repr(raw)
             raise ConfigError(f"{name}={shown} cannot be used: {error}") from None
     return Settings(**values)
 

@@ -90,7 +90,7 @@ class Room(Struct, frozen=True, kw_only=True):
     storage_bytes: int
 
 
-async def room(ctx: Context) -> Room:
+async def room(ctx: Unit) -> Room:
     """What the tenant may upload and has."""
     return await ctx.one(
         Room,

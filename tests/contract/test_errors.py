@@ -64,6 +64,20 @@ STATED = {
     ],
     "GET /api/v1/reconciliation/compare/{job_id}/status": [(404, "Job not found")],
     "PATCH /api/v1/reconciliation/issues/{issue_id}": [(400, "Invalid status"), (404, "Issue not found")],
+    "POST /api/v1/exports": [
+        (400, "Invalid request"),
+        (404, "Workbook not found"),
+        (409, "Workbook is not ready"),
+    ],
+    "GET /api/v1/exports/{export_id}": [(404, "Export not found")],
+    "GET /api/v1/exports/{export_id}/download": [
+        (404, "Export not found"),
+        (404, "Sealed PDF not found"),
+        (409, "Export is not ready"),
+        (410, "Export has expired"),
+    ],
+    "POST /api/v1/exports/verify": [(400, "Invalid request"), (403, "File belongs to another tenant")],
+    "DELETE /api/v1/exports/{export_id}": [(404, "Export not found"), (409, "Export has ended")],
     "POST /api/v1/reports/compliance": [
         (404, "Workbook not found"),
         (404, "Result not found"),

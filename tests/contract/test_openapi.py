@@ -71,7 +71,7 @@ VERSIONED = {
     "/api/v1/formulas/{config_id}",
     "/api/v1/admin/tenant",
 }
-RANGED = {"/api/v1/reports/{report_id}/download"}
+RANGED = {"/api/v1/exports/{export_id}/download", "/api/v1/reports/{report_id}/download"}
 """Paths of files of which a part may be asked for."""
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
 

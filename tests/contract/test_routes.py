@@ -233,12 +233,13 @@ def test_what_is_no_form_is_refused(shared_owner: Member, made: dict[str, str], 
     required = [field.encode_name for field in msgspec.structs.fields(row.form) if field.required]
     assert answer.status_code == 422
     assert error_of(answer)["errors"][0]["loc"][:2] in [["body", name] for name in required]
-    text = next(field.encode_name for field in msgspec.structs.fields(row.form) if field.type not in (Upload, Uploads))
-    answer = shared_owner.post(path, data={text: "a\x00b"})
-    assert (answer.status_code, error_of(answer)["errors"]) == (
-        422,
-        [{"loc": ["body", text], "message": "null character"}],
-    )
+    texts = [field.encode_name for field in msgspec.structs.fields(row.form) if field.type not in (Upload, Uploads)]
+    for text in texts[:1]:
+        answer = shared_owner.post(path, data={text: "a\x00b"})
+        assert (answer.status_code, error_of(answer)["errors"]) == (
+            422,
+            [{"loc": ["body", text], "message": "null character"}],
+        )
 
 
 # Queries ------------------------------------------------------------------------------------------------------------

@@ -110,6 +110,11 @@ STRICTER = {
         "PATCH /api/v1/formulas/{config_id}",
         "PUT /api/v1/formulas/{config_id}/versions",
     ],
+    "options of an export have answers of their own, and a file a format": [
+        "POST /api/v1/exports",
+        "POST /api/v1/exports/verify",
+    ],
+    "a report of either kind names what that kind is made of": ["POST /api/v1/reports/generate"],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",

@@ -98,6 +98,13 @@ workbooks:read          GET     /api/v1/formulas/{config_id}/versions
 workbooks:write         PUT     /api/v1/formulas/{config_id}/versions
 workbooks:read          GET     /api/v1/formulas/{config_id}/runs
 workbooks:write         POST    /api/v1/formulas/{config_id}/apply
+reports:read            GET     /api/v1/exports
+reports:generate        POST    /api/v1/exports
+reports:read            GET     /api/v1/exports/formats/list
+reports:read            POST    /api/v1/exports/verify
+reports:read            GET     /api/v1/exports/{export_id}
+reports:generate        DELETE  /api/v1/exports/{export_id}
+reports:read            GET     /api/v1/exports/{export_id}/download
 workbooks:read          GET     /api/v1/workbooks
 workbooks:write         POST    /api/v1/workbooks/upload
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}

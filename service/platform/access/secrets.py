@@ -9,6 +9,7 @@ import secrets
 import tempfile
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -209,31 +210,37 @@ class Tokens:
 
 
 def kept_secret_key(path: Path) -> str:
-    """The secret of a one-machine deployment: made at the first start, then read from its file (mode 0600).
-
-    Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.
+    """The secret of a one-machine deployment: made at the first start, then read from its file.
 
     Raises:
         ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
     """
-    if not path.exists():
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".secret")  # made with mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(secrets.token_urlsafe(48))
-                file.flush()
-                os.fsync(file.fileno())
-            with suppress(FileExistsError):
-                os.link(temporary, path)
-        finally:
-            os.unlink(temporary)
-    secret = path.read_text(encoding="ascii").strip()
+    secret = kept_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
         raise ValueError(
             f"{path} holds less than {SECRET_CHARACTERS} characters: "
             "remove it to have a new one made (everybody logs in again)"
         )
     return secret
+
+
+def kept_file(path: Path, make: Callable[[], bytes]) -> bytes:
+    """What was made once and is read from its file (mode 0600) from then on.
+
+    Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.
+    """
+    if not path.exists():
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".secret")  # made with mode 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(make())
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            os.unlink(temporary)
+    return path.read_bytes()
 
 
 def new_id() -> UUID:

@@ -56,6 +56,22 @@ def page_of(items: list[T], total: int, query: Any) -> Page[T]:
     return Page(items, total, query.page, query.page_size, -(-total // query.page_size))
 
 
+class SliceQuery(Struct, kw_only=True, frozen=True):
+    """The query of a list that is read by skipping."""
+
+    skip: Offset = 0
+    limit: PageSize = 50
+
+
+class Slice(Struct, Generic[T], frozen=True):
+    """A part of such a list."""
+
+    items: list[T]
+    total: int
+    skip: int
+    limit: int
+
+
 class Listing(Struct, Generic[T], frozen=True):
     """A whole list with its length."""
 

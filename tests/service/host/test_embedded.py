@@ -380,7 +380,7 @@ def test_folders_of_another_user_are_refused(folder: Path, stranger: Account, na
     assert working(folder) == []
 
 
-FOLDERS = ["postgres", "redis", "log", "access", "blobs", *(["scratch", "mail"] if IS_ROOT else [])]
+FOLDERS = ["postgres", "redis", "log", "access", "blobs", *(["scratch", "mail", "keys"] if IS_ROOT else [])]
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -1,0 +1,166 @@
+"""Exports' decisions: what may be exported and how, what is told of it, who gets its files."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import asdict
+
+from core.export.compliance import compliance_rows
+from core.export.order import Lineage, Options
+from core.files.write import formats
+from core.grid.codec import Manifest
+from service.compliance import shared as compliance
+from service.documents import shared as documents
+from service.exports import store
+from service.exports.schema import (
+    QUEUED,
+    Download,
+    Export,
+    ExportCreate,
+    ExportEnded,
+    ExportExpired,
+    ExportLimitExceeded,
+    ExportNotReady,
+    FormatInfo,
+    InvalidRequest,
+    NoSealedPdf,
+    Source,
+)
+from service.exports.signing_actions import can_seal
+from service.mappings.shared import DEFAULT_MAPPING, get_mapping
+from service.platform.access.secrets import new_id
+from service.platform.context import Context
+from service.platform.http.api import Streamed
+from service.platform.http.problem import Fault
+from service.workbooks import shared as workbooks
+from service.workbooks.schema import SheetNotFound, WorkbookRow
+
+OPTIONS: Final = ["body", "options"]
+
+FORMATS: Final = [msgspec.convert(one, FormatInfo, from_attributes=True) for one in formats.FORMATS.values()]
+
+
+async def create(ctx: Context, body: ExportCreate) -> Export:
+    """An export of a workbook as it is now; it is not in the way of what is done to the workbook later."""
+    options = _checked(ctx, body)
+    row = await workbooks.get(ctx, body.workbook_id)
+    stored = await workbooks.stored_book(ctx, row)
+    sheets = None if body.sheet_ids is None else await _chosen(ctx, row, body.sheet_ids)
+    source = await _source(ctx, row, stored.manifest, sheets)
+    workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
+    if await store.lock_count(ctx) >= ctx.settings.max_exports:
+        raise ExportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} exports in work")
+    export_id = f"exp_{new_id().hex}"
+    made = await store.create(
+        ctx,
+        {
+            "tenant_id": ctx.tenant,
+            "id": export_id,
+            "workbook_id": row.id,
+            "format": body.format,
+            "status": "processing",
+            "options": _json(options),
+            "source": _json(source),
+            "source_keys": [sheet.file for sheet in Manifest.from_json(stored.manifest).sheets],
+            "progress": _json(QUEUED),
+            "created_by": await ctx.email(),
+        },
+    )
+    await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id})
+    ctx.concerns("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
+    return made
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _checked(ctx: Context, body: ExportCreate) -> Options:
+    """The options as they are gone by.
+
+    Raises:
+        InvalidRequest: one cannot be, or the deployment lacks what it needs.
+    """
+    try:
+        options = msgspec.convert(asdict(body.options), Options)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$.")
+        raise InvalidRequest.at([*OPTIONS, place.strip("`")] if place else OPTIONS, message) from None
+    if body.format == "xlsx":
+        if options.xlsx_signing and ctx.settings.signing_url is None:
+            raise InvalidRequest.at([*OPTIONS, "xlsx_signing"], "this deployment has no signing service")
+        if options.xlsx_sealed_pdf and not can_seal(ctx.settings):
+            raise InvalidRequest.at([*OPTIONS, "xlsx_sealed_pdf"], "this deployment has no certificate")
+    return options
+
+
+async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[str, ...]:
+    """The names of the sheets that are asked for.
+
+    Raises:
+        InvalidRequest: none is, or one that the workbook does not have.
+    """
+    where = ["body", "sheet_ids"]
+    if not wanted:
+        raise InvalidRequest.at(where, "names no sheet; leave it out for all")
+    found, faults = dict[str, None](), []
+    for place, one in enumerate(wanted):
+        try:
+            found[(await workbooks.sheet(ctx, row.id, one)).name] = None
+        except SheetNotFound:
+            faults.append(Fault([*where, str(place)], f"the workbook has no sheet {one!r}"))
+    if faults:
+        raise InvalidRequest(*faults)
+    return tuple(found)
+
+
+async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> Source:
+    mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
+    run = await compliance.stored_run(ctx, row.id)
+    lineage = Lineage(
+        workbook_name=row.name.removesuffix(PurePath(row.file_name).suffix) or row.name,
+        file_name=row.file_name,
+        source_hash=row.content_hash,
+        uploaded_at=row.created_at,
+        as_of=run.as_of if run else row.as_of,
+        as_of_source=run.as_of_source if run else "workbook" if row.as_of else None,
+        mapping=mapping.mapping.name,
+        definition=f"{run.deal_name}, version {run.definition_version}" if run and run.definition_version else None,
+        suite=run.test_suite if run else None,
+        run_id=str(run.id) if run else None,
+        run_at=run.executed_at if run else None,
+        warnings=tuple(one.message for one in run.warnings) if run else (),
+    )
+    rows = compliance_rows(run.results, run.skipped) if run else ()
+    return Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
+
+
+async def cancel(ctx: Context, export_id: str) -> None:
+    """End an export that is in work; the worker notices."""
+    ended = await store.end(ctx, export_id, {"status": "cancelled"})
+    if ended is None:
+        found = await store.get(ctx, export_id)
+        raise ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
+    ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
+
+
+async def download(ctx: Context, export_id: str, query: Download) -> Streamed:
+    """One of an export's files.
+
+    Raises:
+        ExportNotReady: it is still made, or was not.
+        NoSealedPdf: it has none.
+        ExportExpired, Damaged, RangeNotSatisfiable: as `documents.download`.
+    """
+    found = await store.documents(ctx, export_id)
+    document_id = found.document_id if query.artifact is None else found.sealed_id
+    if found.status != "completed":
+        raise ExportNotReady.at(["path", "export_id"], f"the export is {found.status}")
+    if document_id is None:
+        raise NoSealedPdf
+    about = {"workbook_id": str(found.workbook_id), "artifact": query.artifact or "export"}
+    ctx.concerns("export", export_id, found.workbook_name, **about)
+    return await documents.download(ctx, document_id, gone=ExportExpired)

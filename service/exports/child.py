@@ -1,0 +1,135 @@
+"""What confined children do of an export: write its files, and look at a file that somebody says is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from core.confined.table import GIGABYTE, PARSE, ConfinedWork, texts
+from core.export.order import Exported, ExportOrder
+from core.export.run import export_workbook
+from core.grid.codec import Manifest, open_workbook
+from core.provenance.manifest import InvalidManifest, SignedManifest, read_manifest
+from core.provenance.verify import Record, Verdict, verify
+
+PROGRESS: Final = ".progress"
+"""The file in which a child says how far it is."""
+
+
+class Told(Struct, frozen=True, array_like=True):
+    """How far a child is."""
+
+    phase: str
+    done: int
+    of: int
+
+
+class MakeOrder(Struct, frozen=True, kw_only=True):
+    """A stored workbook to be exported."""
+
+    manifest: str
+    """As `Manifest.to_json` writes it."""
+    paths: tuple[str, ...]
+    """The sheets' files, in the manifest's order."""
+    order: ExportOrder
+
+
+MAKE: Final = ConfinedWork(
+    does="service.exports.child.made",
+    order=MakeOrder,
+    answer=Exported,
+    refusals=("core.export.order.ExportError",),
+    texts=texts("The export"),
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=300.0,
+)
+
+
+def made(order: MakeOrder, folder: Path) -> Exported:
+    """Write an export's files into a folder.
+
+    Raises:
+        ExportError: it cannot be made as it was asked for.
+        CodecError: something stored is damaged.
+        OSError: the machine's fault.
+    """
+
+    def tell(phase: str, done: int, of: int) -> None:
+        (folder / PROGRESS).write_bytes(msgspec.json.encode(Told(phase, done, of)))
+
+    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    return export_workbook(book, order.order, folder, tell)
+
+
+# Files that somebody says are exports ---------------------------------------------------------------------------------
+
+
+class ClaimOrder(Struct, frozen=True, kw_only=True):
+    """A file to be asked what it says of itself."""
+
+    path: str
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """What it says: nothing, something that no export says, or a manifest, whose signature is yet to be checked."""
+
+    signed: SignedManifest | None = None
+    invalid: str | None = None
+
+
+class VerifyOrder(Struct, frozen=True, kw_only=True):
+    """A file to be compared with the record of the export that it says it is."""
+
+    path: str
+    keys: dict[str, bytes]
+    data_hash: str | None
+    """Of the record; None where there is none."""
+    prints_path: str | None
+    prints_key: bytes
+
+
+_REFUSALS: Final = PARSE.refusals
+CLAIM: Final = ConfinedWork(
+    does="service.exports.child.claimed",
+    order=ClaimOrder,
+    answer=Claim,
+    refusals=_REFUSALS,
+    texts=PARSE.texts,
+    memory_bytes_max=GIGABYTE,
+    seconds_max=30.0,
+)
+VERIFY: Final = ConfinedWork(
+    does="service.exports.child.verified",
+    order=VerifyOrder,
+    answer=Verdict,
+    refusals=_REFUSALS,
+    texts=PARSE.texts,
+    memory_bytes_max=4 * GIGABYTE,
+    seconds_max=30.0,
+)
+
+
+def claimed(order: ClaimOrder) -> Claim:
+    """What a file says of itself.
+
+    Raises:
+        FileRefused, OSError: it cannot be read.
+    """
+    try:
+        return Claim(signed=read_manifest(Path(order.path)))
+    except InvalidManifest as error:
+        return Claim(invalid=str(error))
+
+
+def verified(order: VerifyOrder) -> Verdict:
+    """Whether a file still shows what was exported.
+
+    Raises:
+        FileRefused, OSError: it cannot be read.
+    """
+    prints = Path(order.prints_path).read_bytes() if order.prints_path else b""
+    record = Record(order.data_hash, prints, order.prints_key) if order.data_hash else None
+    return verify(Path(order.path), order.keys, record)

@@ -1,0 +1,100 @@
+"""Exports' rows."""
+
+from __future__ import annotations
+
+from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
+from service.exports import actions, store, verify_actions
+from service.exports.schema import (
+    Download,
+    Export,
+    ExportCreate,
+    ExportEnded,
+    ExportExpired,
+    ExportLimitExceeded,
+    ExportList,
+    ExportNotFound,
+    ExportNotReady,
+    FormatInfo,
+    InvalidRequest,
+    NoSealedPdf,
+    OtherTenantsFile,
+    Verification,
+    VerifyForm,
+)
+from service.mappings.schema import MappingNotFound
+from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Slice, Streamed
+from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound, WorkbookNotReady
+
+area = Area("/api/v1/exports", tag="exports", scope="reports")
+GENERATE = "reports:generate"
+
+
+@area.get()
+async def list_exports(ctx: Context, query: ExportList) -> Slice[Export]:
+    """The exports of the tenant, the newest first."""
+    return await store.listed(ctx, query)
+
+
+@area.post(
+    access=GENERATE,
+    status=201,
+    errors=(
+        InvalidRequest,
+        WorkbookNotFound,
+        MappingNotFound,
+        WorkbookNotReady,
+        ExportLimitExceeded,
+        StorageLimitExceeded,
+        Damaged,
+    ),
+    event="export.created",
+)
+async def create_export(ctx: Context, body: ExportCreate) -> Export:
+    """Export a workbook as it is now. The export is `processing` until its files can be downloaded.
+
+    What is done to the workbook meanwhile, its deletion too, changes nothing of the export.
+    """
+    return await actions.create(ctx, body)
+
+
+@area.get("/formats/list")
+async def list_export_formats(ctx: Context) -> list[FormatInfo]:
+    """The formats that an export may have."""
+    return actions.FORMATS
+
+
+@area.post("/verify", access="reports:read", errors=(InvalidRequest, OtherTenantsFile), event="export.verified")
+async def verify_export(ctx: Context, form: VerifyForm) -> Verification:
+    """Tell of an .xlsx file whether it is an export as it was made, and which of its cells were changed.
+
+    `original`: its cells are those of the record. `modified`: they are not. `invalid_provenance`: what it says of
+    itself was not signed here. `unknown`: it says nothing of itself, or there is no such export.
+    """
+    return await verify_actions.verify(ctx, form)
+
+
+@area.get("/{export_id}", errors=(ExportNotFound,))
+async def get_export(ctx: Context, export_id: str) -> Export:
+    """An export: how far it is, and what came of it."""
+    return await store.get(ctx, export_id)
+
+
+@area.delete("/{export_id}", access=GENERATE, errors=(ExportNotFound, ExportEnded), event="export.cancelled")
+async def cancel_export(ctx: Context, export_id: str) -> None:
+    """Cancel an export that is in work; one that has ended stays as it is (409)."""
+    await actions.cancel(ctx, export_id)
+
+
+@area.get(
+    "/{export_id}/download",
+    errors=(ExportNotFound, NoSealedPdf, ExportNotReady, ExportExpired, Damaged),
+    event="export.downloaded",
+    media_type=XLSX.mime_type,
+    also_media=(CSV.mime_type, ZIP_MIME_TYPE, JSON.mime_type, PDF.mime_type),
+    ranged=True,
+)
+async def download_export(ctx: Context, export_id: str, query: Download) -> Streamed:
+    """The file of a completed export, until it expires; with `artifact=pdf` the sealed PDF beside it."""
+    return await actions.download(ctx, export_id, query)

@@ -1,0 +1,137 @@
+"""Telling of a file whether it is an export as it was made, in children, since anybody may have written it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from core.confined.run import ChildKilled, run
+from core.confined.table import ConfinedWork
+from core.files.errors import FileRefused
+from core.provenance.manifest import Manifest
+from core.provenance.verify import Verdict
+from service.documents import shared as documents
+from service.exports import store
+from service.exports.child import CLAIM, VERIFY, ClaimOrder, VerifyOrder
+from service.exports.schema import (
+    CellDiff,
+    ExportNotFound,
+    InvalidRequest,
+    OtherTenantsFile,
+    Verification,
+    VerifyForm,
+)
+from service.exports.signing_actions import manifest_key
+from service.platform.context import Context
+from service.platform.data.scratch import folder_for
+from service.platform.http.api import Upload
+from service.platform.http.problem import PayloadTooLarge, Unavailable
+
+O = TypeVar("O")  # noqa: E741 - an order
+A = TypeVar("A")
+
+FILE: Final = ["body", "file"]
+MEGABYTE: Final = 1024 * 1024
+_SAID: Final = ("export_id", "workbook_id", "tenant_id", "manifest_version", "hash_scope")
+"""What a file says of itself."""
+
+
+async def verify(ctx: Context, form: VerifyForm) -> Verification:
+    """What a file is, measured by the record of the export that it says it is.
+
+    Raises:
+        InvalidRequest: it is no .xlsx file, or empty.
+        PayloadTooLarge: it is larger than an upload may be.
+        OtherTenantsFile: it is a true export of another tenant.
+    """
+    _check(ctx, form.file)
+    with folder_for(ctx.resources.scratch, "verify") as folder:
+        path = folder / "file.xlsx"
+        await ctx.resources.probes(ctx.payer, _copy, form.file, path)
+        claim = await _child(ctx, CLAIM, ClaimOrder(path=str(path)), [str(path)])
+        if claim.invalid is not None:
+            return _told(Verdict(status="invalid_provenance", reason=f"{claim.invalid}."), None)
+        if claim.signed is None:
+            return _told(Verdict(status="unknown", reason="The file has no manifest."), None)
+        manifest = claim.signed.manifest
+        key = manifest_key(ctx, manifest.export_id)
+        if claim.signed.is_signed_with(key) and manifest.tenant_id != str(ctx.tenant):
+            raise OtherTenantsFile
+        order = await _order(ctx, path, manifest, key)
+        reads = [order.path, *([order.prints_path] if order.prints_path else [])]
+        return _told(await _child(ctx, VERIFY, order, reads), order)
+
+
+def _check(ctx: Context, file: Upload) -> None:
+    if file.size_bytes > ctx.settings.max_upload_mb * MEGABYTE:
+        raise PayloadTooLarge.at(FILE, f"the limit is {ctx.settings.max_upload_mb} MB")
+    if not file.size_bytes:
+        raise InvalidRequest.at(FILE, "the file is empty")
+    if not file.file_name.lower().endswith(".xlsx"):
+        raise InvalidRequest.at(FILE, "the file's name must end in .xlsx")
+
+
+def _copy(file: Upload, path: Path) -> None:
+    with path.open("wb") as copy:
+        shutil.copyfileobj(file.file, copy, MEGABYTE)
+
+
+async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequence[str]) -> A:
+    try:
+        return await ctx.resources.probes(
+            ctx.payer,
+            run,
+            work,
+            order,
+            reads=reads,
+            memory_bytes_max=ctx.settings.parse_memory_mb * MEGABYTE,
+            seconds_max=ctx.settings.probe_seconds,
+        )
+    except FileRefused as refusal:
+        raise InvalidRequest.at(FILE, refusal.hint) from None
+    except ChildKilled as killed:  # which says nothing of the file
+        raise Unavailable from killed
+
+
+async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> VerifyOrder:
+    """The file with what is known of the export that it says it is."""
+    data_hash, prints_path = None, None
+    try:
+        found = await store.documents(ctx, manifest.export_id)
+    except ExportNotFound:
+        pass
+    else:
+        if found.provenance is not None:
+            data_hash = str(found.provenance["data_hash"])
+        if found.fingerprints_id is not None:
+            prints = await documents.get(ctx, found.fingerprints_id)
+            if prints.is_there and prints.key is not None:
+                prints_path = str(await ctx.resources.blobs.path(prints.key))
+    await ctx.commit()  # no connection is held while the file is read
+    return VerifyOrder(
+        path=str(path),
+        keys={manifest.key_id: key},
+        data_hash=data_hash,
+        prints_path=prints_path,
+        prints_key=key,
+    )
+
+
+def _told(verdict: Verdict, order: VerifyOrder | None) -> Verification:
+    manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
+    if order is not None and order.data_hash is None and verdict.hmac_valid:
+        status, reason = "unknown", "There is no record of this export."
+    said = {name: getattr(manifest, name, None) for name in _SAID}
+    return Verification(
+        status=status,
+        reason=reason,
+        data_hash=verdict.data_hash,
+        expected_hash=verdict.expected_hash,
+        hmac_valid=bool(verdict.hmac_valid),
+        diffs=[CellDiff(sheet=one.sheet, cell=one.cell, status=one.status) for one in verdict.diffs],
+        diffs_truncated=verdict.diffs_truncated,
+        sheets_not_covered=list(verdict.beside),
+        **said,
+    )

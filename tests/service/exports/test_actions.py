@@ -1,0 +1,251 @@
+"""What may be exported, what is told of it, and who gets its files until when."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from core.export.order import Options
+from service.exports.schema import ExportOptions
+from tests.conftest import Member, Stack, wait_until
+from tests.rows import every
+from tests.service.documents.test_shared import kept, within
+from tests.service.exports.conftest import URL, asked, downloaded, ended, exported
+from tests.simulation.test_children_that_die import below
+
+FORMATS = ("xlsx", "csv", "json", "pdf")
+QUEUED = {"current": 0, "total": 100, "message": "Queued", "percent": 0}
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def test_the_options_are_those_of_the_engine() -> None:
+    defaults = {name: getattr(ExportOptions(), name) for name in ExportOptions.__struct_fields__}
+    assert defaults == {name: getattr(Options(), name) for name in Options.__struct_fields__}
+
+
+def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member, book_id: str) -> None:
+    stack.worker.send_signal(19)  # SIGSTOP
+    try:
+        answer = asked(owner, book_id)
+        assert answer.status_code == 201, answer.text
+        export = answer.json()
+        assert export["id"].startswith("exp_")
+        told = {name: export[name] for name in ("workbook_id", "format", "status", "progress", "is_downloadable")}
+        assert told == {"workbook_id": book_id, "format": "xlsx", "status": "processing", "progress": QUEUED,
+                        "is_downloadable": False}  # fmt: skip
+        empty = ("file_size_bytes", "download_url", "expires_at", "result_summary", "error_details", "started_at")
+        assert [export[name] for name in (*empty, "completed_at")] == [None] * 7
+        early = downloaded(owner, export)
+        assert (early.status_code, early.json()["detail"]) == (409, "Export is not ready")
+    finally:
+        stack.worker.send_signal(18)
+    done = ended(owner, export["id"])
+    assert (done["status"], done["is_downloadable"], done["progress"]["percent"]) == ("completed", True, 100), done
+    assert done["created_at"] <= done["started_at"] <= done["completed_at"] < done["expires_at"]
+    file = downloaded(owner, done)
+    assert (file.status_code, file.headers["content-type"]) == (200, XLSX)
+    assert len(file.content) == done["file_size_bytes"] == int(file.headers["content-length"])
+    assert done["download_url"] == f"{URL}/{done['id']}/download"
+    assert file.headers["content-disposition"] == (
+        "attachment; filename=\"Loans of M_rz.xlsx\"; filename*=UTF-8''Loans%20of%20M%C3%A4rz.xlsx"
+    )
+    assert (file.headers["x-content-type-options"], file.headers["cache-control"]) == ("nosniff", "no-store")
+    assert done["result_summary"]["provenance"]["manifest_version"] == "svc_hash_v1"
+    events = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s ORDER BY sequence", [export["id"]])
+    assert [action for (action,) in events] == ["export.created", "export.completed", "export.downloaded"]
+
+
+def test_every_format_of_the_list_can_be_had(owner: Member, book_id: str) -> None:
+    formats = owner.get(f"{URL}/formats/list").json()
+    assert [one["format"] for one in formats] == list(FORMATS)
+    made = {one["format"]: exported(owner, book_id, one["format"], sheet_ids=["Loans"]) for one in formats}
+    for one in formats:
+        assert made[one["format"]]["status"] == "completed", made[one["format"]]
+        file = downloaded(owner, made[one["format"]])
+        assert (file.status_code, file.headers["content-type"]) == (200, one["mime_type"]), one
+        assert f'{one["extension"]}"' in file.headers["content-disposition"]
+
+
+def test_lists_are_read_by_skipping(owner: Member, stranger: Member, book_id: str) -> None:
+    made = [exported(owner, book_id, kind)["id"] for kind in ("csv", "json", "csv")]
+    whole = owner.get(URL).json()
+    assert (whole["total"], whole["skip"], whole["limit"]) == (3, 0, 50)
+    assert [one["id"] for one in whole["items"]] == made[::-1]
+    part = owner.get(URL, params={"skip": 1, "limit": 1}).json()
+    assert ([one["id"] for one in part["items"]], part["total"]) == ([made[1]], 3)
+    for filter_, count in (({"workbook_id": book_id}, 3), ({"workbook_id": str(uuid4())}, 0),
+                           ({"status": "completed"}, 3), ({"status": "failed"}, 0)):  # fmt: skip
+        assert owner.get(URL, params=filter_).json()["total"] == count, filter_
+    for wrong in ({"limit": 0}, {"limit": 101}, {"skip": -1}, {"status": "done"}):
+        assert owner.get(URL, params=wrong).status_code == 422, wrong
+    assert stranger.get(URL).json()["total"] == 0
+
+
+REFUSED: list[tuple[dict[str, Any], int, str, str]] = [
+    ({"sheet_ids": []}, 400, "Invalid request", "names no sheet"),
+    ({"sheet_ids": ["Loans", "Nowhere"]}, 400, "Invalid request", "no sheet 'Nowhere'"),
+    ({"sheet_ids": [str(uuid4())]}, 400, "Invalid request", "no sheet"),
+    ({"csv_delimiter": ";;"}, 400, "Invalid request", "a delimiter is"),
+    ({"csv_encoding": "klingon"}, 400, "Invalid request", "an encoding is"),
+    ({"classification_threshold": "top secret"}, 400, "Invalid request", "top secret"),
+    ({"redaction_strategy": "shred"}, 400, "Invalid request", "shred"),
+    ({"xlsx_signing": True}, 400, "Invalid request", "no signing service"),
+    ({"sanitise_pii": False}, 422, "Validation error", "sanitise_pii"),
+    ({"sanitize_pii": "no"}, 422, "Validation error", "bool"),
+    ({"csv_delimiter": 5}, 422, "Validation error", "str"),
+    ({"kind": "docx"}, 422, "Validation error", "docx"),
+]
+
+
+@every("body, status, detail, words", REFUSED)
+def test_what_cannot_be_exported(
+    shared_owner: Member, shared_book: str, body: dict[str, Any], status: int, detail: str, words: str
+) -> None:
+    answer = asked(shared_owner, shared_book, **body)
+    refusal = answer.json()
+    assert (answer.status_code, refusal["detail"]) == (status, detail), refusal
+    assert words in refusal["errors"][0]["message"], refusal
+    assert refusal["errors"][0]["loc"][0] == "body"
+
+
+def test_whose_it_is_not_and_what_is_not_ready(stack: Stack, owner: Member, stranger: Member, book_id: str) -> None:
+    assert asked(stranger, book_id).status_code == 404
+    export = exported(owner, book_id)
+    for path in ("", "/download"):
+        answer = stranger.get(f"{URL}/{export['id']}{path}")
+        assert (answer.status_code, answer.json()["detail"]) == (404, "Export not found")
+    answer = stranger.delete(f"{URL}/{export['id']}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Export not found")
+    stack.sql("UPDATE workbooks SET status = 'recalculating' WHERE id = %s", [book_id])
+    answer = asked(owner, book_id)
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
+
+
+def test_an_end_is_an_end(owner: Member, book_id: str) -> None:
+    export = exported(owner, book_id, "csv")
+    answer = owner.delete(f"{URL}/{export['id']}")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Export has ended")
+    assert answer.json()["errors"][0]["message"] == "the export is completed"
+    assert downloaded(owner, export).status_code == 200
+    for artifact, status in (("pdf", 404), ("docx", 422), ("xlsx", 422)):
+        answer = downloaded(owner, export, artifact)
+        assert answer.status_code == status, answer.text
+
+
+def test_the_same_request_twice_makes_one_export(owner: Member, book_id: str) -> None:
+    answers = [asked(owner, book_id, headers={"Idempotency-Key": "one"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[0].json() == answers[1].json()
+    assert answers[1].headers["idempotent-replayed"] == "true"
+    assert asked(owner, book_id, "csv", headers={"Idempotency-Key": "one"}).status_code == 409
+    assert owner.get(URL).json()["total"] == 1
+
+
+def test_an_expired_export_stays_completed_and_frees_its_bytes(stack: Stack, owner: Member, book_id: str) -> None:
+    export = exported(owner, book_id)
+    used = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
+    stack.sql("UPDATE documents SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
+    for _ in range(2):  # before the bytes are given up, and after
+        found = owner.get(f"{URL}/{export['id']}").json()
+        assert (found["status"], found["is_downloadable"], found["download_url"]) == ("completed", False, None)
+        assert found["file_size_bytes"] == export["file_size_bytes"]
+        gone = downloaded(owner, export)
+        refusal = gone.json()
+        assert (gone.status_code, refusal["error_code"]) == (410, "EXPORT_EXPIRED")
+        assert refusal["detail"] == "Export has expired"
+        stack.sql("SELECT expire_documents(1000)")
+    left = "SELECT count(*), sum(size_bytes) FROM blobs WHERE tenant_id = %s AND left_at IS NOT NULL"
+    ((count, size),) = stack.sql(left, [owner.tenant_id])
+    assert count >= 1
+    assert 0 < size / 1024**2 <= used + 0.001
+
+
+def test_only_so_many_are_in_work(stack: Stack, owner: Member, book_id: str) -> None:
+    with stack.another_api(CUSHION_MAX_EXPORTS="1") as url:
+        owner.http.base_url = url  # type: ignore[assignment]
+        stack.worker.send_signal(19)
+        try:
+            first = asked(owner, book_id)
+            assert first.status_code == 201
+            answer = asked(owner, book_id)
+            assert (answer.status_code, answer.json()["detail"]) == (403, "Export limit exceeded")
+            assert owner.delete(f"{URL}/{first.json()['id']}").status_code == 204
+            assert asked(owner, book_id).status_code == 201
+        finally:
+            stack.worker.send_signal(18)
+
+
+def test_without_a_certificate_nothing_is_sealed(stack: Stack, owner: Member, book_id: str) -> None:
+    """Machines that share a database would each make another one."""
+    with stack.another_api(CUSHION_EMBEDDED="0", CUSHION_SECRET_KEY=secret_of(stack)) as url:
+        owner.http.base_url = url  # type: ignore[assignment]
+        answer = asked(owner, book_id, xlsx_sealed_pdf=True)
+        assert (answer.status_code, answer.json()["errors"]) == (
+            400,
+            [{"loc": ["body", "options", "xlsx_sealed_pdf"], "message": "this deployment has no certificate"}],
+        )
+        assert asked(owner, book_id, "csv", xlsx_sealed_pdf=True).status_code == 201, "what is of .xlsx does nothing"
+
+
+def secret_of(stack: Stack) -> str:
+    return (stack.data_dir / "secret_key").read_text().strip()
+
+
+# Downloads ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large(stack: Stack, shared_owner: Member, shared_book: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """An export whose file is larger than what is on its way to a client."""
+    export, path = exported(shared_owner, shared_book), tmp_path_factory.mktemp("large") / "file"
+    path.write_bytes(uuid4().bytes * 2**22)
+    document = within(stack, shared_owner, kept(path, seconds=3600, name="large.xlsx"))
+    stack.sql("UPDATE exports SET document_id = %s WHERE id = %s", [document.id, export["id"]])
+    return export, path.read_bytes(), document.key
+
+
+def test_a_download_is_resumed(stack: Stack, shared_owner: Member, large: Any) -> None:
+    export, content, key = large
+    whole = downloaded(shared_owner, export)
+    assert (whole.status_code, whole.content == content) == (200, True)
+    assert (whole.headers["etag"], whole.headers["accept-ranges"]) == (f'"{key}"', "bytes")
+    rest = downloaded(shared_owner, export, range="bytes=5000000-", if_range=whole.headers["etag"])
+    assert (rest.status_code, rest.content == content[5_000_000:]) == (206, True)
+    assert rest.headers["content-range"] == f"bytes 5000000-{len(content) - 1}/{len(content)}"
+    assert rest.headers["content-length"] == str(len(rest.content))
+    other = downloaded(shared_owner, export, range="bytes=5000000-", if_range='"other"')
+    assert (other.status_code, other.content == content) == (200, True)
+    several = downloaded(shared_owner, export, range="bytes=0-1,5-6")
+    assert (several.status_code, len(several.content)) == (200, len(content))
+    behind = downloaded(shared_owner, export, range=f"bytes={len(content)}-")
+    assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{len(content)}")
+    assert behind.json()["error_code"] == "RANGE_NOT_SATISFIABLE"
+    told = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
+    assert stack.sql(told, [export["id"]]) == [(3,)], "each time that the file's beginning was given out"
+
+
+def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) -> None:
+    export, content, key = large
+
+    def opened() -> bool:
+        return any(target.endswith(key) for target in held())
+
+    with shared_owner.http.stream("GET", f"{URL}/{export['id']}/download") as answer:
+        chunks = answer.iter_raw(1024)  # which closes the answer once nobody holds it
+        assert next(chunks) == content[:1024]
+        assert opened()
+    wait_until(lambda: not opened(), what="the closed file")
+
+
+def held() -> Iterator[str]:
+    """The files that the processes below this one hold open."""
+    for number in below(os.getpid()):
+        with suppress(OSError):  # it has just ended
+            for handle in os.listdir(f"/proc/{number}/fd"):
+                with suppress(OSError):
+                    yield os.readlink(f"/proc/{number}/fd/{handle}")
