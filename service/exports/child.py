@@ -74,10 +74,9 @@ class ClaimOrder(Struct, frozen=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """What it says: nothing, something that no export says, or a manifest, whose signature is yet to be checked."""
+    """What it says: a manifest whose signature is yet to be checked, or nothing that an export says (None)."""
 
     signed: SignedManifest | None = None
-    invalid: str | None = None
 
 
 class VerifyOrder(Struct, frozen=True, kw_only=True):
@@ -120,8 +119,8 @@ def claimed(order: ClaimOrder) -> Claim:
     """
     try:
         return Claim(signed=read_manifest(Path(order.path)))
-    except InvalidManifest as error:
-        return Claim(invalid=str(error))
+    except InvalidManifest:
+        return Claim()
 
 
 def verified(order: VerifyOrder) -> Verdict:

@@ -11,20 +11,9 @@ from core.files.write import _xlsx as kernel
 from core.files.write.xml import MAIN, XML
 
 StyleName = Literal[
-    "header",
-    "title",
-    "good",
-    "warning",
-    "bad",
-    "input",
-    "note",
-    "figures",
-    "section",
-    "total",
-    "text",
-    "aside",
+    "header", "title", "good", "warning", "bad", "input", "note", "figures", "section", "total", "text", "aside",
     "heading",
-]
+]  # fmt: skip
 
 
 class _Look(NamedTuple):
@@ -64,6 +53,9 @@ _LOOKS: Final[dict[StyleName | None, _Look]] = {
 
 STYLE_NAMES: Final = tuple(_LOOKS)
 """By the number that a cell's mark has."""
+
+WRAPPED: Final = frozenset(name for name, look in _LOOKS.items() if look.wrap)
+"""Styles in which a text is broken into lines."""
 
 UNLOCKED: Final = 16
 """Added to the number of a style in a cell's mark: the cell may be changed on a protected sheet."""
