@@ -41,8 +41,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     damaged, or its signature is not of a known key; `unknown`: there is no manifest."""
     reason: str
     """One sentence."""
-    data_hash: str
-    """Of the file as it is; of all its sheets where no manifest says which."""
+    data_hash: str | None = None
+    """Of the file as it is; of all its sheets where no manifest says which. None where nobody asked."""
     expected_hash: str | None = None
     hmac_valid: bool | None = None
     """None where no key was given, or there is nothing signed."""
@@ -95,7 +95,7 @@ def undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
     present = data_hash(book).hash
     if fault is None:
         return Verdict(status="unknown", reason="The file has no manifest.", data_hash=present)
-    return Verdict(status="invalid_provenance", reason=f"{str(fault).rstrip('.')}.", data_hash=present)
+    return Verdict(status="invalid_provenance", reason=f"{fault}.", data_hash=present)
 
 
 def judged(
