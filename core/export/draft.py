@@ -30,6 +30,9 @@ FLAGS: Final[dict[StyleName, tuple[str, ...]]] = {
 }  # fmt: skip
 """The words of a status."""
 
+TEXT_MAX: Final = 300
+"""Characters of a text of ours: names that come from a file may have any length."""
+
 GENERAL: Final = "General"
 WHOLE: Final = "#,##0"
 AMOUNT: Final = "#,##0.00"
@@ -76,7 +79,9 @@ class Draft:
         self, column: int, given: Given = None, style: Style = "text", number_format: str = GENERAL,
         formula: str | None = None,
     ) -> str:  # fmt: skip
-        """Put a cell into the present row; gives its name."""
+        """Put a cell into the present row, a text cut to `TEXT_MAX`; gives its name."""
+        if isinstance(given, str):
+            given = given if len(given) <= TEXT_MAX else given[: TEXT_MAX - 1] + "…"
         self.cells[self.row, column] = DraftCell(given, formula, style, number_format)
         return cell_name(self.row, column)
 
@@ -106,19 +111,25 @@ class Draft:
             self.line(piece, style=style)
 
 
-def page_of(draft: Draft, formats: Formats, *, tab_colour: str, protected: bool, styled: bool) -> Page:
-    """The page of a settled draft; `formats` are its workbook's number formats, which grow."""
+def page_of(
+    draft: Draft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
+) -> Page:
+    """The page of a settled draft in the Foundation's workbook; `formats` are its number formats, which grow."""
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
     fills: list[tuple[Range, StyleName]] = []
-    for (row, column), cell in draft.cells.items():
+    for (row, column), cell in sorted(draft.cells.items(), key=lambda one: one[0][::-1]):
         rows[row][column] = cell.written
         look = _LOOKS.get(cell.style)
-        if look is not None:
+        if look is None:
+            continue
+        if fills and fills[-1][1] == look and fills[-1][0][1:] == (column, row - 1, column):
+            fills[-1] = ((fills[-1][0][0], column, row, column), look)
+        else:
             fills.append(((row, column, row, column), look))
     return Page(
         draft.name,
-        sheet_of(rows, formats, name=draft.name),
+        sheet_of(rows, formats, name=draft.name, date_1904=foundation.date_1904),
         styled=styled,
         widths=draft.widths,
         protected=protected,

@@ -20,8 +20,8 @@ from core.typeset.pdf import Typeset, typeset
 from core.values import ERRORS, Kind
 
 CELLS_MAX: Final = 50_000
-"""Cells of all sheets that are set: about 200 pages, which take Typst 4 s and 0.8 GB. The rows beyond are told of, and
-left out."""
+"""Cells of all sheets that are set, with the rows' numbers: about 200 pages, which take Typst 4 s and 0.8 GB. The rows
+beyond are told of, and left out."""
 
 TAGGED_CELLS_MAX: Final = 20_000
 """Cells up to which the pages are tagged: tags of 20,000 are 7 MB of the file, which has 0.3 MB without them."""
@@ -41,10 +41,15 @@ CELL_CHARACTERS: Final = (5, 30)
 GAP_CHARACTERS: Final = 2
 """Around the text of a cell."""
 
+CELL_TEXT: Final = 40
+"""Characters of a cell that count as one cell of `CELLS_MAX`, so that long texts do not take longer."""
+
 TEXT_MAX: Final = 400
 """Characters of a cell that are shown."""
 
 WARNINGS_MAX: Final = 40
+REDACTED_MAX: Final = 200
+"""Lines of each that are set; the export's record has all of them."""
 
 _TEMPLATE: Final = Path(__file__).with_name("tables.typ")
 _BREAKS: Final = re.compile(r"([^\s\u200b]{12})(?=[^\s\u200b])")
@@ -77,7 +82,7 @@ def contents(
     """What the template is told, which sheets are not whole, and how many cells are set."""
     sheets, told = [], []
     cells = 0
-    sizes = [sheet.row_count * min(sheet.column_count, COLUMNS_MAX) for sheet in book.sheets]
+    sizes = [_size(sheet) for sheet in book.sheets]
     for sheet, room in zip(book.sheets, shared_out(CELLS_MAX, sizes), strict=True):
         shown = _sheet(sheet, book, room)
         cells += shown.pop("cells")
@@ -95,17 +100,24 @@ def contents(
             }
             for row in order.compliance
         ],
-        "redacted": [
-            [column, kind.replace("_", " "), f"{count:,}"]
-            for kind, columns in redacted.items()
-            for column, count in columns.items()
-        ],
+        "redacted": _redacted(redacted),
         "sanitized": order.options.sanitize_pii,
         "warnings": [*lineage.warnings, *warnings, *told][:WARNINGS_MAX],
         "sheets": sheets,
         "export_id": order.export_id,
     }  # fmt: skip
     return content, told, cells
+
+
+def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
+    """Column, kind and cells of what was redacted."""
+    lines = [
+        (column, kind.replace("_", " "), f"{count:,}")
+        for kind, columns in counts.items()
+        for column, count in columns.items()
+    ]
+    left = len(lines) - REDACTED_MAX
+    return lines if left <= 0 else [*lines[:REDACTED_MAX], (f"and {left:,} columns more", "", "")]
 
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
@@ -144,13 +156,14 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
     """A sheet's parts: columns that fit side by side, each part with the row's number and the first column again."""
     head = header.detect(sheet)
     width = min(sheet.column_count, COLUMNS_MAX)
-    shown_rows = min(sheet.row_count, room // max(width, 1))
+    shown_rows = min(sheet.row_count, room // (width + 1))
+    columns = [_texts(sheet, column, shown_rows, book) for column in sheet.columns[:width]]
+    shown_rows = _rows_within(columns, room, shown_rows)
     cut = []
     if shown_rows < sheet.row_count:
         cut.append(f"{shown_rows:,} of {sheet.row_count:,} rows")
     if width < sheet.column_count:
         cut.append(f"{width:,} of {sheet.column_count:,} columns")
-    columns = [_texts(sheet, column, shown_rows, book) for column in sheet.columns[:width]]
     first_row = min(head.first_row, shown_rows)
     heads = [_broken(_clipped(name)) for name in head.names[:width]]
     widths = [_width(texts, head.names[at]) for at, texts in enumerate(columns)]
@@ -166,7 +179,7 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
             "widths": [widths[at] for at in group],
             "right": [_is_figures(sheet.columns[at], first_row) for at in group],
             "wide": sum(widths[at] + GAP_CHARACTERS for at in group) > LINE_CHARACTERS * WIDE,
-            "rows": [[str(row + 1), *(columns[at][row] for at in group)] for row in rows],
+            "rows": [[str(row + 1), *(_broken(columns[at][row]) for at in group)] for row in rows],
         }
         for group in _groups(widths)
     ]
@@ -176,8 +189,30 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
         "size": f"{sheet.row_count:,} rows, {sheet.column_count:,} columns",
         "cut": ", ".join(cut),
         "parts": parts if rows else [],
-        "cells": len(rows) * width,
+        "cells": len(rows) * (width + 1),
     }
+
+
+def _size(sheet: Sheet) -> int:
+    """The cells that a sheet takes, the row's number among them: one more for each `CELL_TEXT` characters of a text."""
+    columns = sheet.columns[:COLUMNS_MAX]
+    size = sheet.row_count * (len(columns) + 1)
+    longer = np.minimum(np.diff(sheet.text.offsets), TEXT_MAX) // CELL_TEXT
+    for column in columns:
+        if column is not None:
+            codes = column.held.codes
+            size += int(longer[codes[codes >= 0]].sum())
+    return size
+
+
+def _rows_within(columns: Sequence[Sequence[str]], room: int, rows: int) -> int:
+    """How many of the rows fit into a room, each cell counted as in `_size`."""
+    used = 0
+    for row in range(rows):
+        used += 1 + sum(1 + len(texts[row]) // CELL_TEXT for texts in columns)
+        if used > room:
+            return row
+    return rows
 
 
 def _groups(widths: Sequence[int]) -> list[list[int]]:
@@ -214,10 +249,10 @@ def _texts(sheet: Sheet, column: Column | None, rows: int, book: Workbook) -> li
     for row in np.flatnonzero(span.kinds != Kind.BLANK).tolist():
         value = _value(sheet, span, row)
         if isinstance(value, str):
-            found[row] = _broken(_clipped(value))
+            found[row] = _clipped(value)
         else:
             shown = format_value(value, book.number_formats[span.formats[row]], book.date_1904)
-            found[row] = _broken(_clipped(shown if isinstance(shown, str) else repr(value)))
+            found[row] = _clipped(shown if isinstance(shown, str) else repr(value))
     return found
 
 

@@ -111,7 +111,8 @@ def export_workbook(
         warnings += found.warnings
         foundation = _renamed(foundation, found.workbook)
         order = _redacted_order(order, policy)
-    warnings += _dropped(foundation, redacted_formulas)
+    if order.format in ("xlsx", "json"):  # the others have values alone
+        warnings += _dropped(foundation, redacted_formulas)
     begin("Hashing")
     found_hash = data_hash(foundation.book)
     provenance = Provenance(
@@ -163,7 +164,7 @@ def _phases(order: ExportOrder) -> list[Phase]:
         "Hashing": True,
         "Reading loans": _has_zones(order),
         "Setting pages": order.format == "pdf" or _has_sealed(order),
-        "Sealing": _has_sealed(order),
+        "Sealing": _has_sealed(order) and not order.keys.sealed_apart,
         "Writing": order.format != "pdf",
     }
     return [phase for phase, is_wanted in wanted.items() if is_wanted]
@@ -303,8 +304,8 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         settle([workspace, control], book)
         styled = options.xlsx_include_styles
         pages += [
-            page_of(workspace, formats, tab_colour=_COLOURS["workspace"], protected=False, styled=styled),
-            page_of(control, formats, tab_colour=_COLOURS["control"], protected=True, styled=styled),
+            page_of(workspace, book, formats, tab_colour=_COLOURS["workspace"], protected=False, styled=styled),
+            page_of(control, book, formats, tab_colour=_COLOURS["control"], protected=True, styled=styled),
         ]
     name = f"export{XLSX.extension}"
     written = write_xlsx(
@@ -369,4 +370,4 @@ def _loans(work: _Work, source: Workbook) -> LoanColumns | None:
     mapping = None if order.mapping is None else msgspec.json.decode(order.mapping, type=LoanMapping)
     portfolio = Portfolio.from_workbook(source, mapping)
     written = dict(zip(work.foundation.sources, (sheet.name for sheet in work.book.sheets), strict=True))
-    return loan_columns(work.book.sheets, portfolio, written)
+    return loan_columns(work.book, portfolio, written)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 from typing import Final
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.export.draft import AMOUNT, SHARE, WHOLE, Draft
 from core.export.foundation import quoted
 from core.grid.address import column_name, parse_range
-from core.grid.sheet import Sheet
+from core.grid.sheet import Sheet, Workbook
 from core.portfolio.layout import header
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import rank
@@ -70,6 +70,7 @@ class LoanColumns:
     """Field -> column, those of the loans' own sheet; par_value is one of them."""
     names: dict[str, str]
     """Field -> the column's header as the file has it."""
+    date_1904: bool
     par_read: float | None
     """What the loans add up to as they are counted, in the column's unit; None where that is not known."""
 
@@ -79,21 +80,21 @@ class LoanColumns:
         return f"{quoted(self.sheet.name)}${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
 
 
-def loan_columns(sheets: Sequence[Sheet], portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:
+def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:
     """The loans' columns by where a portfolio was read; None where their sheet or their par is not exported.
 
-    `written` is sheet of the portfolio's workbook -> its name among `sheets`.
+    `written` is sheet of the portfolio's workbook -> its name in `book`, the Foundation.
     """
     places = {field: _place(text) for field, text in portfolio.source_cells.items() if "." not in field}
     par = places.get("par_value")
     if par is None or par[0] not in written:
         return None
-    sheet = next(sheet for sheet in sheets if sheet.name == written[par[0]])
+    sheet = book[written[par[0]]]
     columns = {field: place[2] for field, place in places.items() if place[:2] == par[:2]}
     names = header.detect(sheet).names
     heads = {field: names[column] for field, column in columns.items()}
     amounts = _numbers(sheet, columns["par_value"], *par[1])
-    return LoanColumns(sheet, *par[1], columns, heads, _in_unit_of(amounts, portfolio))
+    return LoanColumns(sheet, *par[1], columns, heads, book.date_1904, _in_unit_of(amounts, portfolio))
 
 
 def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | None:
@@ -279,7 +280,8 @@ def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:
     assert column is not None
     span = column.span(loans.first_row, loans.last_row + 1)
     days = span.numbers[span.kinds == Kind.DATE]
-    years = {day.year for serial in np.unique(days).tolist() if (day := from_serial(serial)) is not None}
+    moments = (from_serial(serial, date_1904=loans.date_1904) for serial in np.unique(days).tolist())
+    years = {moment.year for moment in moments if moment is not None}
     if not years:
         return
     cells, par = loans.cells("maturity_date"), loans.cells("par_value")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 ROWS_MAX: Final = 1_048_576
 """Rows that A1 notation reaches in a spreadsheet: the last is row 1048576."""
@@ -124,6 +124,71 @@ def move_formula(text: str, rows: int, columns: int) -> str:
     A reference that leaves the sheet becomes #REF!.
     """
     return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+
+
+class Named(NamedTuple):
+    """What a formula names: an area (inclusive corners, and which of them stay when it is filled elsewhere), or a word
+    that may be a defined name, a table, or a table's columns in their brackets."""
+
+    sheet: str
+    """Empty for the formula's own."""
+    word: str
+    """Empty for an area."""
+    first_row: int = 0
+    first_column: int = 0
+    last_row: int = 0
+    last_column: int = 0
+    fixed: tuple[bool, bool, bool, bool] = (True, True, True, True)
+
+
+def named_in(text: str) -> Iterator[Named]:
+    """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
+    sheet, found, is_range = "", None, False
+    for match in _WORD.finditer(text):
+        one = _area(match, sheet)
+        if one is not None and is_range and found is not None:
+            found = _hull(found, one)
+        elif match[0] == ":" and found is not None:
+            is_range = True
+            continue
+        else:
+            if found is not None:
+                yield found
+            found = one
+        is_range = False
+        quoted = match[0][1:-2].replace("''", "'") if match[0].startswith("'") else match[0][:-1]
+        sheet = quoted if match[0].endswith("!") else ""
+        if one is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
+            yield Named(sheet, match[0])
+    if found is not None:
+        yield found
+
+
+def _area(match: re.Match[str], sheet: str) -> Named | None:
+    """The area that a word of a formula is; None for every other word."""
+    try:
+        if match["cell"]:
+            row, column = int(match["row"].removeprefix("$")) - 1, column_index(match["column"].removeprefix("$"))
+            fixed = match["row"].startswith("$"), match["column"].startswith("$")
+            return Named(sheet, "", row, column, row, column, (*fixed, *fixed)) if row < ROWS_MAX else None
+        if match["rows"]:
+            first, last = (int(match[part].removeprefix("$")) - 1 for part in ("r1", "r2"))
+            ends = match["r1"].startswith("$"), match["r2"].startswith("$")
+            return Named(sheet, "", first, 0, last, COLUMNS_MAX - 1, (ends[0], True, ends[1], True))
+        if match["columns"]:
+            first, last = (column_index(match[part].removeprefix("$")) for part in ("c1", "c2"))
+            ends = match["c1"].startswith("$"), match["c2"].startswith("$")
+            return Named(sheet, "", 0, first, ROWS_MAX - 1, last, (True, ends[0], True, ends[1]))
+    except ValueError:  # past XFD: a name
+        return None
+    return None
+
+
+def _hull(one: Named, other: Named) -> Named:
+    return Named(
+        one.sheet, "", one.first_row, one.first_column, other.last_row, other.last_column,
+        (*one.fixed[:2], *other.fixed[2:]),
+    )  # fmt: skip
 
 
 def fill_down(text: str, count: int) -> Iterator[str]:

@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 def rounded(number: float) -> float: ...
+def rounded_of_array(number: float) -> float: ...
 
 class Records:
     count: int
@@ -18,6 +19,7 @@ class Records:
         formula_codes: NDArray[np.int32],
         formula_flags: NDArray[np.uint8],
         extents: NDArray[np.int32],
+        filled: NDArray[np.int32],
         forms: tuple[NDArray[np.int64], NDArray[np.uint8]],
         constants: NDArray[np.int8],
         booleans: NDArray[np.uint8],

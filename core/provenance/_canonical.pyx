@@ -1,117 +1,79 @@
 """Canonical records of a column's cells, as bytes to be hashed or as keyed prints. `canonical` defines them."""
 
-from libc.math cimport fabs, floor, fma, ldexp, frexp
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport fabs
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
 from core.values import ERRORS
-from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
+from core.values cimport BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 cdef extern from "_siphash.h":
     uint64_t cushion_siphash(const uint8_t *data, size_t size, uint64_t k0, uint64_t k1) noexcept nogil
+
+cdef extern from "_rounding.h":
+    bint cushion_rounded(double size, double *result) noexcept nogil
 
 cdef enum:
     _CHUNK = 1 << 20  # bytes after which a chunk is given out: it stays in the cache that OpenSSL reads it from
     _SLACK = 64  # bytes of a record besides its texts
     ARRAY = 1  # what a formula cell is besides its text: an array formula, one whose value is not covered
     UNSTEADY = 2
-    HOLLOW = 4  # filled by an array formula whose value is not covered
+    _DIGITS = 15
+    _ARRAY_DIGITS = 10
     CONSTANT_TRUE = 1  # what a formula's text may be worth by itself; above these, an error's code
     CONSTANT_FALSE = 2
     CONSTANT_ERROR = 3
-
-cdef double[23] _POWERS
-cdef int _at
-for _at in range(23):
-    _POWERS[_at] = 10.0 ** _at
 
 cdef bytes _ERRORS_JOINED = b"".join(bytes([len(text)]) + text.encode() for text in ERRORS)
 cdef const uint8_t* _ERROR_TEXTS = _ERRORS_JOINED
 cdef int[16] _ERROR_BEGINS
 cdef int _ERROR_COUNT = len(ERRORS)
-_at = 0
+cdef int _at = 0
 for _code, _text in enumerate(ERRORS):
     _ERROR_BEGINS[_code] = _at
     _at += 1 + len(_text)
 
 
-def _slowly(number):
+def _slowly(number, digits_kept):
     """`rounded` by the digits that Python prints."""
     if number < 0:
-        return -_slowly(-number)
+        return -_slowly(-number, digits_kept)
     digits, _, exponent = f"{number!r}".partition("e")
     whole, _, part = digits.partition(".")
     figures = (whole + part).lstrip("0")
-    if len(figures.rstrip("0")) <= 15:
+    if len(figures.rstrip("0")) <= digits_kept:
         return number
-    shift = int(exponent or 0) - len(part) + len(figures) - 15
-    return float(f"{(int(figures[:16]) + 5) // 10}e{shift}")
+    shift = int(exponent or 0) - len(part) + len(figures) - digits_kept
+    return float(f"{(int(figures[:digits_kept + 1]) + 5) // 10}e{shift}")
 
 
 cdef double _rounded(double number) noexcept nogil:
-    """A number at 15 significant digits: its shortest decimal that reads back, rounded half away from zero.
-
-    What is done with integers is exact: t = |number| * 10^k lies in [10^15, 10^16) as the sum of two doubles, `reach`
-    is how far from t a decimal still reads as the same double. Where these do not suffice, the digits are printed.
-    """
+    """A number at 15 significant digits: its shortest decimal that reads back, rounded half away from zero."""
     cdef double size = fabs(number)
-    cdef double whole, power, high, low, part, reach, result
-    cdef int64_t digits, nearest, last
-    cdef int exponent, tens
+    cdef double whole, result
     if size < 1e15 and size == <double> <int64_t> size:
         return number + 0.0  # -0 is 0
+    if size < 1e13:
+        # Most figures have few decimals: a whole number of hundredths.
+        whole = <double> <int64_t> (size * 100 + 0.5)
+        if whole / 100 == size:
+            return number
+    if cushion_rounded(size, &result):
+        return -result if number < 0 else result
     if not size <= 1.7976931348623157e308:  # no cell of a file has such a number
         return number
-    if 1e-7 <= size < 1e16:
-        # Most figures have few decimals: a whole number of hundredths, or of millionths.
-        whole = floor(size * 100 + 0.5)
-        if whole < 1e15 and whole / 100 == size:
-            return number
-        whole = floor(size * 1e6 + 0.5)
-        if whole < 1e15 and whole / 1e6 == size:
-            return number
-        part = frexp(size, &exponent)
-        tens = 15 - <int> floor((exponent - 1) * 0.30102999566398120)
-        if tens > 0 and size * _POWERS[tens] >= 1e16:
-            tens -= 1
-        if 0 <= tens <= 22 and part != 0.5:
-            power = _POWERS[tens]
-            high = size * power
-            low = fma(size, power, -high)
-            if 1e15 < high < 9.99e15:
-                reach = ldexp(power, exponent - 54)
-                digits = <int64_t> high
-                part = (high - <double> digits) + low
-                if part < 0:  # the sum of two doubles may lie below the whole part of the first
-                    digits -= 1
-                    part += 1
-                elif part >= 1:
-                    digits += 1
-                    part -= 1
-                # 15 digits?
-                nearest = (digits + 5) // 10 * 10
-                if fabs(<double> (nearest - digits) - part) <= reach * 1.0000000001:
-                    if fabs(<double> (nearest - digits) - part) < reach * 0.9999999999:
-                        return number
-                elif part != 0.5:
-                    nearest = digits + (part > 0.5)
-                    result = fabs(<double> (nearest - digits) - part)
-                    if result < reach * 0.9999999999:
-                        nearest = (nearest + 5) // 10
-                    elif result > reach * 1.0000000001:
-                        last = <int64_t> floor(part * 10 + 0.5)
-                        if part * 10 + 0.5 == <double> last:
-                            nearest = -1
-                        else:
-                            nearest = (digits * 10 + last + 50) // 100
-                    else:
-                        nearest = -1
-                    if nearest > 0:
-                        result = nearest * 10.0 if tens == 0 else nearest / _POWERS[tens - 1]
-                        return -result if number < 0 else result
     with gil:
-        return _slowly(number)
+        return _slowly(number, _DIGITS)
+
+
+cdef double _of_array(double number) noexcept nogil:
+    """The number that an array formula gives: at 15 digits, then at 10."""
+    number = _rounded(number)
+    if number == <double> <int64_t> number and fabs(number) < 1e10:
+        return number
+    with gil:
+        return _slowly(number, _ARRAY_DIGITS) if fabs(number) <= 1.7976931348623157e308 else number
 
 
 def rounded(double number):
@@ -119,12 +81,18 @@ def rounded(double number):
     return _rounded(number)
 
 
+def rounded_of_array(double number):
+    """A finite number that an array formula gives: `rounded`, then in the same way at 10 digits."""
+    return _of_array(number)
+
+
 cdef class Records:
     """The canonical records of one column, in the order of their rows; `chunk` gives them away as bytes, or `prints`
     as 32 bits for each. The arrays must outlive it.
 
     Cells are `column.held` with its runs; `texts` the sheet's (offsets, data); formulas of this column in the order of
-    their rows with the code of their normal form, flags (ARRAY, UNSTEADY, HOLLOW) and extents (rows, columns) of arrays;
+    their rows with the code of their normal form, flags (ARRAY, UNSTEADY) and extents (rows, columns) of arrays; `filled`
+    the first and last rows that array formulas fill, in order, and whether their values are not covered;
     `forms` the normal forms' (offsets, data); `constants` by code what a form is worth by itself; `booleans` by number
     format whether it shows 0 and 1 as FALSE and TRUE.
     """
@@ -141,25 +109,26 @@ cdef class Records:
     cdef const int32_t[::1] formula_codes
     cdef const uint8_t[::1] formula_flags
     cdef const int32_t[:, ::1] extents
+    cdef const int32_t[:, ::1] filled
     cdef const int64_t[::1] form_offsets
     cdef const uint8_t[::1] form_data
     cdef const int8_t[::1] constants
     cdef const uint8_t[::1] booleans
-    cdef Py_ssize_t slot, run, into, formula
+    cdef Py_ssize_t slot, run, into, formula, filling
     cdef uint8_t* buffer
     cdef Py_ssize_t room, used
     cdef readonly int64_t count
 
     def __init__(self, kinds, numbers, codes, formats, starts, lengths, texts, formula_rows, formula_codes,
-                 formula_flags, extents, forms, constants, booleans):
+                 formula_flags, extents, filled, forms, constants, booleans):
         self.kinds, self.numbers, self.codes, self.formats = kinds, numbers, codes, formats
         self.starts, self.lengths = starts, lengths
         self.text_offsets, self.text_data = texts
         self.formula_rows, self.formula_codes = formula_rows, formula_codes
-        self.formula_flags, self.extents = formula_flags, extents
+        self.formula_flags, self.extents, self.filled = formula_flags, extents, filled
         self.form_offsets, self.form_data = forms
         self.constants, self.booleans = constants, booleans
-        self.slot = self.run = self.into = self.formula = 0
+        self.slot = self.run = self.into = self.formula = self.filling = 0
         self.count = 0
         if self.reserve(_CHUNK + _SLACK) < 0:
             raise MemoryError
@@ -185,9 +154,9 @@ cdef class Records:
         memcpy(self.buffer + self.used, &value, 4)
         self.used += 4
 
-    cdef inline void number(self, uint8_t kind, double value) noexcept nogil:
+    cdef inline void number(self, uint8_t kind, double value, bint of_array) noexcept nogil:
         self.byte(kind)
-        value = _rounded(value)
+        value = _of_array(value) if of_array else _rounded(value)
         memcpy(self.buffer + self.used, &value, 8)
         self.used += 8
 
@@ -228,7 +197,6 @@ cdef class Records:
         """Write the next record behind `used`; 0 at the end, -1 without memory."""
         cdef Py_ssize_t slots = self.kinds.shape[0]
         cdef int64_t row, formula_row
-        cdef uint8_t kind
         cdef Py_ssize_t slot, begin
         cdef int said
         while True:
@@ -256,8 +224,13 @@ cdef class Records:
                 self.long_(<uint32_t> formula_row)
                 said = self.formula_record(slot, self.formula - 1)
             else:
+                while self.filling < self.filled.shape[0] and self.filled[self.filling, 1] < row:
+                    self.filling += 1
                 self.long_(<uint32_t> row)
-                said = self.value(slot)
+                if self.filling < self.filled.shape[0] and self.filled[self.filling, 0] <= row:
+                    said = 0 if self.filled[self.filling, 2] else self.result(slot, True)
+                else:
+                    said = self.value(slot)
             if said != 0:
                 if said > 0:
                     self.count += 1
@@ -273,11 +246,11 @@ cdef class Records:
                 self.byte(b"b")
                 self.byte(number == 1)
             else:
-                self.number(b"n", number)
+                self.number(b"n", number, False)
         elif kind == TEXT:
             return self.text(self.codes[slot])
         elif kind == DATE:
-            self.number(b"d", number)
+            self.number(b"d", number, False)
         elif kind == BOOLEAN:
             self.byte(b"b")
             self.byte(number != 0)
@@ -294,11 +267,7 @@ cdef class Records:
         cdef uint8_t flags = self.formula_flags[formula]
         cdef int64_t begin = self.form_offsets[code]
         cdef int64_t size = self.form_offsets[code + 1] - begin
-        cdef uint8_t kind
         cdef int said
-        if flags & HOLLOW:
-            self.byte(b"v")
-            return 1
         if constant and not flags & ARRAY:
             if constant >= CONSTANT_ERROR:
                 self.error(constant - CONSTANT_ERROR)
@@ -321,17 +290,20 @@ cdef class Records:
         if flags & UNSTEADY:
             self.byte(b"v")
             return 1
-        kind = self.kinds[slot] if slot >= 0 else BLANK
+        said = self.result(slot, flags & ARRAY) if slot >= 0 else 0
+        if said == 0:
+            self.byte(b"-")
+        return -1 if said < 0 else 1
+
+    cdef int result(self, Py_ssize_t slot, bint of_array) noexcept nogil:
+        """What a formula gave; 0 for nothing."""
+        cdef uint8_t kind = self.kinds[slot]
         if kind == NUMBER or kind == DATE or kind == BOOLEAN:
-            self.number(b"n", self.numbers[slot])
+            self.number(b"n", self.numbers[slot], of_array)
         elif kind == ERROR:
             self.error(<int> self.numbers[slot])
         else:
-            said = self.text(self.codes[slot]) if kind == TEXT else 0
-            if said < 0:
-                return -1
-            if said == 0:
-                self.byte(b"-")
+            return self.text(self.codes[slot]) if kind == TEXT else 0
         return 1
 
     def chunk(self):

@@ -18,7 +18,9 @@ A record begins with its 0-based row (4 bytes), then:
 
 The value of a formula is an `n`, `t` or `e` as above, where dates are numbers and TRUE and FALSE the numbers 1 and 0;
 `-` where it has none or an empty text; and `v` alone where it is not covered, because the formula is volatile or reads
-cells that are (`core.provenance.unsteady` has the rule). What such an array formula fills is `v` in each further cell.
+cells that are (`core.provenance.unsteady` has the rule). The further cells that an array formula fills hold such
+values, too; where its value is not covered, they have no record. A number that an array formula gives is rounded once
+more, in the same way, to 10 digits: LibreOffice calculates these anew whenever it opens a file.
 A blank cell and an empty text have no record. These count as constants, since programs write constants so: a formula
 that is TRUE, FALSE or an error by itself; the number 0 or 1 under the format BOOLEAN or `"TRUE";"TRUE";"FALSE"`.
 
@@ -53,11 +55,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import COLUMNS_MAX
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook
 from core.provenance._canonical import Records
-from core.provenance.formulas import HOLLOW, Forms, definition_form, forms_of
+from core.provenance.formulas import UNSTEADY, Forms, definition_form, forms_of
 from core.provenance.names import names_used
 from core.provenance.unsteady import mark_unsteady
 
@@ -139,9 +140,9 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
     """Each column that may have records: its position, its records to be taken, how many they are at most."""
     booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
     texts = (sheet.text.offsets, sheet.text.data)
-    rows, columns, codes, flags, extents = _formula_cells(sheet, forms)
-    order = np.lexsort((rows, columns))
-    ordered = columns[order]
+    formulas, filled = sheet.formulas, _filled(sheet, forms)
+    order = np.lexsort((formulas.rows, formulas.columns))
+    ordered = formulas.columns[order]
     last = int(ordered[-1]) + 1 if len(ordered) else 0
     for position in range(max(sheet.column_count, last)):
         stored = sheet.columns[position] if position < sheet.column_count else None
@@ -153,33 +154,20 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         chosen = order[low:high]
         records = Records(
             held.kinds, held.numbers, held.codes, held.formats, starts, lengths, texts,
-            rows[chosen], codes[chosen], flags[chosen], extents[chosen], forms.texts, forms.constants, booleans,
+            formulas.rows[chosen], forms.codes[chosen], forms.flags[chosen], forms.extents[chosen],
+            np.ascontiguousarray(filled[(filled[:, 3] <= position) & (position <= filled[:, 4]), :3]),
+            forms.texts, forms.constants, booleans,
         )  # fmt: skip
         yield position, records, len(held.kinds) + len(chosen)
 
 
-_Cells = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
-
-
-def _formula_cells(sheet: Sheet, forms: Forms) -> _Cells:
-    """Rows, columns, codes, flags and extents of a sheet's formulas, and of what uncovered array formulas fill."""
-    found: _Cells = (sheet.formulas.rows, sheet.formulas.columns, forms.codes, forms.flags, forms.extents)
-    if not forms.hollow:
-        return found
-    taken = sheet.formulas.rows.astype(np.int64) * COLUMNS_MAX + sheet.formulas.columns
-    areas = [
-        (np.arange(top, bottom + 1)[:, None] * COLUMNS_MAX + np.arange(left, right + 1)).ravel()
-        for top, bottom, left, right in forms.hollow
-    ]
-    cells = np.setdiff1d(np.concatenate(areas), taken)
-    count = len(cells)
-    return (
-        np.append(found[0], cells // COLUMNS_MAX).astype(np.int32),
-        np.append(found[1], cells % COLUMNS_MAX).astype(np.int32),
-        np.append(found[2], np.zeros(count, np.int32)),
-        np.append(found[3], np.full(count, HOLLOW, np.uint8)),
-        np.append(found[4], np.zeros((count, 2), np.int32), axis=0),
-    )
+def _filled(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:
+    """First and last row, whether not covered, first and last column of what each array formula fills, by first row."""
+    formulas = sheet.formulas
+    at = np.array(sorted(formulas.arrays), np.int64)
+    top, left = formulas.rows[at], formulas.columns[at]
+    bottom, right = top + forms.extents[at, 0] - 1, left + forms.extents[at, 1] - 1
+    return np.stack([top, bottom, (forms.flags[at] & UNSTEADY) != 0, left, right], axis=1).astype(np.int32)
 
 
 _NOTHING: Final = Column(

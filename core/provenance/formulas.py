@@ -62,7 +62,6 @@ VOLATILE: Final = frozenset(
 
 ARRAY: Final = 1
 UNSTEADY: Final = 2
-HOLLOW: Final = 4
 _CONSTANTS: Final[Mapping[str, int]] = {"true()": 1, "false()": 2} | {
     text: 3 + code for text, code in ERROR_CODE.items()
 }
@@ -85,8 +84,6 @@ class Forms:
     """What a form is worth by itself: 0 nothing, 1 TRUE, 2 FALSE, from 3 on the error of the code less 3."""
     trees: list[Node | None]
     """None for what is no formula."""
-    hollow: tuple[tuple[int, int, int, int], ...] = ()
-    """First and last row, first and last column of what array formulas fill whose value is not covered."""
 
 
 def forms_of(formulas: Formulas, sheet: str) -> Forms:

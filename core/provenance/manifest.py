@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct, field
 
 from core.files.archive import Archive
-from core.files.errors import ParseFailed
+from core.files.errors import InvalidFormat, ParseFailed
 from core.files.kinds import file_kind
 from core.files.parts import parse_part
 from core.files.source import Content
@@ -65,7 +65,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     hash_scope: Scope
     """`foundation`: the sheets that `sheets` names; `validated`: these, and the file has no others."""
     data_hash: str
-    source_hash: str
+    source_hash: str | None
     """Of the file that was exported, SHA-256 in hexadecimal; `data_hash` is over what is shown once redacted."""
     names_hash: str
     date_1904: bool
@@ -115,9 +115,8 @@ def signed(manifest: Manifest, key: bytes) -> bytes:
 
 
 def read_manifest(content: Content) -> SignedManifest | None:
-    """The manifest of an .xlsx file, whatever its part is called; None where there is none.
-
-    Nothing is said of its signature.
+    """The manifest of an .xlsx file, whatever its part is called; None where there is none. Its signature is not
+    checked.
 
     Raises:
         InvalidManifest: more than one, too large, not well-formed, or not as one is written.
@@ -126,18 +125,18 @@ def read_manifest(content: Content) -> SignedManifest | None:
         OSError: the file cannot be opened.
     """
     if file_kind(content) != "xlsx":
-        return None
+        raise InvalidFormat("The file is no .xlsx: no other file has a manifest.")
     found = []
     with Archive(content) as archive:
         names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
         if len(names) > PARTS_MAX:
-            raise InvalidManifest(f"the file has more custom XML parts than the limit of {PARTS_MAX}")
+            raise InvalidManifest(f"The file has more custom XML parts than the limit of {PARTS_MAX}")
         for name in names:
             data = _ours(archive, name)
             if data is not None:
                 found.append(data)
     if len(found) > 1:
-        raise InvalidManifest("the file has more than one manifest")
+        raise InvalidManifest("The file has more than one manifest")
     return _parsed(found[0]) if found else None
 
 
@@ -161,7 +160,7 @@ def _ours(archive: Archive, name: str) -> bytes | None:
     if mark not in data or root is None or root[1] != b"provenance":  # what lies beside a part names its namespace, too
         return None
     if len(data) > MANIFEST_BYTES_MAX:
-        raise InvalidManifest(f"the manifest is larger than the limit of {MANIFEST_BYTES_MAX:,} bytes")
+        raise InvalidManifest(f"The manifest is larger than the limit of {MANIFEST_BYTES_MAX:,} bytes")
     return data
 
 
@@ -173,7 +172,7 @@ def _parsed(data: bytes) -> SignedManifest:
         inside.append(name)
         place = "/".join(inside)
         if place in texts or place not in _PLACES or (name == "signature" and attributes != _ALGORITHM):
-            raise InvalidManifest("the manifest is not laid out as one is written")
+            raise InvalidManifest("The manifest is not laid out as one is written")
         texts[place] = []
 
     def text(piece: str) -> None:
@@ -187,14 +186,14 @@ def _parsed(data: bytes) -> SignedManifest:
     except ParseFailed as error:
         raise InvalidManifest(error.hint) from error
     if len(texts) != len(_PLACES) or "".join(texts["provenance"]).strip():
-        raise InvalidManifest("the manifest is not laid out as one is written")
+        raise InvalidManifest("The manifest is not laid out as one is written")
     said = "".join(texts["provenance/manifest"])
     try:
         # A key that came twice would mean one thing to one reader and another to the next.
         document = json.loads(said, object_pairs_hook=_once)
         manifest = msgspec.convert(document, Manifest)
     except (ValueError, RecursionError) as error:
-        raise InvalidManifest(f"the manifest cannot be read: {error}") from error
+        raise InvalidManifest(f"The manifest cannot be read: {error}") from error
     return SignedManifest(manifest, said, "".join(texts["provenance/signature"]).strip())
 
 

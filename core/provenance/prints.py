@@ -3,7 +3,7 @@
 A print is the lower 32 bits of SipHash-2-4 over a cell's canonical record without its row, under a key that leaves the
 server never: whoever changes a cell cannot aim at its old print, and one change in four billion goes unseen (the data
 hash sees that one too). Prints take 4 bytes for each cell and 8 for each stretch of cells of a column, at most 12 for a
-cell, for the first `CELLS_MAX` cells of an export.
+cell, for the first `CELLS_MAX` cells of an export, column by column.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class _Sheet(Struct, frozen=True, array_like=True):
 
 class _Prints(Struct, frozen=True, array_like=True):
     version: Literal["svc_hash_v1"]
-    complete: bool
+    end: tuple[int, int, int] | None
+    """Sheet, column and row from which on nothing is known, by place; None where all is."""
     sheets: list[_Sheet]
 
 
@@ -74,24 +75,23 @@ def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> by
         NoSuchSheet: the workbook has no sheet of that very name.
     """
     left = CELLS_MAX
-    complete = True
-    told = []
+    end = None
+    told: list[_Sheet] = []
     for name, columns in _columns(book, sheets, key):
         kept = []
         for position, (rows, prints) in columns:
-            complete = complete and len(rows) <= left
-            rows, prints = rows[:left], prints[:left]
+            if len(rows) > left and end is None:
+                end = (len(told), position, int(rows[left]))
+            if end is not None:
+                rows, prints = rows[:left], prints[:left]
             left -= len(rows)
             if len(rows):
                 first = np.append(0, np.flatnonzero(np.diff(rows) != 1) + 1)
-                lengths = np.diff(np.append(first, len(rows))).astype("<i4")
-                kept.append(
-                    _Column(
-                        position, rows[first].astype("<i4").tobytes(), lengths.tobytes(), prints.astype("<u4").tobytes()
-                    )
-                )
+                lengths = np.diff(np.append(first, len(rows)))
+                arrays = rows[first].astype("<i4"), lengths.astype("<i4"), prints.astype("<u4")
+                kept.append(_Column(position, *(array.tobytes() for array in arrays)))
         told.append(_Sheet(name, kept))
-    return msgspec.msgpack.encode(_Prints("svc_hash_v1", complete, told))
+    return msgspec.msgpack.encode(_Prints("svc_hash_v1", end, told))
 
 
 def differences(
@@ -110,17 +110,30 @@ def differences(
         prints = msgspec.msgpack.decode(kept, type=_Prints)
     except msgspec.MsgspecError as error:
         raise DamagedPrints("what was kept are no prints") from error
-    present = {name: dict(columns) for name, columns in _columns(book, list(sheets.values()), key)}
+    present = dict(_columns(book, list(sheets.values()), key))
     found: list[Difference] = []
-    more = not prints.complete
-    for sheet in prints.sheets:
+    more = prints.end is not None
+    for at, sheet in enumerate(prints.sheets):
         if sheet.name not in sheets:
             continue
         old = {column.position: _restored(column) for column in sheet.columns}
-        cells, cut = _compared(old, present[sheets[sheet.name]], limit - len(found))
+        new = dict(_known(present[sheets[sheet.name]], at, prints.end))
+        cells, cut = _compared(old, new, limit - len(found))
         found += [Difference(sheet.name, cell_name(row, column), _STATUSES[said]) for row, column, said in cells]
         more = more or cut
     return found, more
+
+
+def _known(
+    columns: Iterator[tuple[int, _Found]], sheet: int, end: tuple[int, int, int] | None
+) -> Iterator[tuple[int, _Found]]:
+    """What comes before the place from which on nothing is known."""
+    for position, (rows, prints) in columns:
+        if end is None or (sheet, position) < end[:2]:
+            yield position, (rows, prints)
+        elif (sheet, position) == end[:2]:
+            count = int(np.searchsorted(rows, end[2]))
+            yield position, (rows[:count], prints[:count])
 
 
 _STATUSES: Final[tuple[Status, ...]] = ("changed", "added", "removed")

@@ -8,12 +8,12 @@ its own, whose cells are all that it fills. A run is unsteady
    its cells, on each sheet of a run of sheets; those of the names that it uses; the whole table for columns of a table
    (all tables of its own sheet where none is named); and all hashed sheets where it calls OFFSET or INDIRECT.
 
-Rule 2 is applied until nothing changes, at most `STEPS_MAX` times. Sheets that are not hashed are read as constants.
+Rule 2 is applied until nothing changes; where that takes more than `STEPS_MAX` times or `WORK_MAX` comparisons, every
+run is unsteady. Sheets that are not hashed are read as constants.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -30,6 +30,12 @@ from core.provenance.names import NameTable
 STEPS_MAX: Final = 1_000
 """How far from a volatile formula its readers are followed."""
 
+WORK_MAX: Final = 5_000_000_000
+"""Comparisons of a range with a column of unsteady runs: some seconds. Real workbooks take less than a million."""
+
+WIDTH_MAX: Final = 16
+"""Columns of what an array formula fills that its readers are looked for in."""
+
 NAMES_DEEP: Final = 32
 """Names inside names that are followed."""
 
@@ -38,7 +44,7 @@ _WHOLE: Final = (0, ROWS_MAX - 1, 0, COLUMNS_MAX - 1)
 
 
 def mark_unsteady(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) -> list[Forms]:
-    """The forms of these sheets with the formulas marked whose value is not covered, and the cells that they fill."""
+    """The forms of these sheets with the formulas marked whose value is not covered."""
     seen = _Reading(book, sheets)
     sources = [
         [seen.is_volatile(sheet.name, tree) for tree in form.trees] for sheet, form in zip(sheets, forms, strict=True)
@@ -198,49 +204,52 @@ class _Runs:
         return np.array(owners, np.int64), np.array(found, np.int64).reshape(-1, 5)
 
     def marked(self, forms: Sequence[Forms], unsteady: NDArray[np.bool_]) -> list[Forms]:
-        """The forms with the formulas of unsteady runs marked, and what their arrays fill."""
+        """The forms with the formulas of unsteady runs marked."""
         marked = []
         for at, (form, (order, run)) in enumerate(zip(forms, self.members, strict=True)):
             own = slice(int(self.begins[at]), int(self.begins[at + 1]))
             flags = form.flags.copy()
             flags[order[unsteady[own][run]]] |= UNSTEADY
-            filling = np.flatnonzero(unsteady[own] & ((self.bottom != self.top) | (self.right != self.left))[own])
-            areas = np.stack([axis[own][filling] for axis in (self.top, self.bottom, self.left, self.right)], axis=1)
-            spilled = [
-                (top, bottom, left, right)
-                for (top, bottom, left, right), place in zip(areas.tolist(), filling.tolist(), strict=True)
-                if flags[order[int(np.searchsorted(run, place))]] & ARRAY
-            ]
-            marked.append(replace(form, flags=flags, hollow=tuple(spilled)))
+            marked.append(replace(form, flags=flags))
         return marked
 
 
 def _spread(runs: _Runs, unsteady: NDArray[np.bool_], owners: NDArray[np.int64], reads: NDArray[np.int64]) -> None:
     """Rule 2, in place."""
     fresh = np.flatnonzero(unsteady)
+    work = 0
     for _ in range(STEPS_MAX):
         waiting = ~unsteady[owners]
         owners, reads = owners[waiting], reads[waiting]
+        columns = list(_by_column(runs, fresh))
+        work += len(columns) * len(owners)
+        if work > WORK_MAX:
+            break
         hit = np.zeros(len(owners), bool)
-        for (sheet, column), intervals in _by_column(runs, fresh).items():
-            rows = np.array(sorted(intervals), np.int64)
-            across = (reads[:, 0] == sheet) & (reads[:, 3] <= column) & (column <= reads[:, 4]) & ~hit
-            met = np.flatnonzero(across)
+        for sheet, column, tops, bottoms in columns:
+            met = np.flatnonzero((reads[:, 0] == sheet) & (reads[:, 3] <= column) & (column <= reads[:, 4]) & ~hit)
             # The runs of a column do not overlap, so the first that ends behind a range's begin is the one to ask.
-            ends = np.maximum.accumulate(rows[:, 1])
-            place = np.searchsorted(ends, reads[met, 1])
-            inside = place < len(rows)
-            hit[met[inside]] = rows[place[inside], 0] <= reads[met[inside], 2]
+            place = np.searchsorted(bottoms, reads[met, 1])
+            inside = place < len(tops)
+            hit[met[inside]] = tops[place[inside]] <= reads[met[inside], 2]
         fresh = np.unique(owners[hit])
         if not len(fresh):
             return
         unsteady[fresh] = True
+    unsteady[:] = True
 
 
-def _by_column(runs: _Runs, fresh: NDArray[np.int64]) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    """First and last rows of these runs by (sheet, column)."""
-    found: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for run in fresh.tolist():
-        for column in range(int(runs.left[run]), int(runs.right[run]) + 1):
-            found[int(runs.sheet[run]), column].append((int(runs.top[run]), int(runs.bottom[run])))
-    return found
+def _by_column(
+    runs: _Runs, fresh: NDArray[np.int64]
+) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Sheet, column, and the first and last rows of these runs there, in order."""
+    widths = np.minimum(runs.right[fresh] - runs.left[fresh] + 1, WIDTH_MAX)
+    run = np.repeat(fresh, widths)
+    column = runs.left[run] + np.arange(len(run)) - np.repeat(np.cumsum(widths) - widths, widths)
+    keys = runs.sheet[run] * COLUMNS_MAX + column
+    order = np.lexsort((runs.top[run], keys))
+    run, keys = run[order], keys[order]
+    first = np.append(0, np.flatnonzero(np.diff(keys)) + 1).tolist() if len(keys) else []
+    for begin, end in zip(first, [*first[1:], len(keys)], strict=False):
+        sheet, place = divmod(int(keys[begin]), COLUMNS_MAX)
+        yield sheet, place, runs.top[run[begin:end]], np.maximum.accumulate(runs.bottom[run[begin:end]])

@@ -35,8 +35,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     damaged, or its signature is not of a known key; `unknown`: there is no manifest."""
     reason: str
     """One sentence."""
-    data_hash: str | None = None
-    """Of the file as it is; of all its sheets where no manifest says which. None where the manifest is damaged."""
+    data_hash: str
+    """Of the file as it is; of all its sheets where no manifest says which."""
     expected_hash: str | None = None
     hmac_valid: bool | None = None
     """None where no key was given, or there is nothing signed."""
@@ -73,11 +73,21 @@ def verify(
     try:
         found = read_manifest(content)
     except InvalidManifest as error:
-        return Verdict(status="invalid_provenance", reason=f"{error}.")
-    book = read_files([("file.xlsx", content)]) if book is None else book
-    if found is None:
-        return Verdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
-    return judged(found, book, keys, record, limit=limit)
+        return undecided(_read(content) if book is None else book, error)
+    book = _read(content) if book is None else book
+    return undecided(book) if found is None else judged(found, book, keys, record, limit=limit)
+
+
+def _read(content: Content) -> Workbook:
+    return read_files([("file.xlsx", content)])
+
+
+def undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
+    """The verdict on a file without a manifest, or with one that cannot be believed."""
+    present = data_hash(book).hash
+    if fault is None:
+        return Verdict(status="unknown", reason="The file has no manifest.", data_hash=present)
+    return Verdict(status="invalid_provenance", reason=f"{str(fault).rstrip('.')}.", data_hash=present)
 
 
 def judged(

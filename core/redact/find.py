@@ -293,7 +293,8 @@ def is_person(written: str) -> bool:
     written = " ".join(plain_of(written[: 2 * NAME_LENGTH_MAX]).text.split())
     if len(written) > NAME_LENGTH_MAX or any(sign.isdigit() for sign in written) or _ORGANISATION.search(written):
         return False
-    return _PERSON.fullmatch(written) is not None
+    names = re.split(r" ?(?:[;/&]| and ) ?", written)
+    return all(_PERSON.fullmatch(name) for name in names)
 
 
 def is_organisation(written: str) -> bool:

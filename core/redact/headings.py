@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.redact.find import is_person
-from core.redact.kinds import KINDS, PersonalKind, folded
+from core.redact.kinds import KINDS, NAME_PART, PersonalKind, folded
 from core.redact.plain import plain_of
 from core.redact.sieve import HEADING_LENGTH_MAX, headings
 from core.values import Kind
@@ -41,7 +41,7 @@ def heading_kind(text: str) -> PersonalKind | None:
     if len(text) > HEADING_LENGTH_MAX:
         return None
     said = folded(plain_of(text).text)
-    return next((kind for kind in KINDS.values() if kind.heading.fullmatch(said)), None)
+    return next((kind for kind in (NAME_PART, *KINDS.values()) if kind.heading.fullmatch(said)), None)
 
 
 def heading_codes(sheet: Sheet) -> dict[int, PersonalKind]:
@@ -116,7 +116,13 @@ def _claimed(
     ends = str(sheet.value(row, column)).rstrip().endswith((":", "："))
     reach = range(column + 1, min(column + 1 + PAIR_REACH, sheet.column_count))
     beside = next((right for right in reach if sheet.kind(row, right) != Kind.BLANK), None)
-    if beside is not None and (is_short or ends):
+    over = sheet.columns[column]
+    below = -1 if over is None else over.slot(row + 1)
+    # A heading has something below; "Prepared by" in a line of labels and values has not, or another label.
+    is_label = (
+        over is None or below < 0 or over.held.kinds[below] == Kind.BLANK or int(over.held.codes[below]) in labels
+    )
+    if beside is not None and (is_short or ends or is_label):
         stored = sheet.columns[beside]
         assert stored is not None
         code = int(stored.held.codes[stored.slot(row)])
@@ -144,4 +150,4 @@ def looks_like(kind: PersonalKind, value: object) -> bool:
     if isinstance(value, float):
         value = f"{value:.0f}" if value == int(value) else str(value)
     said = plain_of(str(value)[: 4 * HEADING_LENGTH_MAX]).text
-    return is_person(said) if kind.name == "person" else kind.likely.search(said) is not None
+    return is_person(said) if kind.name == "person" and not kind.columns else kind.likely.search(said) is not None

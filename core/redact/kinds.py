@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 LEVELS: Final = ("public", "internal", "confidential", "restricted")
@@ -92,6 +92,15 @@ KINDS: Final = {
     )
 }
 """By name, the most secret first: where two claim the same characters, the first has them."""
+
+NAME_PART: Final = replace(
+    KINDS["person"],
+    heading=re.compile(
+        f"{_BEFORE}(?:(?:first|last|given|family|middle) names?|surname|forename|vorname|nachname|pr[eé]nom){_AFTER}"
+    ),
+    columns=True,
+)
+"""A person's name in columns of its parts: single words, which nothing but the heading tells."""
 
 
 def folded(text: str) -> str:

@@ -29,6 +29,8 @@ _LABELLED: Final = linear(
     + _EXTENSION
     + ")"
 )
+NATIONAL_DIGITS_LEAST: Final = 9
+"""Digits of a number that nothing but its groups tells; Germany has shorter ones, and 06/2030 is a month."""
 _GROUPS: Final = re.compile(r"\d+")
 
 
@@ -89,6 +91,8 @@ def _is_labelled(written: str, regions: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=4_096)
 def _is_national(written: str, regions: tuple[str, ...]) -> bool:
     """Whether some region prints the number in these very groups."""
+    if sum(map(len, _GROUPS.findall(written))) < NATIONAL_DIGITS_LEAST:
+        return False
     for region in regions:
         try:
             number = phonenumbers.parse(written, region)

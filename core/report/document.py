@@ -7,8 +7,8 @@ read as markup.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,23 +30,13 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
-from core.typeset.pdf import typeset
-
-TEXT_MAX: Final = 400
-"""Characters of a name or a message; more are cut with a mark."""
-
-WORD_MAX: Final = 24
-"""Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
-
-PIECE: Final = 12
+from core.report.setting import cut, page_text, plain_text, set_pages
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
 
 RUNNING_MAX: Final = 80
 """Characters of the title at the head of a page."""
-
-UNSHOWN_LISTED: Final = 8
 
 NOTICE_LETTERS: Final = 1_500
 """Letters of notices that the cover has room for, half as many where it has changes, too; the others follow it."""
@@ -61,40 +51,34 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
-    made = typeset(TEMPLATE, _view(report), created=report.generated_at)
-    if made.replaced:
-        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in made.replaced[:UNSHOWN_LISTED])
-        more = "" if len(made.replaced) <= UNSHOWN_LISTED else f" and {len(made.replaced) - UNSHOWN_LISTED} more"
-        remark = f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
-        made = typeset(TEMPLATE, _view(report, [remark]), created=report.generated_at)
-    return made.data
+    return set_pages(TEMPLATE, partial(_view, report), report.generated_at)
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin, counts = report.origin, report.summary
+    units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
-        {"name": _text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+        {"name": page_text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
     ]
     moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
-        "notices": list(map(_text, notices[:first])),
-        "more_notices": list(map(_text, notices[first:])),
-        "title": _text(report.title or "A portfolio without a name"),
-        "suite": _text(report.suite),
-        "currency": _text(report.currency or ""),
-        "running": _text(_cut(report.title, RUNNING_MAX)),
+        "notices": list(map(page_text, notices[:first])),
+        "more_notices": list(map(page_text, notices[first:])),
+        "title": page_text(report.title or "A portfolio without a name"),
+        "suite": page_text(report.suite),
+        "currency": page_text(report.currency or ""),
+        "running": page_text(cut(report.title, RUNNING_MAX)),
         "as_of": "The day of the figures is not known." if report.as_of is None
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
-        "prepared_for": _text(origin.prepared_for or ""),
-        "prepared_by": _text(origin.prepared_by or ""),
-        "file_name": _text(origin.file_name or ""),
+        "prepared_for": page_text(origin.prepared_for or ""),
+        "prepared_by": page_text(origin.prepared_by or ""),
         "outcome": report.verdict.outcome,
-        "headline": _text(report.verdict.headline),
-        "sentence": _text(report.verdict.sentence),
+        "headline": page_text(report.verdict.headline),
+        "sentence": page_text(report.verdict.sentence),
         "counts": [
             {"label": label, "value": f"{value:,}"}
             for label, value in (
@@ -105,8 +89,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             )
         ],
         "key_figures": [
-            {"label": _text(one.label), "value": figure(one.value, 0 if one.unit in ("amount", "number") else 2),
-             "unit": report.currency or "" if one.unit == "amount" else "" if one.unit == "number" else UNITS[one.unit]}
+            {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
+             "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),
@@ -120,7 +104,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         },
         "categories": categories,
         "skipped": [
-            {"name": _text(one.name), "reason": _text(_opened(one.reason)), "value": figure(one.value),
+            {"name": page_text(one.name), "reason": page_text(_opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
             for one in report.skipped
         ],
@@ -130,21 +114,21 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "history": list(map(_history, report.history)),
         "history_left_out": report.history_left_out,
         "tie_out": [
-            {"name": _text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
+            {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": _text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": page_text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
             for one in report.tie_out
         ],
         "methods": [
-            {"name": _text(one.name), "formula": _text(one.formula), "numerator": figure(one.numerator),
-             "denominator": figure(one.denominator), "coverage": figure(one.coverage_pct),
-             "cells": _text(", ".join(one.cells)), "limit_from": _text(one.limit_from or ""),
+            {"name": page_text(one.name), "formula": page_text(one.formula), "coverage": figure(one.coverage_pct),
+             "cells": page_text(", ".join(one.cells)), "limit_from": page_text(one.limit_from or ""),
              "source": _SOURCES[one.source]}
             for one in report.methods
         ],
-        "definition_name": _text(report.definition_name or ""),
+        "definition_name": page_text(report.definition_name or ""),
         "rules": [
-            {"key": _text(one.key), "value": _text(one.value), "meaning": _text(one.meaning)} for one in report.rules
+            {"key": page_text(one.key), "value": page_text(one.value), "meaning": page_text(one.meaning)}
+            for one in report.rules
         ],
         "lineage": {
             "source": list(map(_fact, report.lineage.source)),
@@ -169,40 +153,12 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 _LINE_LETTERS: Final = 110
 
 
-def _text(words: str) -> str:
-    """A text without what turns or hides others, cut to what a page has room for, breakable where it has no blanks."""
-    shown = "".join(one for one in words if unicodedata.category(one) not in _UNSEEN or one in _JOINERS)
-    return " ".join(map(_breakable, _cut(" ".join(shown.split()), TEXT_MAX).split(" ")))
-
-
 def _opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _cut(words: str, length: int) -> str:
-    return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
-
-
-_UNSEEN: Final = frozenset(("Cc", "Cf", "Co", "Cs", "Cn"))
-_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
-
-
-def _breakable(word: str) -> str:
-    if len(word) <= WORD_MAX:
-        return word
-    return "\N{ZERO WIDTH SPACE}".join(
-        part[at : at + step]
-        for part in _PARTS_OF_WORD.findall(word)
-        for step in (len(part) if len(part) <= WORD_MAX else PIECE,)
-        for at in range(0, len(part), step)
-    )
-
-
-_PARTS_OF_WORD: Final = re.compile(r"[^\s._/:-]*[._/:-]+|[^\s._/:-]+")
-
-
 def _fact(one: Fact) -> Texts:
-    return {"label": _text(one.label), "value": _text(one.value)}
+    return {"label": page_text(one.label), "value": page_text(one.value)}
 
 
 def _drawn(chart: Chart) -> Texts:
@@ -220,18 +176,17 @@ _SOURCES: Final = {
 
 
 def _test(line: TestLine) -> Texts:
-    decimals = decimals_apart(line.value, line.threshold)
+    decimals = max(decimals_apart(line.value, line.threshold), decimals_apart(line.threshold, 0.0))
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
-        "name": _text(line.name),
+        "name": page_text(line.name),
         "unit": UNITS[line.unit],
         "status": line.status,
         "value": figure(line.value, decimals),
         "masked": [] if line.masked is None else [figure(one) for one in line.masked],
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "cushion_pct": signed(line.cushion_pct, 1),
-        "chart": _drawn(bullet(row, f"{line.name}: {line.message}")),
+        "chart": _drawn(bullet(row, plain_text(f"{line.name}: {line.message}"))),
     }
 
 
@@ -261,7 +216,7 @@ _PARTS: Final[dict[PartName, str]] = {
 
 def _change(one: Change) -> Texts:
     return {
-        "name": _text(one.name),
+        "name": page_text(one.name),
         "unit": UNITS[one.unit],
         "before": figure(one.before),
         "after": figure(one.after),
@@ -274,7 +229,7 @@ def _change(one: Change) -> Texts:
 
 def _why(one: Change) -> Texts:
     parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
-    return {"name": _text(one.name), "parts": parts or [_part(one.parts[0])]}
+    return {"name": page_text(one.name), "parts": parts or [_part(one.parts[0])]}
 
 
 _SHOWN_FROM: Final = 0.005
@@ -283,7 +238,7 @@ _SHOWN_FROM: Final = 0.005
 
 def _part(part: PartLine) -> Texts:
     loans = "; ".join(
-        f"{_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
+        f"{page_text(loan.name)} {signed(loan.effect)}" for loan in part.loans if abs(loan.effect) >= _SHOWN_FROM
     )
     return {"part": _PARTS[part.part], "change": signed(part.change), "loans": loans}
 
@@ -323,8 +278,7 @@ _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-
 
 def _class(line: ClassLine) -> Texts:
     return {
-        "name": _text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
-        "numerator": figure(line.numerator),
+        "name": page_text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
         "trigger": figure(line.trigger),
@@ -350,11 +304,11 @@ def _concentration(one: Concentration) -> Texts:
 
 
 def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
-    words = f"{row.name}: {figure(row.share_pct)} %"
+    words = plain_text(f"{row.name}: {figure(row.share_pct)} %")
     chart = bar(row.share_pct, most, words, limit=limit) if at else None
     return {
         "rank": str(at) if at else "",
-        "name": _text(row.name),
+        "name": page_text(row.name),
         "par": figure(row.par, 0),
         "share": figure(row.share_pct),
         "chart": None if chart is None else _drawn(chart),
@@ -375,7 +329,12 @@ def _history(one: Series) -> Texts:
     rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
-        f"{one.name} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to {figure(last.value)}, "
-        f"its limit {figure(last.threshold)}"
+        f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
-    return {"title": _text(one.name), "unit": UNITS[one.unit], "note": "", "chart": _drawn(through_time(rows, words))}
+    return {
+        "title": page_text(one.name),
+        "unit": UNITS[one.unit],
+        "note": "",
+        "chart": _drawn(through_time(rows, words)),
+    }

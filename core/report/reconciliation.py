@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from heapq import heappush, heappushpop
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from core.charts.charts import bar
 from core.portfolio.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict
-from core.typeset.pdf import typeset
+from core.report.figures import day
+from core.report.setting import cut, page_text, set_pages
 
 LISTED_MAX: Final = 1_500
 """Issues that a PDF lists one by one: about fifty pages. A spreadsheet has all of them."""
 LARGEST_MAX: Final = 25
 VALUE_CHARACTERS: Final = 120
 """Of a name or a value on the page; what a stranger's cell holds beyond that is cut."""
-NOTE_CHARACTERS: Final = 600
+NOTE_CHARACTERS: Final = 400
 
 LOANS: Final = ("total_loans_compared", "matched", "unmatched_trustee", "unmatched_internal")
 """Counts of a comparison that a report shows; that of the issues it makes itself."""
@@ -41,7 +43,7 @@ TEXTS: Final = (
 UNSETTLED: Final = frozenset(("open", "acknowledged"))
 """Statuses of an issue that still stands."""
 
-_TEMPLATE: Final = Path(__file__).with_name("reconciliation.typ")
+TEMPLATE: Final = Path(__file__).with_name("reconciliation.typ")
 
 
 class IssueLine(Struct, frozen=True, kw_only=True):
@@ -220,12 +222,9 @@ class Tally:
 def _cut(issue: IssueLine) -> IssueLine:
     """The issue as a page can hold it."""
     long = dict.fromkeys(TEXTS, VALUE_CHARACTERS) | {"resolution_notes": NOTE_CHARACTERS}
-    cut = {
-        name: f"{text[: most - 3]}..."
-        for name, most in long.items()
-        if (text := getattr(issue, name)) is not None and len(text) > most
-    }
-    return replace(issue, **cut) if cut else issue
+    texts = ((name, getattr(issue, name), most) for name, most in long.items())
+    shorter = {name: cut(text, most) for name, text, most in texts if text and len(text) > most}
+    return replace(issue, **shorter) if shorter else issue
 
 
 def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verdict:
@@ -246,58 +245,113 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
 
 
 def reconciliation_pdf(report: ReconciliationReport) -> bytes:
-    """The report as PDF/A-2b, tagged: the same bytes for the same report."""
-    return typeset(_TEMPLATE, _shown(report), created=report.compared.generated_at).data
+    """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it."""
+    return set_pages(TEMPLATE, partial(_view, report), report.compared.generated_at)
 
 
 # ---- as the page has it ---------------------------------------------------------------------------------------------
 
 
-def _shown(report: ReconciliationReport) -> dict[str, Any]:
-    """The data of the template: counts and par with their thousands apart."""
+def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any]:
+    """The data of the template: every figure and text as it is shown."""
     compared, par = report.compared, report.par
-    told = msgspec.to_builtins(report, str_keys=True)
-    tallies = {name: [_counts(one) for one in getattr(report, name)] for name in ("by_category", "by_field")}
-    statuses = [(name, f"{count:,}") for name, count in report.by_status.items()]
-    return {
-        "report": told | tallies | {"total": _counts(report.total), "by_status": statuses, "issues": (), "largest": ()},
-        "severities": SEVERITIES,
-        "loans": {name: f"{count:,}" for name, count in compared.loans.items()},
-        "stages": ", ".join(f"{STAGES.get(name, name)} {count:,}" for name, count in compared.stages.items() if count)
-        or "nothing",
-        "par": {"breaks": f"{par.breaks:,}", "net": f"{par.net:+,.2f}", "gross": f"{par.gross:,.2f}"},
-        "issues": [_row(one) for one in report.issues],
-        "largest": [_row(one) for one in report.largest],
-        "listed": f"{len(report.issues):,}",
-        "left_out": f"{report.left_out:,}",
-        "tolerances": [
-            f"{name} {compared.tolerances[name]:g} {_UNITS.get(RULES[name].unit or '', '')}".strip()
-            for name in compared.rules
-            if name in compared.tolerances
-        ],
+    paired = [f"{STAGES.get(name, name)} {count:,}" for name, count in compared.stages.items() if count]
+    most = max((abs(one.par_difference or 0.0) for one in report.largest), default=0.0)
+    listed = f"{len(report.issues):,}"
+    method = {
+        "Paired by": ", ".join(paired) or "nothing",
+        "Rules": ", ".join(map(_words, compared.rules)),
+        "Tolerances": ", ".join(_tolerance(name, compared) for name in compared.rules if name in compared.tolerances),
+        **{f"Not compared: {_words(name)}": why for name, why in compared.not_compared.items()},
+        "Severity": SEVERITY_WORDS,
     }
-
-
-def _counts(one: Tallied) -> dict[str, str]:
-    figures = {name: f"{getattr(one, name):,}" for name in (*SEVERITIES, "total", "unsettled")}
-    return {"name": one.name, **figures}
+    return {
+        "title": page_text(compared.title),
+        "book": page_text(compared.book),
+        "days": f"Tape of {_day(compared.tape_day)}, workbook of {_day(compared.book_day)}",
+        "generated_at": _moment(compared.generated_at),
+        "outcome": report.verdict.outcome,
+        "headline": report.verdict.headline,
+        "sentence": report.verdict.sentence,
+        "notices": [
+            *map(page_text, (*compared.remarks, *remarks)), *(page_text(one.message) for one in compared.warnings),
+        ],
+        "key_figures": [
+            {"label": label, "value": value}
+            for label, value in (
+                ("Trustee", _words(compared.trustee) or "not named"),
+                ("Compared", "now" if compared.compared_at is None else _moment(compared.compared_at)),
+                ("Breaks in par that stand", f"{par.breaks:,}"),
+                ("Their par, without signs", f"{par.gross:,.2f}"),
+                ("Trustee's par less ours", f"{par.net:+,.2f}" if par.net else "0.00"),
+            )
+        ],
+        "severities": SEVERITIES,
+        "total": _counts(report.total) if report.total.total else [None],
+        "by_category": [{"name": _words(one.name), "counts": _counts(one)} for one in report.by_category],
+        "by_field": [{"name": _words(one.name), "counts": _counts(one)} for one in report.by_field],
+        "reviews": ", ".join(f"{count:,} {_words(name)}" for name, count in report.by_status.items()),
+        "largest": [_row(one) | {"chart": _bar(one, most)} for one in report.largest],
+        "more_breaks": f"The largest {len(report.largest)} of {par.breaks:,}."
+        if par.breaks > len(report.largest) else "",
+        "issues": [
+            {"severity": name, "count": f"{getattr(report.total, name):,}", "rows": rows}
+            for name in SEVERITIES
+            if (rows := [_row(one) for one in report.issues if one.severity == name])
+        ],
+        "left_out": f"The first {listed} are listed; {report.left_out:,} more stand in the spreadsheet of this report."
+        if report.left_out else "",
+        "method": [{"label": page_text(label), "value": page_text(value)} for label, value in method.items() if value],
+        "facts": [{"label": page_text(one.label), "value": page_text(one.value)} for one in compared.facts],
+    }  # fmt: skip
 
 
 def _row(issue: IssueLine) -> dict[str, Any]:
     difference = issue.par_difference
+    # Which side a loan is missing on says more than that one is.
+    field_name = issue.issue_type if issue.category == "missing" else issue.field_name
     return {
         "severity": issue.severity,
-        "loan": issue.primary_identifier or "",
-        "borrower": "" if issue.borrower_name == issue.primary_identifier else issue.borrower_name or "",
-        # Which side a loan is missing on says more than that one is.
-        "field": (issue.issue_type if issue.category == "missing" else issue.field_name).replace("_", " "),
-        "trustee": figure_text(issue.trustee_value, issue.category),
-        "internal": figure_text(issue.internal_value, issue.category),
+        "loan": page_text(issue.primary_identifier or ""),
+        "borrower": "" if issue.borrower_name == issue.primary_identifier else page_text(issue.borrower_name or ""),
+        "field": _words(field_name),
+        "trustee": page_text(figure_text(issue.trustee_value, issue.category)),
+        "internal": page_text(figure_text(issue.internal_value, issue.category)),
         "difference": "" if difference is None else f"{difference:+,.2f}".removesuffix(".00"),
-        "status": issue.status.replace("_", " "),
-        "notes": issue.resolution_notes or "",
-        "reviewer": issue.reviewed_by or "",
+        "status": _words(issue.status),
+        "notes": page_text(issue.resolution_notes or ""),
+        "reviewer": page_text(issue.reviewed_by or ""),
     }
 
 
-_UNITS: Final = {"currency": "", "points": "points", "bps": "bp", "days": "days"}
+def _bar(issue: IssueLine, most: float) -> dict[str, Any]:
+    size = abs(issue.par_difference or 0.0)
+    return bar(size, most, f"{size:,.0f} of {most:,.0f}", width=104.0)._asdict()
+
+
+def _counts(one: Tallied) -> list[str]:
+    return [f"{getattr(one, name):,}" for name in (*SEVERITIES, "total", "unsettled")]
+
+
+def _tolerance(name: str, compared: Compared) -> str:
+    return f"{_words(name)} {compared.tolerances[name]:g} {_UNITS.get(RULES[name].unit or '', '')}".strip()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _day(when: date | None) -> str:
+    return "a day that is not known" if when is None else day(when)
+
+
+def _moment(when: datetime) -> str:
+    return f"{when:%d %B %Y, %H:%M %Z}".lstrip("0")
+
+
+SEVERITY_WORDS: Final = (
+    "critical: par differs by more than 5 %, or a loan above 1,000,000 is missing on one side; error: par differs by 1 "
+    "to 5 %, or a loan of 100,000 to 1,000,000 is missing; warning: another difference beyond its tolerance; info: one "
+    "of form, or a smaller one of par"
+)
+_UNITS: Final = {"points": "points", "bps": "bp", "days": "days"}

@@ -34,6 +34,18 @@ _ESCAPED: Final = re.compile(r"\\(?:u\{(?P<code>[0-9a-f]+)\}|(?P<letter>.))")
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
+_PANIC: Final = "PanicException"
+"""What pyo3 raises for a panic of the compiler, which is no Exception: Typst 0.15 has one for marks (as Hebrew has them
+below its letters) at the end of some lines."""
+
+_UNCOMMON: Final = re.compile("[^\n\t -~\xa0-\u024f\u0370-\u03ff\u0400-\u04ff\u2010-\u205e\u20a0-\u22ff\ufffd]")
+"""Letters that no panic is known of are kept after one: Latin, Greek, Cyrillic, signs. All others are replaced."""
+
+
+class CompilerStopped(RuntimeError):
+    """A document that the compiler cannot make, through no fault of its template's or its data's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Typeset:
     """A document that was set."""
@@ -56,6 +68,7 @@ def typeset(
     Raises:
         ValueError: more than `DATA_BYTES_MAX` bytes of data.
         typst.TypstError: the template is wrong.
+        CompilerStopped: a fault of the compiler itself.
     """
     from typst import TypstError, compile  # noqa: A004 - a late import: 30 MB of program that few need
 
@@ -80,12 +93,18 @@ def typeset(
             found = _refused(error.diagnostic)
             if not found or last == _TRIES - 1:
                 raise
-            replaced.update(found)
-            # The longest first: a letter with an accent before the letter alone.
-            any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
-            data = _mapped(msgspec.to_builtins(data), any_of)
+        except BaseException as error:
+            if type(error).__name__ != _PANIC or last == _TRIES - 1:
+                raise
+            found = dict.fromkeys(_UNCOMMON.findall(inputs.decode()))
+            if not found:
+                raise CompilerStopped("the compiler of documents stopped, and not for a letter of the data") from error
         else:
             return Typeset(made, tuple(sorted(replaced)))
+        replaced.update(found)
+        # The longest first: a letter with an accent before the letter alone.
+        any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
+        data = _mapped(msgspec.to_builtins(data), any_of)
     raise AssertionError
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
 import msgspec
 
+from core.files.write.delimited import guarded
 from service.audit import store
 from service.audit.schema import AuditEntry, AuditExport, AuditList, AuditQuery, EnterpriseTierRequired
 from service.audit.store import Extent
@@ -22,10 +22,6 @@ from service.platform.http.problem import ValidationFailed
 
 CHUNK_ROWS = 1_000
 """Entries of one query of an export."""
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes a cell that begins so for: a formula. The last four are full-width twins."""
-INNER_CELL = re.compile("([;\t\r\n])(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
-"""A formula after what parts cells and lines for a spreadsheet whose country has no comma there: it sees no quotes."""
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 COLUMNS = Record.__struct_fields__
 
@@ -109,11 +105,7 @@ def _cell(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula, or for several cells of which one is."""
     if isinstance(value, msgspec.Raw):
         value = bytes(value).decode()
-    if not isinstance(value, str):
-        return value
-    if INNER_CELL.search(value):  # asked first: few have one, and to replace nothing takes four times as long
-        value = INNER_CELL.sub(r"\1'", value)
-    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    return guarded(value) if isinstance(value, str) else value
 
 
 def _csv(rows: Sequence[Sequence[Any]]) -> bytes:

@@ -23,6 +23,7 @@ from service.commands import (
     report,
     server,
     simulate,
+    verify,
 )
 from service.commands.refusal import Refused, one_line
 
@@ -55,6 +56,7 @@ report.register(app)
 export.register(app)
 recalc.register(app)
 audit.register(app)
+verify.register(app)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -176,7 +176,7 @@ def read_keys(path: Path) -> dict[str, bytes]:
             except ValueError:
                 raise Refused(f"{path}: line {number} is no key: a name, a blank and hexadecimal digits") from None
             if len(found[name.strip()]) < KEY_BYTES_LEAST:
-                raise Refused(f"{path}: line {number}: a key has at least {2 * KEY_BYTES_LEAST} hexadecimal digits")
+                raise Refused(f"{path}: line {number}: a key has at least {KEY_BYTES_LEAST} bytes in hexadecimal")
     if not found:
         raise Refused(f"{path}: holds no key")
     return found

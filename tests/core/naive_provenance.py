@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from hashlib import sha256
 
 from core.formula.language import parse
+from core.grid.address import parse_range
 from core.grid.sheet import Sheet, Workbook
 from core.provenance.formulas import normal_form
 from core.values import ERRORS, Kind
@@ -15,20 +16,16 @@ from core.values import ERRORS, Kind
 BOOLEAN_FORMATS = ("BOOLEAN", '"TRUE";"TRUE";"FALSE"')
 
 
-def rounded(number: float) -> float:
-    digits = Decimal(repr(number))
-    if number == 0 or len(digits.as_tuple().digits) <= 15:
-        return number + 0.0
-    last = Decimal((0, (1,), digits.adjusted() - 14))
-    return float(Decimal(round_half_up(digits / last)) * last)
+def rounded(number: float, digits: int = 15) -> float:
+    shortest = Decimal(repr(number))
+    if number == 0:
+        return 0.0
+    last = Decimal((0, (1,), shortest.adjusted() - digits + 1))
+    return float((shortest / last).quantize(Decimal(1), rounding=ROUND_HALF_UP) * last)
 
 
-def round_half_up(number: Decimal) -> Decimal:
-    return number.quantize(Decimal(1), rounding=ROUND_HALF_UP)
-
-
-def number(kind: bytes, value: float) -> bytes:
-    return kind + struct.pack("<d", rounded(value))
+def number(kind: bytes, value: float, *, of_array: bool = False) -> bytes:
+    return kind + struct.pack("<d", rounded(rounded(value), 10) if of_array else rounded(value))
 
 
 def counted(text: str) -> bytes:
@@ -46,32 +43,38 @@ def number_format(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
     return book.number_formats[int(held.held.formats[held.slot(row)])]
 
 
+def result(value: object, kind: Kind, *, of_array: bool) -> bytes:
+    """What a formula gave."""
+    if isinstance(value, str) and kind == Kind.ERROR:
+        return error(value)
+    if isinstance(value, str):
+        return b"t" + counted(value) if value else b""
+    return b"" if value is None else number(b"n", float(value), of_array=of_array)  # type: ignore[arg-type]
+
+
 def record(book: Workbook, sheet: Sheet, row: int, column: int, *, covered: bool = True) -> bytes:
     """A cell's record without its row; empty where it has none."""
     text, value, kind = sheet.formula(row, column), sheet.value(row, column), sheet.kind(row, column)
+    formulas = sheet.formulas
+    places = list(zip(formulas.rows.tolist(), formulas.columns.tolist(), strict=True))
+    areas = {places[at]: parse_range(area) for at, area in formulas.arrays.items()}
     if text is not None:
         form = normal_form(parse("=" + text, row, column), sheet.name)
-        areas = {int(at): area for at, area in sheet.formulas.arrays.items()}
-        at = list(zip(sheet.formulas.rows, sheet.formulas.columns, strict=True)).index((row, column))
-        if at in areas:
-            first, _, last = areas[at].partition(":")
-            high, wide = extent(first, last or first)
-            head = b"a" + struct.pack("<II", high, wide) + counted(form)
+        of_array = (row, column) in areas
+        if of_array:
+            top, left, bottom, right = areas[row, column]
+            head = b"a" + struct.pack("<II", bottom - top + 1, right - left + 1) + counted(form)
         elif form in ("true()", "false()"):
             return b"b" + bytes([form == "true()"])
         elif form in ERRORS:
             return error(form)
         else:
             head = b"f" + counted(form)
-        if not covered:
-            return head + b"v"
-        if isinstance(value, str) and kind == Kind.ERROR:
-            return head + error(value)
-        if isinstance(value, str):
-            return head + (b"t" + counted(value) if value else b"-")
-        return head + (b"-" if value is None else number(b"n", float(value)))
+        return head + ((result(value, kind, of_array=of_array) or b"-") if covered else b"v")
     if not covered:
-        return b"v"
+        return b""
+    if any(top <= row <= bottom and left <= column <= right for top, left, bottom, right in areas.values()):
+        return result(value, kind, of_array=True)
     if value is None or value == "":
         return b""
     if isinstance(value, bool):
@@ -81,19 +84,6 @@ def record(book: Workbook, sheet: Sheet, row: int, column: int, *, covered: bool
             return b"b" + bytes([value == 1])
         return number(b"d" if kind == Kind.DATE else b"n", value)
     return error(value) if kind == Kind.ERROR else b"t" + counted(value)
-
-
-def extent(first: str, last: str) -> tuple[int, int]:
-    (top, left), (bottom, right) = (split(name) for name in (first, last))
-    return bottom - top + 1, right - left + 1
-
-
-def split(name: str) -> tuple[int, int]:
-    letters = name.rstrip("0123456789")
-    column = 0
-    for letter in letters:
-        column = column * 26 + ord(letter) - 64
-    return int(name[len(letters) :]), column
 
 
 def sheet_hash(book: Workbook, sheet: Sheet, uncovered: Collection[tuple[str, int, int]] = ()) -> bytes:

@@ -8,6 +8,8 @@ from core.grid.column import Text
 
 DAY_FORMAT: int
 MOMENT_FORMAT: int
+DOUBTFUL: int
+NEWER: int
 DROPPED: int
 PLAIN: int
 ORIGIN: int
@@ -67,6 +69,13 @@ class Slab:
     def unvalued(self) -> bool: ...
     def fill(self, stop: int, marks: NDArray[np.uint8]) -> memoryview: ...
 
-def doubtful(
-    offsets: NDArray[np.int64], data: NDArray[np.uint8], name_offsets: NDArray[np.int64], names: NDArray[np.uint8]
+def looks(
+    offsets: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    sheet_offsets: NDArray[np.int64],
+    sheets: NDArray[np.uint8],
+    newer_offsets: NDArray[np.int64],
+    newer: NDArray[np.uint8],
+    watched_offsets: NDArray[np.int64],
+    watched: NDArray[np.uint8],
 ) -> NDArray[np.uint8]: ...

@@ -36,6 +36,8 @@ cdef enum:
     FORMULA_MEMBER = 3
     FORMULA_ARRAY = 4
     FORMULA_SPILLS = 5
+    FORMULA_DOUBTFUL = 1
+    FORMULA_NEWER = 2
     OK = 0
     NO_MEMORY = 1
     TOO_MUCH_TEXT = 2
@@ -56,6 +58,7 @@ cdef int64_t ERRORS_COUNT = len(ERRORS)
 # What `Slab` is told of a formula: a cell's value alone is written, or its formula by itself, or that of a shared
 # group, or an array's.
 DAY_FORMAT, MOMENT_FORMAT = DAY, MOMENT
+DOUBTFUL, NEWER = FORMULA_DOUBTFUL, FORMULA_NEWER
 DROPPED, PLAIN, ORIGIN, MEMBER, ARRAY, SPILLS = (
     FORMULA_DROPPED, FORMULA_PLAIN, FORMULA_ORIGIN, FORMULA_MEMBER, FORMULA_ARRAY, FORMULA_SPILLS
 )
@@ -607,62 +610,94 @@ cdef inline bint is_name_byte(uint8_t c) noexcept nogil:
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122 or c == 95 or c == 46 or c >= 0x80
 
 
-cdef bint is_doubtful(
-    const uint8_t *text, int64_t size, const int64_t[::1] name_offsets, const uint8_t *names
-) noexcept nogil:
-    cdef int64_t at = 0, begin, name, length
-    cdef bint quoted
-    cdef uint8_t c
-    if size == 0 or size > FORMULA_LIMIT:
-        return True
-    while at < size:
-        c = text[at]
-        if c < 32 or c == 91 or c == 0xEF:  # control characters, brackets, U+FFFE and its neighbours
+cdef struct Words:
+    # Some words, end to end; by first letter and length whether there is one.
+    const int64_t *offsets
+    const uint8_t *data
+    int64_t count
+    uint64_t lengths[256]
+
+
+cdef bint has_word(Words *words, const uint8_t *text, int64_t size) noexcept nogil:
+    cdef int64_t at
+    if size <= 0 or not words.lengths[text[0]] >> (size & 63) & 1:
+        return False
+    for at in range(words.count):
+        if words.offsets[at + 1] - words.offsets[at] == size and memcmp(words.data + words.offsets[at], text, size) == 0:
             return True
-        if c == 34:
-            at += 1
-            while at < size and text[at] != 34:
-                if text[at] < 32 or text[at] == 0xEF:
-                    return True
-                at += 1
-        elif c == 39 or c == 33:
-            quoted = c == 39
-            if quoted:
-                at += 1
-                begin = at
-                while at < size and not (text[at] == 39 and (at + 1 == size or text[at + 1] != 39)):
-                    at += 2 if text[at] == 39 else 1
-                length = at - begin
-                at += 1
-                if at >= size or text[at] != 33:
-                    return True
-            else:
-                begin = at
-                while begin > 0 and is_name_byte(text[begin - 1]):
-                    begin -= 1
-                length = at - begin
-                if begin and (text[begin - 1] == 58 or text[begin - 1] == 35):
-                    return True
-            for name in range(name_offsets.shape[0] - 1):
-                if (
-                    name_offsets[name + 1] - name_offsets[name] == length
-                    and memcmp(names + name_offsets[name], text + begin, length) == 0
-                ):
-                    break
-            else:
-                return True
-        at += 1
     return False
 
 
-def doubtful(const int64_t[::1] offsets, const uint8_t[::1] data, const int64_t[::1] name_offsets, const uint8_t[::1] names):
-    """Which formulas need a closer look: all but those that plainly read nothing beyond the sheets of these names, which
-    are as formulas write them."""
+cdef int look(const uint8_t *text, int64_t size, Words *sheets, Words *newer, Words *watched) noexcept nogil:
+    """What there is to see to in one formula."""
+    cdef int64_t at = 0, begin
+    cdef int found = 0
+    cdef uint8_t c
+    if size == 0 or size > FORMULA_LIMIT:
+        return FORMULA_DOUBTFUL | FORMULA_NEWER
+    while at < size:
+        c = text[at]
+        if c < 32 or c == 91 or c == 0xEF:  # control characters, brackets, U+FFFE and its neighbours
+            found |= FORMULA_DOUBTFUL
+        elif c == 34:
+            at += 1
+            while at < size and text[at] != 34:
+                if text[at] < 32 or text[at] == 0xEF:
+                    found |= FORMULA_DOUBTFUL
+                at += 1
+        elif c == 39:
+            at += 1
+            begin = at
+            while at < size and not (text[at] == 39 and (at + 1 == size or text[at + 1] != 39)):
+                at += 2 if text[at] == 39 else 1
+            if at + 1 >= size or text[at + 1] != 33 or not has_word(sheets, text + begin, at - begin):
+                return FORMULA_DOUBTFUL | FORMULA_NEWER
+            at += 1
+        elif c == 33 or c == 40:
+            begin = at
+            while begin > 0 and is_name_byte(text[begin - 1]):
+                begin -= 1
+            if c == 40:
+                if has_word(watched, text + begin, at - begin):
+                    found |= FORMULA_DOUBTFUL
+                if has_word(newer, text + begin, at - begin):
+                    found |= FORMULA_NEWER
+            elif (begin and (text[begin - 1] == 58 or text[begin - 1] == 35)) or not has_word(
+                sheets, text + begin, at - begin
+            ):
+                found |= FORMULA_DOUBTFUL
+        at += 1
+    return found
+
+
+cdef int words_of(Words *into, const int64_t[::1] offsets, const uint8_t[::1] data) except -1:
+    cdef int64_t at
+    memset(into, 0, sizeof(Words))
+    if data.shape[0]:
+        into.count = offsets.shape[0] - 1
+        into.offsets = &offsets[0]
+        into.data = &data[0]
+        for at in range(into.count):
+            into.lengths[data[offsets[at]]] |= <uint64_t> 1 << ((offsets[at + 1] - offsets[at]) & 63)
+    return 0
+
+
+def looks(
+    const int64_t[::1] offsets, const uint8_t[::1] data,
+    const int64_t[::1] sheet_offsets, const uint8_t[::1] sheets,
+    const int64_t[::1] newer_offsets, const uint8_t[::1] newer,
+    const int64_t[::1] watched_offsets, const uint8_t[::1] watched,
+):
+    """What there is to see to in each formula: `DOUBTFUL` unless it plainly reads nothing beyond the sheets of these names,
+    which are as formulas write them, and calls none of the watched functions; `NEWER` where it may call a newer one."""
     cdef int64_t at, count = offsets.shape[0] - 1
     cdef uint8_t[::1] found = np.zeros(count, np.uint8)
     cdef const uint8_t *text = &data[0] if data.shape[0] else NULL
-    cdef const uint8_t *known = &names[0] if names.shape[0] else NULL
+    cdef Words known, young, odd
+    words_of(&known, sheet_offsets, sheets)
+    words_of(&young, newer_offsets, newer)
+    words_of(&odd, watched_offsets, watched)
     with nogil:
         for at in range(count):
-            found[at] = is_doubtful(text + offsets[at], offsets[at + 1] - offsets[at], name_offsets, known)
+            found[at] = <uint8_t> look(text + offsets[at], offsets[at + 1] - offsets[at], &known, &young, &odd)
     return found.base

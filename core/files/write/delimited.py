@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from core.files.limits import WRITTEN_BYTES_MAX
 from core.files.write._texts import CsvLines
+from core.files.write._texts import guarded as guarded
 from core.files.write.deflated import part
 from core.files.write.texts import Sink, pieces, shows_of
 from core.grid.sheet import Sheet, Workbook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.files.limits import FORMULA_CHARACTERS_MAX
 from core.files.write import _xlsx as kernel
+from core.files.write.newer import NEWER, with_prefixes
 from core.grid.address import move_formula, parse_range
 from core.grid.column import Text, frozen
 from core.grid.sheet import Formulas
@@ -24,6 +25,7 @@ _WORD: Final = re.compile(
     | '(?P<quoted>(?:[^']|'')*+)'!
     | (?P<table>[^\W\d][\w.\\]*+)\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]
     | (?P<outer>\[)
+    | (?<![\w.])(?:(?P<named>LET|LAMBDA)|(?P<total>(?:_xlfn\.)?(?:SUBTOTAL|AGGREGATE)))\(
     | (?P<bare>[^\W\d][\w.]*+(?::[\w.]++)?)!
     | [\w.\\]++
     | .
@@ -37,6 +39,8 @@ NO_XML: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\ufff
 OTHER_FILE: Final = "read another file"
 NO_SHEET: Final = "read a sheet that is not written"
 NO_TABLE: Final = "read a table that is not written"
+AS_TYPED: Final = "name values by LET or LAMBDA, but not as a file does"
+OF_FILTERED: Final = "total what a filter shows"
 NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 
@@ -48,14 +52,25 @@ class Known:
     tables: Collection[str]
     folded: Collection[str]
     """The names of the sheets without case."""
+    filtered: bool = False
+    """Whether a filter hides rows of a sheet: in the file, which has no filters, they are hidden by hand."""
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Functions whose formulas are looked at."""
+        return ("LET", "LAMBDA", *(("SUBTOTAL", "AGGREGATE", "_xlfn.AGGREGATE") if self.filtered else ()))
 
     def fault(self, text: str) -> str | None:
         """Why Excel would not open a formula; None where it would."""
         if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or NO_XML.search(text):
             return NO_FORMULA
-        if "!" not in text and "[" not in text:
+        if not any(sign in text for sign in ("!", "[", *self.watched)):
             return None
         for word in _WORD.finditer(text):
+            if word["named"]:
+                return AS_TYPED
+            if word["total"] and self.filtered:
+                return OF_FILTERED
             if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
                 return OTHER_FILE
             if word["table"] and word["table"].casefold() not in self.tables:
@@ -104,7 +119,7 @@ def planned(formulas: Formulas, known: Known) -> Planned:
         box = parse_range(covers)
         boxes[group] = box if box[:2] == place else place * 2
         roles[at], groups[at] = kernel.SPILLS if at in formulas.dynamic else kernel.ARRAY, group
-    faults = _faults(text, known)
+    text, texts, faults = _as_in_files(text, texts, known)
     dropped = Counter[str]()
     if faults:
         for reason in sorted(set(faults.values())):
@@ -124,17 +139,32 @@ def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int
         rows, columns = (int(places[at] - places[origin]) for places in (formulas.rows, formulas.columns))
         texts[at] = len(formulas.text) + len(added)
         added.append(move_formula(formulas.text[int(formulas.texts[origin])], rows, columns).encode())
-    offsets = np.concatenate(
-        (formulas.text.offsets, formulas.text.offsets[-1] + np.cumsum([len(one) for one in added]))
-    )
-    data = np.concatenate((formulas.text.data, np.frombuffer(b"".join(added), np.uint8)))
-    return Text(frozen(offsets), frozen(data)), texts
+    return _longer(formulas.text, added), texts
 
 
-def _faults(text: Text, known: Known) -> dict[int, str]:
-    """By the code of a formula that cannot be written why."""
-    names = [name.replace("'", "''").encode() for name in known.sheets]
-    offsets = np.cumsum([0, *map(len, names)], dtype=np.int64)
-    doubtful = kernel.doubtful(text.offsets, text.data, offsets, np.frombuffer(b"".join(names), np.uint8))
-    faults = {code: known.fault(text[code]) for code in np.flatnonzero(doubtful).tolist()}
-    return {code: fault for code, fault in faults.items() if fault is not None}
+def _longer(text: Text, added: list[bytes]) -> Text:
+    """Some texts with others behind them."""
+    offsets = np.concatenate((text.offsets, text.offsets[-1] + np.cumsum([len(one) for one in added])))
+    return Text(frozen(offsets), frozen(np.concatenate((text.data, np.frombuffer(b"".join(added), np.uint8)))))
+
+
+def _words(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Words end to end, and where each begins."""
+    data = [word.encode() for word in words]
+    return np.cumsum([0, *map(len, data)], dtype=np.int64), np.frombuffer(b"".join(data), np.uint8)
+
+
+def _as_in_files(text: Text, texts: NDArray[np.int32], known: Known) -> tuple[Text, NDArray[np.int32], dict[int, str]]:
+    """The texts with the prefixes of newer functions, that of each formula, and by a text's code why it cannot be
+    written."""
+    sheets = _words(name.replace("'", "''") for name in known.sheets)
+    looks = kernel.looks(text.offsets, text.data, *sheets, *_words(NEWER), *_words(known.watched))
+    newer = np.flatnonzero(looks & kernel.NEWER)
+    if len(newer):
+        count = len(text)
+        text = _longer(text, [with_prefixes(text[code]).encode() for code in newer.tolist()])
+        moved = np.arange(count, dtype=np.int32)
+        moved[newer] = np.arange(count, len(text))
+        texts, looks = moved[texts], np.concatenate((looks, looks[newer]))
+    faults = {code: known.fault(text[code]) for code in np.flatnonzero(looks & kernel.DOUBTFUL).tolist()}
+    return text, texts, {code: fault for code, fault in faults.items() if fault is not None}

@@ -194,7 +194,10 @@ class _Book:
             if self._holds(table, merged):
                 self.tables.append(table)
         self.known = Known(
-            [page.name for page in pages], frozenset(table.name.casefold() for table in self.tables), frozenset(merged)
+            [page.name for page in pages],
+            frozenset(table.name.casefold() for table in self.tables),
+            frozenset(merged),
+            any(page.sheet.filtered and len(page.sheet.hidden_rows) for page in pages),
         )
 
     def _holds(self, table: Table, merged: Mapping[str, Sequence[Range]]) -> bool:
@@ -285,9 +288,10 @@ class _Book:
         for name, xml in (RICH_PARTS if rich else {}).items():
             self._put(name, xml)
         if self.strings.cut:
-            self.warnings.append(f"{self.strings.cut:,} texts were cut to {CELL_CHARACTERS_MAX:,} characters.")
+            self.warnings.append(f"Texts cut to {CELL_CHARACTERS_MAX:,} characters: {self.strings.cut:,}.")
         self.warnings += [
-            f"{count:,} formulas {why}: only their values were written." for why, count in self.dropped.items()
+            f"Formulas of which only the values were written, since they {why}: {count:,}."
+            for why, count in self.dropped.items()
         ]
 
     def _put(self, name: str, xml: bytes) -> None:
@@ -308,6 +312,8 @@ class _Book:
         kept: dict[tuple[int | None, str], str] = {}
         met = set()
         for (sheet, name), text in names.items():
+            if name.lower().startswith("_xl"):  # Excel's own notes on newer functions, which it makes anew
+                continue
             place = places.get(sheet.casefold()) if sheet else None
             key = place, name.casefold()
             taken = key in met or name.casefold() in self.known.tables
@@ -362,7 +368,9 @@ class _Book:
         merged = [found for found in page.sheet.merged if found[:2] != found[2:]]
         kept = apart(merged)
         if len(kept) < len(merged):
-            self.warnings.append(f"{len(merged) - len(kept)} merged ranges of {page.name!r} overlap others: left out.")
+            self.warnings.append(
+                f"Merged ranges of {page.name!r} left out, since they overlap others: {len(merged) - len(kept):,}."
+            )
         if kept:
             foot += f'<mergeCells count="{len(kept)}">'
             foot += "".join(f'<mergeCell ref="{range_name(*found)}"/>' for found in kept) + "</mergeCells>"

@@ -85,11 +85,11 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     book = book_of(
         Long={"A": ["Id", *map(float, range(99))]},
         Wide={name: [name, 1.0] for name in "ABCDE"},
-        Odd={"A": ["Name", "日本"]},
+        Odd={"A": ["Name", "日本"], "B": ["Text", "long " * 9]},
     )
     told, _ = shown(book)
     assert told == [
-        "Sheet 'Long' is not whole in the PDF: 52 of 100 rows.",
+        "Sheet 'Long' is not whole in the PDF: 22 of 100 rows.",
         "Sheet 'Wide' is not whole in the PDF: 3 of 5 columns.",
         "Characters without a sign in the PDF's fonts, such as U+65E5, U+672C: 2.",
     ]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from core.files.read import read
 from core.files.write import Writable, write_workbook_rows
+from core.grid.address import parse_cell
+from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 
@@ -27,23 +31,42 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
     return Manifest(**said | hashed(data_hash(read(path), sheets)) | fields)
 
 
-def with_parts(path: Path, made: Path, parts: Mapping[str, bytes]) -> Path:
-    """A copy of a file with further custom XML parts."""
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
+BESIDE = (
+    f'<ds:datastoreItem xmlns:ds="{OFFICE}/customXml" ds:itemID="{{7D5C1D0A-0000-4000-8000-00000000000%d}}">'
+    '<ds:schemaRefs><ds:schemaRef ds:uri="urn:cushion:provenance"/></ds:schemaRefs></ds:datastoreItem>'
+)
+
+
+def links(*targets: tuple[str, str]) -> str:
+    return "".join(
+        f'<Relationship Id="custom{at}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for at, (kind, target) in enumerate(targets)
+    )
+
+
+def with_parts(path: Path, made: Path, *parts: bytes) -> Path:
+    """A copy of a file with custom XML parts, as Excel and LibreOffice lay them out."""
     shutil.copy(path, made)
     with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return rewritten(made, made.with_suffix(".tmp"), {"xl/_rels/workbook.xml.rels": lambda rels: related(rels, parts)})
+        for at, data in enumerate(parts, 1):
+            link = links(("customXmlProps", f"itemProps{at}.xml"))
+            archive.writestr(f"customXml/item{at}.xml", data)
+            archive.writestr(f"customXml/itemProps{at}.xml", BESIDE % at)
+            archive.writestr(
+                f"customXml/_rels/item{at}.xml.rels", f'<Relationships xmlns="{LINKS}">{link}</Relationships>'
+            )
+    more = links(*(("customXml", f"../customXml/item{at}.xml") for at in range(1, len(parts) + 1))).encode()
+    end = b"</Relationships>"
+    return rewritten(made, {"xl/_rels/workbook.xml.rels": lambda rels: rels.replace(end, more + end)})
 
 
-def related(rels: bytes, parts: Mapping[str, bytes]) -> bytes:
-    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/customXml"
-    links = "".join(f'<Relationship Id="custom{at}" Type="{kind}" Target="/{name}"/>' for at, name in enumerate(parts))
-    return rels.replace(b"</Relationships>", links.encode() + b"</Relationships>")
+LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def rewritten(path: Path, scratch: Path, changes: Mapping[str, Callable[[bytes], bytes]]) -> Path:
+def rewritten(path: Path, changes: Mapping[str, Callable[[bytes], bytes]]) -> Path:
     """The same file with some of its parts changed."""
+    scratch = path.with_suffix(".tmp")
     with zipfile.ZipFile(path) as source, zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
             data = source.read(name)
@@ -56,13 +79,35 @@ def exported(folder: Path, rows: Rows, sheets: Sequence[str] | None = None, **fi
     plain = folder / "plain.xlsx"
     write_workbook_rows(plain, rows)
     part = signed(manifest_of(plain, sheets, **fields), KEY)
-    return with_parts(plain, folder / "export.xlsx", {"customXml/item1.xml": part})
+    return with_parts(plain, folder / "export.xlsx", part)
 
 
 def edited(path: Path, made: Path, rows: Rows) -> Path:
     """The export with other cells: its manifest in a file of these rows."""
     write_workbook_rows(made, rows)
     with zipfile.ZipFile(path) as archive:
-        return with_parts(
-            made, made.with_name("edited-" + made.name), {"customXml/item1.xml": archive.read("customXml/item1.xml")}
-        )
+        return with_parts(made, made.with_name("edited-" + made.name), archive.read("customXml/item1.xml"))
+
+
+def book_of(
+    cells: Mapping[str, Mapping[str, Writable]],
+    *,
+    arrays: Mapping[tuple[str, str], str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Workbook:
+    """A workbook of sheet -> A1 name -> what the cell holds; the formulas of `arrays` fill these ranges."""
+    rows = {}
+    for name, held in cells.items():
+        places = {parse_cell(cell): value for cell, value in held.items()}
+        high, wide = (max((place[axis] for place in places), default=0) + 1 for axis in (0, 1))
+        rows[name] = [[places.get((row, column)) for column in range(wide)] for row in range(high)]
+    with TemporaryDirectory() as folder:
+        write_workbook_rows(Path(folder) / "made.xlsx", rows)
+        book = read(Path(folder) / "made.xlsx")
+    sheets = []
+    for sheet in book.sheets:
+        formulas = sheet.formulas
+        at = {place: at for at, place in enumerate(zip(formulas.rows.tolist(), formulas.columns.tolist(), strict=True))}
+        own = {at[parse_cell(cell)]: area for (name, cell), area in (arrays or {}).items() if name == sheet.name}
+        sheets.append(replace(sheet, formulas=replace(formulas, arrays=own)))
+    return replace(book, sheets=tuple(sheets), defined_names=dict(names or {}))

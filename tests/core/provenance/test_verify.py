@@ -107,7 +107,7 @@ def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:
 
     forged = tmp_path / "forged.xlsx"
     manifest = manifest_of(other)
-    with_parts(tmp_path / "other" / "plain.xlsx", forged, {"customXml/item1.xml": signed(manifest, b"0" * 32)})
+    with_parts(tmp_path / "other" / "plain.xlsx", forged, signed(manifest, b"0" * 32))
     verdict = verify(forged, KEYS)
     assert (verdict.status, verdict.hmac_valid) == ("invalid_provenance", False)
     assert verify(forged, None).hmac_valid is None

@@ -69,6 +69,14 @@ def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
     assert (told["state"], told["header_row"], told["formulas"], told["arrays"]) == ("visible", None, {}, {})
 
 
+def test_long_texts_and_many_rows_come_whole() -> None:
+    """More rows than are opened at a time, and texts whose escapes take six times their room."""
+    rows: list[list[Any]] = [[None] * 256 for _ in range(1_100)]
+    for at in (0, 1_023, 1_024, 1_099):
+        rows[at][at % 256] = chr(1 + at % 31) * 32_767
+    assert json.loads(written(Workbook((sheet_of(rows),), False, FORMATS)))["sheets"][0]["rows"] == rows
+
+
 def test_formulas_stand_beside_the_values(made: Callable[..., Path]) -> None:
     rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>Par</t></is></c><c r="B1"><v>2024</v></c></row>'
     rows += '<row r="2"><c r="A2"><f t="shared" ref="A2:B3" si="0">C2*$D$1</f><v>6</v></c>'

@@ -1,0 +1,95 @@
+"""How fast a sheet of a million cells is hashed, beside hashlib over the bytes that its canonical form comes to.
+
+`tape` looks like a trustee's: identifiers, names that repeat, amounts, prices, dates; `dense` has seventeen digits in
+each number, which have to be rounded. What a hash costs besides SHA-256 is the making of these bytes. The prints of the
+same cells have no peer. Answers first: the hash is the one of the bytes put together by hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import replace
+
+import numpy as np
+
+from bench.figures import Figure, median_seconds, paired_seconds
+from core.grid.sheet import Workbook
+from core.provenance.canonical import chunks, covered_forms, data_hash, records_of
+from core.provenance.prints import fingerprints
+from core.recalc.book import Book
+
+ROWS = 125_000
+COLUMNS = "ABCDEFGH"
+REPEATS = 9
+TAPE_RATIO_LEAST = 0.33
+DENSE_RATIO_LEAST = 0.2
+"""Of the time that SHA-256 alone takes."""
+PRINTS_SECONDS_MOST = 0.1
+
+
+def run() -> list[Figure]:
+    """A figure for the hash of each kind, and one for prints; some seconds."""
+    tape, dense = _tape(), _dense()
+    prints = median_seconds(lambda: fingerprints(tape, None, b"key"), repeats=REPEATS)
+    return [
+        _figure("a tape", tape, TAPE_RATIO_LEAST),
+        _figure("numbers of 17 digits", dense, DENSE_RATIO_LEAST),
+        Figure(name="prints of 1,000,000 cells of a tape", seconds=prints, seconds_most=PRINTS_SECONDS_MOST),
+    ]
+
+
+def _figure(name: str, book: Workbook, ratio_least: float) -> Figure:
+    pieces = _check(book)
+
+    def theirs() -> None:
+        found = hashlib.sha256()
+        for piece in pieces:
+            found.update(piece)
+
+    seconds, peer_seconds = paired_seconds(lambda: data_hash(book), theirs, repeats=REPEATS)
+    megabytes = sum(map(len, pieces)) / 1e6
+    return Figure(
+        name=f"canonical hash of 1,000,000 cells, {name}", seconds=seconds,
+        peer=f"SHA-256 of the same {megabytes:.0f} MB", peer_seconds=peer_seconds, ratio_least=ratio_least,
+    )  # fmt: skip
+
+
+def _check(book: Workbook) -> list[bytes]:
+    """The canonical bytes, after their hash was found to be the one that is claimed."""
+    sheet = book.sheets[0]
+    forms = covered_forms(book, [sheet])[0]
+    pieces: list[bytes] = []
+    whole = b""
+    for position, records, _ in records_of(book, sheet, forms):
+        own = [bytes(chunk) for chunk in chunks(records)]
+        assert records.count == ROWS
+        whole += struct.pack("<IQ", position, ROWS) + hashlib.sha256(b"".join(own)).digest()
+        pieces += own
+    assert data_hash(book).sheets[0].hash == hashlib.sha256(whole).hexdigest()
+    return pieces
+
+
+def _book(columns: dict[str, object]) -> Workbook:
+    made = Book.from_columns({"Loans": columns})  # type: ignore[dict-item]
+    return replace(Workbook(made.sheets), number_formats=("General",))
+
+
+def _tape() -> Workbook:
+    chance = np.random.default_rng(17)
+    obligors = chance.integers(0, ROWS // 50, ROWS).tolist()
+    return _book({
+        "A": [f"LX{at:07d}" for at in range(ROWS)],
+        "B": [f"Obligor {at} Holdings, Inc." for at in obligors],
+        "C": chance.integers(100, 9_000, ROWS) * 1000.0,
+        "D": chance.integers(8_000, 10_100, ROWS) / 100,
+        "E": chance.integers(46_000, 48_500, ROWS) * 1.0,
+        "F": [f"B{at % 17}" for at in obligors],
+        "G": chance.uniform(1e5, 1e7, ROWS).round(2),
+        "H": chance.uniform(0, 12, ROWS).round(5),
+    })  # fmt: skip
+
+
+def _dense() -> Workbook:
+    numbers = np.random.default_rng(18).random((len(COLUMNS), ROWS)) * 1e6
+    return _book(dict(zip(COLUMNS, numbers, strict=True)))

@@ -1,0 +1,216 @@
+"""One column of a sheet: its cells by what they say themselves, by their heading, and by what most of them are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Column, GappedColumn, frozen
+from core.redact.find import is_card, is_organisation
+from core.redact.headings import Region, looks_like
+from core.redact.kinds import KINDS
+from core.redact.replace import replaced
+from core.values import Kind
+
+if TYPE_CHECKING:
+    from core.redact.sheet import SheetPass
+
+MOST: Final = 0.6
+"""The share of a column's texts that must be of one kind for the odd ones between them to be taken for it too."""
+MOST_CELLS: Final = 3
+"""Texts of one kind that say so much of a column."""
+_EXACT_MAX: Final = 2.0**53
+"""Above it a cell's number has lost its last digit, the check digit among them."""
+_CHECKED: Final = ("us_ssn", "payment_card", "phone")
+"""Kinds whose shape identifiers share, so that their check tells something about a whole column."""
+_NUMERIC: Final = {
+    "us_ssn": (Kind.NUMBER,),
+    "payment_card": (Kind.NUMBER,),
+    "identity_document": (Kind.NUMBER,),
+    "phone": (Kind.NUMBER,),
+    "birth_date": (Kind.NUMBER, Kind.DATE),
+}
+"""Kinds that a number can be of, under a heading that says so."""
+RANKED: Final = ("", *KINDS)
+"""No kind, and the kinds in their order."""
+
+_SAYS_NOTHING: Final = re.compile(
+    r"(?i)\W*|n/?a|none|nil|null|tbd|tbc|unknown|not (?:available|applicable|provided)|various"
+    rf"|(?:{'|'.join(KINDS)})_[a-s]{{20}}|(?=.*\*\*)(?:\S*\*\*\S*|[A-Z\d]{{4}})(?: (?:\S*\*\*\S*|[A-Z\d]{{4}})){{0,5}}"
+)
+"""What a cell says that holds nothing, or what has been redacted before."""
+
+
+def like(column: Column, held: Column) -> Column:
+    """A column with other stored cells at the places of a given one."""
+    return GappedColumn(held, *column.runs) if isinstance(column, GappedColumn) else held
+
+
+class ColumnPass:
+    """One column of a sheet: its cells before and after."""
+
+    def __init__(self, sheet: SheetPass, column: Column, place: str) -> None:
+        self.sheet, self.column, self.place = sheet, column, place
+        self.held = column.held
+        self.codes = self.held.codes
+        self.kinds = self.held.kinds
+        self.changed = np.zeros(0, np.bool_)
+
+    def run(self, claims: list[Region], is_formula: NDArray[np.bool_]) -> Column | None:
+        """The column written anew; None where no cell changes."""
+        held, sheet = self.held, self.sheet
+        whole = sheet.whole[held.codes + 1]
+        self.codes = sheet.content[held.codes + 1]
+        self.changed = self.codes != held.codes
+        cards = self._card_numbers(is_formula)
+        if not claims and not self.changed.any() and not cards.any():
+            return None
+        self.kinds = held.kinds.copy()
+        for rank in self._of_identifiers(whole):
+            self.changed &= whole != rank
+            whole[whole == rank] = 0
+        self.codes = np.where(self.changed, self.codes, held.codes)
+        self._count_content()
+        if cards.any():
+            self._redact(
+                slice(None), "payment_card", lambda value: not isinstance(value, str) and _is_card_number(value)
+            )
+        rows = self.column.rows() if claims else np.zeros(0, np.int64)
+        for region in claims:
+            low, high = np.searchsorted(rows, (region.first, region.last + 1)).tolist()
+            self._claim(region, slice(low, high))
+        if not claims and (most := self._most(whole)) is not None:
+            kind, span = most
+            sheet.told.columns[self.place] = kind
+            self._redact(span, kind, lambda value: True)
+        if not self.changed.any():
+            return None
+        self.kinds[self.changed] = np.where(self.codes[self.changed] < 0, Kind.BLANK, Kind.TEXT)
+        numbers = np.where(self.changed, 0.0, held.numbers)
+        return like(
+            self.column, replace(held, kinds=frozen(self.kinds), numbers=frozen(numbers), codes=frozen(self.codes))
+        )
+
+    def _count_content(self) -> None:
+        codes, cells = np.unique(self.held.codes[self.changed], return_counts=True)
+        for code, count in zip(codes.tolist(), cells.tolist(), strict=True):
+            text = self.sheet.sheet.text[code]
+            for span in self.sheet.found[code]:
+                self.sheet.told.hide(span.kind, text[span.start : span.end])
+            for kind in {span.kind for span in self.sheet.found[code]}:
+                self.sheet.told.add(kind, self.place, count)
+
+    def _card_numbers(self, is_formula: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which numbers are cards': plain integers, no sums, and most numbers of the column are like them."""
+        held = self.held
+        large: NDArray[np.bool_] = (held.kinds == Kind.NUMBER) & (held.numbers >= 1e13) & (held.numbers <= _EXACT_MAX)
+        if not large.any():
+            return large
+        large &= ~is_formula & self.sheet.is_plain_format[held.formats]
+        numbers, back = np.unique(held.numbers[large], return_inverse=True)
+        large[large] = np.array([_is_card_number(number) for number in numbers.tolist()], np.bool_)[back]
+        if 2 * large.sum() < (held.kinds == Kind.NUMBER).sum():
+            large[:] = False
+        return large
+
+    def _of_identifiers(self, whole: NDArray[np.uint8]) -> Iterator[int]:
+        """The kinds that a column's texts only seem to be of: of those written alike, most fail the check.
+
+        One account number in ten has a card's check digit.
+        """
+        for kind in _CHECKED:
+            rank = RANKED.index(kind)
+            seeming = np.unique(self.held.codes[whole == rank])
+            shapes = {_shape(self.sheet.sheet.text[code]) for code in seeming.tolist()}
+            if not shapes or any(shape.startswith("+") for shape in shapes):
+                continue
+            others = np.unique(self.held.codes[self.held.codes >= 0])
+            alike = sum(_shape(self.sheet.sheet.text[code]) in shapes for code in others.tolist())
+            if 2 * len(seeming) < alike:
+                yield rank
+
+    def _most(self, whole: NDArray[np.uint8]) -> tuple[str, slice] | None:
+        """The kind that most texts of the column are of, and the stored cells from its first to its last."""
+        counts = np.bincount(whole, minlength=len(RANKED))
+        rank = int(counts[1:].argmax()) + 1
+        if counts[rank] < MOST_CELLS:
+            return None
+        places = np.flatnonzero(whole == rank)
+        span = slice(int(places[0]), int(places[-1]) + 1)
+        texts = int((self.held.kinds[span] == Kind.TEXT).sum())
+        return (RANKED[rank], span) if counts[rank] >= MOST * texts else None
+
+    def _claim(self, region: Region, slots: slice) -> None:
+        """Redact what a heading claims, if anything that stands there can be of its kind."""
+        kind = region.kind
+        cells = likely = 0
+        for value, count in self._values(slots):
+            cells += count
+            likely += count * looks_like(kind, value)
+        most = 2 * likely >= cells
+        if not likely or (region.strict and not most):
+            return
+        if not region.pair:
+            self.sheet.told.columns[self.place] = kind.name
+        # Under "Contact" stand companies too: one that is called like a person goes, the others stay.
+        every = region.pair or kind.columns or most
+        self._redact(slots, kind.name, lambda value: every or looks_like(kind, value))
+
+    def _values(self, slots: slice) -> Iterator[tuple[str | float, int]]:
+        """The different texts and numbers of some cells that say something, and how many cells have each."""
+        held = self.held
+        codes, counts = np.unique(held.codes[slots], return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            if code >= 0 and not _SAYS_NOTHING.fullmatch(text := self.sheet.sheet.text[code]):
+                yield text, count
+        is_number = (held.kinds[slots] == Kind.NUMBER) | (held.kinds[slots] == Kind.DATE)
+        numbers, counts = np.unique(held.numbers[slots][is_number], return_counts=True)
+        yield from zip(numbers.tolist(), counts.tolist(), strict=True)
+
+    def _redact(self, slots: slice, kind: str, chosen: Callable[[str | float], bool]) -> None:
+        """Put a mask or a token in the place of those of some cells that are chosen and not redacted yet."""
+        sheet, held = self.sheet, self.held
+        changed, codes = self.changed[slots], self.codes[slots]  # views: what is put there is put into the column
+        texts, counts = np.unique(held.codes[slots][~changed], return_counts=True)
+        into = np.full(len(sheet.content), -2, np.int32)
+        total = 0
+        for code, count in zip(texts.tolist(), counts.tolist(), strict=True):
+            if code < 0 or code in sheet.labels or _SAYS_NOTHING.fullmatch(text := sheet.sheet.text[code]):
+                continue
+            if chosen(text) and not (kind == "person" and is_organisation(text)):
+                into[code + 1] = sheet.code(replaced(kind, text, sheet.policy))
+                sheet.told.hide(kind, text)
+                total += count
+        new = into[held.codes[slots] + 1]
+        put = ~changed & (new > -2)
+        numeric = _NUMERIC.get(kind, ())
+        is_number = ~changed & np.isin(held.kinds[slots], numeric)
+        numbers, back = np.unique(held.numbers[slots][is_number], return_inverse=True)
+        if len(numbers):
+            taken = [chosen(number) for number in numbers.tolist()]
+            masks = [
+                sheet.code(replaced(kind, sheet.written(number, kind), sheet.policy)) if take else -2
+                for number, take in zip(numbers.tolist(), taken, strict=True)
+            ]
+            new[is_number] = np.array(masks, np.int32)[back]
+            put |= is_number & (new > -2)
+            for number, take in zip(numbers.tolist(), taken, strict=True):
+                if take:
+                    sheet.told.hide(kind, f"{number:.0f} {sheet.written(number, kind)}")
+        codes[put] = new[put]
+        changed |= put
+        sheet.told.add(kind, self.place, int(put.sum()))
+
+
+def _shape(text: str) -> str:
+    """A text with a 9 for each digit and an A for each letter: how it is written."""
+    return re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text))
+
+
+def _is_card_number(number: str | float) -> bool:
+    return isinstance(number, float) and 1e13 <= number <= _EXACT_MAX and is_card(f"{number:.0f}")

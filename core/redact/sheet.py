@@ -1,0 +1,220 @@
+"""One sheet: each text is looked at once, headings claim columns, and what changed is written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid._intern import intern
+from core.grid.address import column_name
+from core.grid.column import Column, Text, frozen
+from core.grid.sheet import Formulas, Sheet, Workbook
+from core.redact.column import RANKED, ColumnPass, like
+from core.redact.find import Span, find
+from core.redact.formulas import covering, quoted, without
+from core.redact.headings import Region, heading_codes, regions
+from core.redact.kinds import PersonalKind
+from core.redact.readers import Hidden, Readers
+from core.redact.replace import Policy, redacted_text
+from core.redact.sieve import candidates
+from core.redact.told import WORDS, Told, Words
+from core.values import Kind, from_serial
+
+_PLAIN_FORMATS: Final = frozenset(("General", "0", "@", ""))
+"""Formats of numbers that are no amounts."""
+_AROUND: Final = " \t\r\n.,;:<>()[]'\""
+"""What may stand around personal data in a cell that holds nothing else."""
+
+
+class SheetPass:
+    """One sheet: each text is looked at once, headings claim columns, and what changed is written anew."""
+
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, told: Told) -> None:
+        self.sheet, self.policy, self.told = sheet, policy, told
+        self.is_plain_format = np.array([code in _PLAIN_FORMATS for code in workbook.number_formats])
+        self.date_1904 = workbook.date_1904
+        self.strings: list[str] = []
+        """Texts that take the place of others; their codes follow those of the sheet's own."""
+        self.codes: dict[str, int] = {}
+        self.found: dict[int, list[Span]] = {}
+        """The personal data of each of the sheet's texts that has some."""
+        self.content = np.arange(-1, len(sheet.text), dtype=np.int32)
+        """By a code plus one: the code that takes its place for what the text says by itself."""
+        self.whole = np.zeros(len(sheet.text) + 1, np.uint8)
+        """By a code plus one: the place in `RANKED` of the kind that the whole text is of, 0 for none."""
+        self.labels: dict[int, PersonalKind] = {}
+
+        self.columns: list[Column | None] = list(sheet.columns)
+        self.changed: dict[int, NDArray[np.bool_]] = {}
+        """Which stored cells of a column are redacted."""
+        self.reads = np.zeros(len(sheet.formulas), np.bool_)
+        """Which formulas read redacted cells."""
+
+    def redact_cells(self) -> None:
+        """Redact each cell by what it says itself, and by the headings and labels of the sheet."""
+        sheet, kinds = self.sheet, self.policy.kinds
+        for code, likely in candidates(sheet.text, kinds):
+            text = sheet.text[code]
+            if spans := find(text, likely, self.policy.regions):
+                self.found[code] = spans
+                self.content[code + 1] = self.code(redacted_text(text, spans, self.policy))
+                if len(spans) == 1 and not (text[: spans[0].start] + text[spans[0].end :]).strip(_AROUND):
+                    self.whole[code + 1] = RANKED.index(spans[0].kind)
+        labels = heading_codes(sheet).items()
+        self.labels = {code: kind for code, kind in labels if kind.name in kinds and code not in self.found}
+        claims: dict[int, list[Region]] = {}
+        for region in regions(sheet, self.labels):
+            claims.setdefault(region.column, []).append(region)
+        for at, column in enumerate(sheet.columns):
+            if column is not None:
+                work = ColumnPass(self, column, f"{sheet.name}!{column_name(at)}")
+                if (written := work.run(claims.get(at, []), self._is_formula(at, column))) is not None:
+                    self.columns[at], self.changed[at] = written, work.changed
+
+    def hidden(self) -> dict[int, NDArray[np.int64]]:
+        """The rows of the redacted cells of each column."""
+        rows: dict[int, NDArray[np.int64]] = {}
+        for at, cells in self.changed.items():
+            column = self.sheet.columns[at]
+            assert column is not None
+            rows[at] = column.rows()[cells]
+        return rows
+
+    def new_readers(self, readers: Readers, hidden: Hidden) -> NDArray[np.int64]:
+        """Places of the formulas that read hidden cells and were not known to."""
+        reads = readers.of(self.sheet, self.sheet.formulas, hidden)
+        new = np.flatnonzero(reads & ~self.reads)
+        self.reads |= reads
+        return new
+
+    def redact_shown(self, new: NDArray[np.int64], words: Words) -> bool:
+        """Redact what the values of some formulas show of what was redacted elsewhere; whether any did."""
+        formulas = self.sheet.formulas
+        cells = {(int(formulas.rows[at]), int(formulas.columns[at])) for at in new.tolist()}
+        for anchor, (top, left, bottom, right) in covering(formulas) if len(new) else ():
+            if (new == anchor).any():
+                bottom, right = min(bottom, self.sheet.row_count - 1), min(right, self.sheet.column_count - 1)
+                cells |= {(row, at) for row in range(top, bottom + 1) for at in range(left, right + 1)}
+        shown: dict[int, dict[int, list[Span]]] = {}
+        for row, column in sorted(cells):
+            if spans := self._shown(row, column, words):
+                shown.setdefault(column, {})[row] = spans
+        for column, rows in shown.items():
+            self._put_shown(column, rows)
+        return bool(shown)
+
+    def _shown(self, row: int, at: int, words: Words) -> list[Span]:
+        """What the value of one cell shows of what was redacted elsewhere."""
+        value, column = self.sheet.value(row, at), self.sheet.columns[at]
+        if column is None or (at in self.changed and self.changed[at][column.slot(row)]):
+            return []
+        if isinstance(value, float):
+            kind = words.kinds.get(f"{value:.0f}") if value >= 10_000 and value == int(value) else None
+            return [Span(0, len(f"{value:.0f}"), kind)] if kind is not None else []
+        if not isinstance(value, str):
+            return []
+        found = [(match, words.kind(match[0].casefold())) for match in WORDS.finditer(value)]
+        return [Span(*match.span(), kind) for match, kind in found if kind is not None]
+
+    def _put_shown(self, at: int, rows: Mapping[int, list[Span]]) -> None:
+        """Redact what some cells of a column show."""
+        column = self.columns[at]
+        assert column is not None
+        held = column.held
+        codes, kinds, numbers = held.codes.copy(), held.kinds.copy(), held.numbers.copy()
+        changed = self.changed.setdefault(at, np.zeros(len(codes), np.bool_))
+        for row, spans in rows.items():
+            slot, value = column.slot(row), self.sheet.value(row, at)
+            written = value if isinstance(value, str) else f"{value:.0f}"
+            codes[slot] = self.code(redacted_text(written, spans, self.policy))
+            kinds[slot], numbers[slot] = Kind.BLANK if codes[slot] < 0 else Kind.TEXT, 0.0
+            changed[slot] = True
+            for kind in {span.kind for span in spans}:
+                self.told.add(kind, f"{self.sheet.name}!{column_name(at)}", 1)
+        put = replace(held, codes=frozen(codes), kinds=frozen(kinds), numbers=frozen(numbers))
+        self.columns[at] = like(column, put)
+
+    def written_anew(self) -> Sheet:
+        """The sheet as it may be read: itself where nothing is hidden."""
+        sheet = self.sheet
+        formulas = self._formulas(self.changed)
+        if not self.changed and formulas is sheet.formulas and not self._left_over():
+            return sheet
+        texts, columns = self._interned(self.columns)
+        return replace(sheet, columns=tuple(columns), text=texts, formulas=formulas)
+
+    def written(self, number: float, kind: str) -> str:
+        """A number as it stands for a kind: digits, or the day of a date."""
+        moment = from_serial(number, date_1904=self.date_1904) if kind == "birth_date" else None
+        return f"{number:.0f}" if moment is None else moment.date().isoformat()
+
+    def code(self, text: str) -> int:
+        """The code of a text that takes another's place; -1 for an empty one."""
+        if not text:
+            return -1
+        if text not in self.codes:
+            self.codes[text] = len(self.sheet.text) + len(self.strings)
+            self.strings.append(text)
+        return self.codes[text]
+
+    def _is_formula(self, at: int, column: Column) -> NDArray[np.bool_]:
+        """Which stored cells of a column are formulas."""
+        found = np.zeros(len(column.held.kinds), np.bool_)
+        rows = self.sheet.formulas.rows[self.sheet.formulas.columns == at]
+        found[column.meeting(rows.astype(np.int64))[1]] = True
+        return found
+
+    def _formulas(self, changed: dict[int, NDArray[np.bool_]]) -> Formulas:
+        """The sheet's formulas but for those that hold personal data, or whose values were redacted."""
+        formulas = self.sheet.formulas
+        if not len(formulas):
+            return formulas
+        holds = np.zeros(len(formulas.text), np.bool_)
+        for code, likely in candidates(formulas.text, self.policy.kinds):
+            holds[code] = bool(find(quoted(formulas.text[code]), likely, self.policy.regions))
+        dropped = holds[formulas.texts] | self.reads
+        for at, cells in changed.items():
+            column = self.sheet.columns[at]
+            assert column is not None
+            own = np.flatnonzero(formulas.columns == at)
+            met, slots = column.meeting(formulas.rows[own].astype(np.int64))
+            dropped[own[met]] |= cells[slots]
+        for anchor, (top, left, bottom, right) in covering(formulas):
+            for at in range(left, right + 1):
+                if at in changed:
+                    column = self.sheet.columns[at]
+                    assert column is not None
+                    dropped[anchor] |= bool(changed[at][column.begin(top) : column.begin(bottom + 1)].any())
+        if not dropped.any():
+            return formulas
+        columns, counts = np.unique(formulas.columns[dropped], return_counts=True)
+        for at, count in zip(columns.tolist(), counts.tolist(), strict=True):
+            self.told.formulas[f"{self.sheet.name}!{column_name(at)}"] = count
+        return without(formulas, dropped)
+
+    def _left_over(self) -> bool:
+        """Whether personal data stands among the texts that no cell has."""
+        used = [np.unique(column.held.codes) for column in self.sheet.columns if column is not None and self.found]
+        return bool(set(self.found) - set(np.concatenate(used).tolist() if used else ()))
+
+    def _interned(self, columns: list[Column | None]) -> tuple[Text, list[Column | None]]:
+        """The texts that some cell still has, and the columns by their codes: what was redacted is in no byte."""
+        first = len(self.sheet.text)
+        needed = np.zeros(first + len(self.strings) + 1, np.bool_)
+        for column in columns:
+            if column is not None:
+                needed[column.held.codes] = True  # the last place is that of -1
+        kept = np.flatnonzero(needed[:-1])
+        own = self.sheet.text.strings()
+        codes, offsets, data = intern([own[at] if at < first else self.strings[at - first] for at in kept.tolist()])
+        moved = np.full(len(needed), -1, np.int32)
+        moved[kept] = codes
+        for at, column in enumerate(columns):
+            if column is not None:
+                held = column.held
+                columns[at] = like(column, replace(held, codes=frozen(moved[held.codes])))
+        return Text(frozen(offsets), frozen(data)), columns

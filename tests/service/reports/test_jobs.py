@@ -1,0 +1,79 @@
+"""What becomes of reports whose making goes wrong: damaged bytes, a child that ends, a report deleted meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import Member, Stack
+from tests.service.reconciliation.conftest import audited
+from tests.service.reports.conftest import URL, bytes_of, ended, made, ordered, run_of
+
+
+def test_what_happens_is_audited(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    run_of(owner, own_g1)
+    report = made(owner, "compliance", workbook_id=own_g1["id"])
+    bytes_of(owner, report)
+    owner.get(report["download_url"], headers={"Range": "bytes=1-"})
+    owner.delete(f"{URL}/{report['id']}")
+    told = {name: audited(stack, owner, f"report.{name}") for name in ("created", "generated", "downloaded", "deleted")}
+    assert {name: len(events) for name, events in told.items()} == dict.fromkeys(told, 1)
+    assert told["created"][0]["run_id"] == report["run_id"]
+    assert told["generated"][0] == {
+        "report_type": "compliance", "format": "pdf", "size_bytes": report["file_size_bytes"], "redacted": {},
+    }  # fmt: skip
+
+
+def test_damaged_columns_fail_the_report_and_damaged_files_are_not_given(
+    stack: Stack, owner: Member, own_g1: dict[str, Any]
+) -> None:
+    run_of(owner, own_g1)
+    report = made(owner, "compliance", workbook_id=own_g1["id"])
+    ((document,),) = stack.sql(
+        "SELECT d.blob_key FROM documents d JOIN reports r ON r.document_id = d.id WHERE r.id = %s", [report["id"]]
+    )
+    ((columns,),) = stack.sql(
+        "SELECT blob_key FROM sheets WHERE workbook_id = %s ORDER BY index LIMIT 1", [own_g1["id"]]
+    )
+    for key in (document, columns):
+        (blob,) = (path for path in (stack.data_dir / "blobs").rglob(key) if path.is_file())
+        _damage(blob)
+    answer = owner.get(report["download_url"])
+    assert (answer.status_code, answer.json()["detail"]) == (503, "Stored data is damaged")
+    failed = ended(owner, ordered(owner, "compliance", workbook_id=own_g1["id"]))
+    assert (failed["status"], failed["download_url"]) == ("failed", None)
+    assert failed["error_details"] == "The stored bytes of the workbook are damaged; upload the file again."
+    assert [one["error"] for one in audited(stack, owner, "report.failed")] == [failed["error_details"]]
+    early = owner.get(f"{URL}/{failed['id']}/download")
+    assert (early.status_code, early.json()["errors"][0]["message"]) == (409, failed["error_details"])
+
+
+def _damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+def test_a_report_that_cannot_be_made_is_told(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    """The stored run is spoiled, as no run of ours is: its report says that it failed, and the worker goes on."""
+    run = run_of(owner, own_g1)
+    stack.sql("UPDATE compliance_runs SET mapping = '[]' WHERE id = %s", [run["id"]])
+    failed = ended(owner, ordered(owner, "compliance", workbook_id=own_g1["id"]))
+    assert failed["status"] == "failed"
+    assert failed["error_details"] == (
+        "The report could not be made because of a fault in the service; ask for it again."
+    )
+    dead = stack.sql("SELECT task_name FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id])
+    assert dead == [("reports.make",)]
+    other = run_of(owner, own_g1)
+    assert made(owner, "compliance", workbook_id=own_g1["id"], run_id=other["id"])["status"] == "completed"
+
+
+def test_a_deleted_report_leaves_no_file(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    run_of(owner, own_g1)
+    for report in [ordered(owner, "compliance", workbook_id=own_g1["id"]) for _ in range(2)]:
+        assert owner.delete(f"{URL}/{report['id']}").status_code == 204
+    last = made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx")  # its turn comes behind theirs
+    kept = stack.sql("SELECT name FROM documents WHERE tenant_id = %s", [owner.tenant_id])
+    assert kept == [(last["filename"],)]
