@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.export.order import ExportError
+from core.files.write._xlsx import DROPPED
+from core.files.write.formulas import Known, planned
+from core.files.write.package import is_name
+from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
-from core.grid.sheet import Formulas, Sheet, Workbook, no_formulas
+from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.redact.formulas import without
 
 NAME_CHARACTERS_MAX: Final = 31
 """Of a worksheet, in UTF-16 units."""
-
-_NAME: Final = re.compile(r"[^\W\d][\w.?]{0,254}|\\\\[\w.?]{0,254}")
-_LIKE_A_CELL: Final = re.compile(r"\$?[A-Za-z]{1,3}\$?\d+|[RrCc]\d*|[Rr]\d*[Cc]\d*")
-"""Names that a spreadsheet offers to repair."""
 
 _NO_PART_OF_A_NAME: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
 
@@ -62,16 +61,19 @@ def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> tuple[Sheet, .
 def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     """The workbook of these sheets alone.
 
-    A formula is kept where all that it reads comes along: not one that names another sheet, another workbook, a table
-    (an export has none), or a name that means such; nor a text that cannot be read as a formula, which a spreadsheet
-    would answer with an offer to repair the file.
+    A formula is kept where all that it reads comes along: not one that names another sheet, another workbook, or a name
+    or a table that means such; nor a text that cannot be read as a formula, which a spreadsheet would answer with an
+    offer to repair the file; nor what the writer of .xlsx leaves out, so that what is hashed is what is written.
     """
-    kept = _Kept(book, sheets)
     names = dict(zip((sheet.name for sheet in sheets), unique_names([sheet.name for sheet in sheets]), strict=True))
+    same = [(name, sheet) for sheet in sheets if (name := names[sheet.name]) == sheet.name]
+    tables = fitting_tables(book.tables, same)
+    kept = _Kept(book, [sheet for _, sheet in same], tables)
+    known = known_of([(names[sheet.name], sheet) for sheet in sheets], tables)
     made = []
     dropped = 0
     for index, sheet in enumerate(sheets):
-        formulas = _kept_formulas(sheet, kept)
+        formulas = _kept_formulas(sheet, kept, known)
         dropped += len(sheet.formulas) - len(formulas)
         made.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
     # By folded names: of two that a spreadsheet takes for one, the last.
@@ -83,7 +85,8 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         book.date_1904,
         book.number_formats,
         dict(told for folded, told in defined.items() if (None, folded) in kept.names),
-        {(names[sheet], name): text for key, (sheet, name, text) in local.items() if key in kept.names},
+        {(sheet, name): text for key, (sheet, name, text) in local.items() if key in kept.names},
+        tuple(tables),
     )
     return Foundation(workbook, tuple(sheet.name for sheet in sheets), dropped, kept.names_dropped)
 
@@ -117,27 +120,27 @@ def _cut(name: str, units: int) -> str:
 class _Kept:
     """Which references still mean the same."""
 
-    def __init__(self, book: Workbook, sheets: Sequence[Sheet]) -> None:
+    def __init__(self, book: Workbook, sheets: Sequence[Sheet], tables: Sequence[Table]) -> None:
+        """`sheets` and `tables` keep their names."""
         self._position = {sheet.name.casefold(): at for at, sheet in enumerate(book.sheets)}
-        renamed = [sheet.name for sheet, name in zip(sheets, unique_names([s.name for s in sheets]), strict=True)
-                   if sheet.name != name]  # fmt: skip
-        self._there = {sheet.name.casefold() for sheet in sheets} - {name.casefold() for name in renamed}
+        self._there = {sheet.name.casefold() for sheet in sheets}
         self._chosen = {at for name, at in self._position.items() if name in self._there}
-        self._tables = {table.name.casefold() for table in book.tables}
+        self._tables = {table.name.casefold(): table.sheet.casefold() for table in tables}
+        self._all_tables = {table.name.casefold() for table in book.tables}
         texts = {(None, name): text for name, text in book.defined_names.items()} | {
             (sheet.casefold(), name): text
             for (sheet, name), text in book.local_names.items()
             if sheet.casefold() in self._there
         }
-        # Names that begin so are a program's own: print areas, filters.
-        trees = {key: _tree(text) for key, text in texts.items() if not key[1].casefold().startswith("_xlnm.")}
+        # Names that begin so are a program's own: print areas, filters, newer functions.
+        trees = {key: _tree(text) for key, text in texts.items() if not key[1].casefold().startswith("_xl")}
         self._defined = frozenset((sheet, name.casefold()) for sheet, name in texts)
         self.names: set[tuple[str | None, str]] = set()
         """(sheet or None, name), both folded, of the names that are kept."""
         able = {
             (sheet, name.casefold()): tree
             for (sheet, name), tree in trees.items()
-            if tree is not None and _NAME.fullmatch(name) and not _LIKE_A_CELL.fullmatch(name)
+            if tree is not None and is_name(name) and name.casefold() not in self._tables
         }
         self.names.update(able)
         while lost := {key for key in self.names if not self.holds(able[key], key[0])}:  # names that name names
@@ -150,7 +153,9 @@ class _Kept:
 
     def _is_there(self, node: Node, own_sheet: str | None) -> bool:
         if isinstance(node, Structured):
-            return False
+            if node.table is None:  # of the table that the formula stands in
+                return own_sheet in self._tables.values()
+            return node.table.casefold() in self._tables
         if isinstance(node, Cell | Area):
             if node.sheet is None:
                 return True
@@ -164,7 +169,9 @@ class _Kept:
                 return (node.sheet.casefold(), name) in self.names
             if (own_sheet, name) in self._defined:
                 return (own_sheet, name) in self.names
-            return (None, name) in self.names or ((None, name) not in self._defined and name not in self._tables)
+            if name in self._all_tables:
+                return name in self._tables
+            return (None, name) in self.names or (None, name) not in self._defined
         return True
 
 
@@ -184,7 +191,7 @@ def _nodes(tree: Node) -> Iterator[Node]:
         waiting += [part for name in ("operand", "left", "right", "callee") if (part := getattr(node, name, None))]
 
 
-def _kept_formulas(sheet: Sheet, kept: _Kept) -> Formulas:
+def _kept_formulas(sheet: Sheet, kept: _Kept, known: Known) -> Formulas:
     formulas = sheet.formulas
     if not len(formulas):
         return formulas
@@ -194,19 +201,6 @@ def _kept_formulas(sheet: Sheet, kept: _Kept) -> Formulas:
     rows, columns = (np.ascontiguousarray(array[origins]) for array in (formulas.rows, formulas.columns))
     codes, firsts = shapes(texts, rows, columns)
     own = sheet.name.casefold()
-    fine = np.array([(tree := _tree(texts[first])) is not None and kept.holds(tree, own) for first in firsts], bool)
-    keep: NDArray[np.bool_] = fine[codes][place]
-    if keep.all():
-        return formulas
-    if not keep.any():
-        return no_formulas()
-    moved = np.cumsum(keep) - 1  # the origin of a kept formula is kept: both are of one shape
-    return replace(
-        formulas,
-        rows=formulas.rows[keep],
-        columns=formulas.columns[keep],
-        texts=formulas.texts[keep],
-        origins=moved[formulas.origins[keep]].astype(np.int32),
-        arrays={int(moved[at]): area for at, area in formulas.arrays.items() if keep[at]},
-        dynamic=frozenset(int(moved[at]) for at in formulas.dynamic if keep[at]),
-    )
+    lost = np.array([(tree := _tree(texts[first])) is None or not kept.holds(tree, own) for first in firsts], bool)
+    dropped = lost[codes][place] | (planned(formulas, known).arrays[3] == DROPPED)
+    return without(formulas, dropped) if dropped.any() else formulas

@@ -109,7 +109,7 @@ def export_workbook(
         found = redact(foundation.book, policy)
         redacted, redacted_formulas = found.counts, sum(found.formulas.values())
         warnings += found.warnings
-        foundation = _renamed(foundation, found.workbook)
+        foundation = _settled(foundation, found.workbook)
         order = _redacted_order(order, policy)
     if order.format in ("xlsx", "json"):  # the others have values alone
         warnings += _dropped(foundation, redacted_formulas)
@@ -183,10 +183,13 @@ def _policy(order: ExportOrder) -> Policy:
         raise ExportError(str(error)) from error
 
 
-def _renamed(foundation: Foundation, book: Workbook) -> Foundation:
-    """The Foundation as it was redacted, under names that it can have."""
+def _settled(foundation: Foundation, book: Workbook) -> Foundation:
+    """The Foundation as it was redacted: another name or a lost table makes formulas mean nothing, too."""
     names = [sheet.name for sheet in book.sheets]
-    if names == unique_names(names):
+    is_whole = len(book.tables) == len(foundation.book.tables) and len(book.defined_names) == len(
+        foundation.book.defined_names
+    )
+    if is_whole and names == unique_names(names):
         return Foundation(book, foundation.sources, foundation.dropped, foundation.names_dropped)
     again = foundation_of(book, book.sheets)
     return Foundation(
@@ -315,6 +318,7 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         date_1904=book.date_1904,
         defined_names=book.defined_names,
         local_names=book.local_names,
+        tables=book.tables,
         parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
         active=len(pages) - 1 if has_zones else None,

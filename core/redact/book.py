@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from core.grid.sheet import Workbook
+from core.grid.sheet import Table, Workbook
 from core.redact.find import find
 from core.redact.kinds import KINDS
 from core.redact.names import redact_names
@@ -56,12 +56,31 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
         one.redact_cells()
     _redact_readers(passes, Readers(named), told)
     sheets = tuple(one.written_anew() for one in passes)
+    tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
+    if len(tables) < len(named.tables):
+        told.warnings.append(
+            f"headings of {len(named.tables) - len(tables)} tables were redacted: they are plain cells"
+        )
+        named = replace(named, tables=tables)
     return Redacted(
         workbook=replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named,
         counts={kind: told.counts[kind] for kind in KINDS if kind in told.counts},
         columns=told.columns,
         formulas=told.formulas,
         warnings=tuple(told.warnings),
+    )
+
+
+def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
+    """Whether a heading of a table was redacted: a file whose table is not headed as its cells are wants repair."""
+    rows = range(table.first_row, table.first_row + table.header_rows)
+    columns = range(table.first_column, table.last_column + 1)
+    return any(
+        bool(np.isin(rows, hidden[column]).any())
+        for one in passes
+        if one.sheet.name.casefold() == table.sheet.casefold() and (hidden := one.hidden())
+        for column in columns
+        if column in hidden
     )
 
 

@@ -239,7 +239,7 @@ _DATE: Final = (
 )
 _BORN: Final = linear(
     r"(?i)\b(?:dob|d\.o\.b\.?|date of birth|birth ?date|born(?: on)?|geburtsdatum|geboren(?: am)?|n[ée]e? le)"
-    rf"[:. ]{{1,3}}({_DATE})\b"
+    rf"(?: ?- ?|[:. ]{{1,3}})({_DATE})\b"
 )
 _DOCUMENT: Final = linear(
     r"(?i)\b(?:passport|national (?:id|insurance)|driver'?s licen[cs]e|driving licen[cs]e|identity card|id card|nino)"
@@ -254,6 +254,10 @@ _NAMED: Final = linear(
     rf"((?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?\p{{Lu}}[\pL\pM'’-]*\.?(?: {_NAME_WORD}){{1,4}})",
     ignore_case=False,
 )
+
+
+_NO_NAME: Final = re.compile(r" (?:tel|telefon|phone|fax|mobile|mob|direct|cell|e-?mail)\b", re.IGNORECASE)
+"""What may follow a name without a sign between them."""
 
 
 def _births(text: str) -> Iterator[tuple[int, int]]:
@@ -305,10 +309,12 @@ def is_organisation(written: str) -> bool:
 def _persons(text: str) -> Iterator[tuple[int, int]]:
     for match in _NAMED.finditer(text):
         start, end = match.span(1)
+        name = _NO_NAME.split(match[1])[0]
+        end = start + len(name)
         organisation = _ORGANISATION.search(text[end : end + 40])
         follows = organisation is not None and not re.search(r"[,;:.()/\n-]", text[end : end + organisation.start()])
-        if not follows and is_person(match[1]):
-            yield start, end - (match[1].endswith(".") and match[1][-3:-2].isalpha())  # an initial keeps its point
+        if not follows and is_person(name):
+            yield start, end - (name.endswith(".") and name[-3:-2].isalpha())  # an initial keeps its point
 
 
 _FINDERS: Final[dict[str, Callable[[str], Iterator[tuple[int, int]]]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from math import inf
 from typing import Final
@@ -17,12 +17,13 @@ from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
-from core.portfolio.portfolio import AsOfSource, Portfolio
+from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
 from core.report.content import (
     Category,
     Change,
     Changes,
     ComplianceReport,
+    Fact,
     KeyFigure,
     MaskedEnds,
     Mover,
@@ -34,10 +35,11 @@ from core.report.content import (
     Unit,
     Verdict,
 )
-from core.report.coverage import coverage_of
-from core.report.figures import decimals_apart, figure
+from core.report.coverage import coverage_of, notes_of
+from core.report.figures import day, decimals_apart, figure
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
+from core.values import day_of
 
 THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
@@ -123,6 +125,8 @@ def compliance_content(
         changes=_changes(lines, results.skipped, known, earlier, moved),
         categories=categories,
         skipped=[_skipped(one, known) for one in results.skipped],
+        deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
+        notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
         concentrations=[] if pool is None else list(concentrations_of(pool, results, suite, definition)),
         distributions=[] if pool is None else list(distributions_of(pool)),
@@ -258,8 +262,8 @@ def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition |
         _AVERAGES | {test.id for test in definition.tests if test.measure in _MEASURES} if definition else _AVERAGES
     )
     figures = [
-        KeyFigure("Performing par", pool.par, "amount"),
-        KeyFigure("Collateral principal amount", pool.cpa, "amount"),
+        KeyFigure("Performing par", float(pool.par), "amount"),
+        KeyFigure("Collateral principal amount", float(pool.cpa), "amount"),
         KeyFigure("Defaulted par", tally.defaulted_par, "amount"),
         KeyFigure("Performing loans", tally.performing_rows, "number"),
         *([KeyFigure("Obligors", tally.obligor_count, "number")] if tally.obligor_count else []),
@@ -273,6 +277,16 @@ _AVERAGES: Final = frozenset(
 )
 _MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
 """The measures of a definition that are averages of the pool."""
+
+
+def _deal_days(deal: Deal) -> Iterator[Fact]:
+    """Days of the deal's life, as the file or the definition says them."""
+    for label, known in (
+        ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
+        ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
+    ):  # fmt: skip
+        if (found := day_of(known)) is not None:
+            yield Fact(label, day(found))
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:

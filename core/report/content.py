@@ -229,6 +229,19 @@ class Coverage(Struct, frozen=True, kw_only=True):
     classes: list[ClassLine]
 
 
+class NoteLine(Struct, frozen=True, kw_only=True):
+    """A class of the notes. Balances in the deal's currency, the coupon in percent, the spread in basis points."""
+
+    name: str
+    original_balance: float | None
+    current_balance: float | None
+    share_pct: float | None
+    """Of all current balances."""
+    coupon: float | None
+    spread: float | None
+    deferred_interest: float | None
+
+
 class Method(Struct, frozen=True, kw_only=True):
     """How a test's figure came about."""
 
@@ -292,6 +305,10 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     changes: Changes | None
     categories: list[Category]
     skipped: list[SkippedLine]
+    deal_days: list[Fact]
+    """Closing, end of reinvestment, stated maturity and next payment, those that are known."""
+    notes: list[NoteLine]
+    """Most senior first."""
     coverage: list[Coverage]
     concentrations: list[Concentration]
     distributions: list[Distribution]

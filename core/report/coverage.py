@@ -1,16 +1,38 @@
-"""The coverage ratios of a run: numerators in their steps, and each class's ratio, as its results explain them."""
+"""The notes, and their coverage: numerators in their steps, and each class's ratio, as a run's results explain them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from core.compliance.coverage import Tested
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
-from core.report.content import ClassLine, Coverage, Ladder, Step
+from core.portfolio.portfolio import Tranches
+from core.report.content import ClassLine, Coverage, Ladder, NoteLine, Step
+
+
+def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
+    """The deal's notes as the file has them, most senior first."""
+    if tranches is None:
+        return
+    total = float(np.nansum(tranches.current_balance))
+    for at, name in enumerate(tranches.classes):
+        current = _known(tranches.current_balance[at])
+        yield NoteLine(
+            name=name, original_balance=_known(tranches.original_balance[at]), current_balance=current,
+            share_pct=current / total * 100 if current is not None and total > 0 else None,
+            coupon=_known(tranches.coupon[at]), spread=_known(tranches.spread[at]),
+            deferred_interest=_known(tranches.deferred_interest[at]),
+        )  # fmt: skip
+
+
+def _known(value: np.float64) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
 
 _OC_STEPS: Final = (
     ("principal_cash", "Principal cash", 1),

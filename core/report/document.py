@@ -24,6 +24,7 @@ from core.report.content import (
     Distribution,
     Fact,
     Ladder,
+    NoteLine,
     PartLine,
     Series,
     Share,
@@ -108,6 +109,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
              "unit": UNITS[one.unit] if one.value is not None else ""}
             for one in report.skipped
         ],
+        "deal_days": list(map(_fact, report.deal_days)),
+        "notes": list(map(_note, report.notes)),
         "coverage": list(map(_coverage, report.coverage)),
         "concentrations": list(map(_concentration, report.concentrations)),
         "distributions": [_distribution(one) for one in report.distributions if one.rows],
@@ -186,7 +189,7 @@ def _test(line: TestLine) -> Texts:
         "masked": [] if line.masked is None else [figure(one) for one in line.masked],
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "chart": _drawn(bullet(row, plain_text(f"{line.name}: {line.message}"))),
+        "chart": _drawn(bullet(row, plain_text(line.message))),
     }
 
 
@@ -246,6 +249,18 @@ def _part(part: PartLine) -> Texts:
 # ---- coverage
 
 
+def _note(line: NoteLine) -> Texts:
+    return {
+        "name": page_text(_class_name(line.name)),
+        "original": figure(line.original_balance, 0),
+        "current": figure(line.current_balance, 0),
+        "share": figure(line.share_pct),
+        "coupon": figure(line.coupon),
+        "spread": figure(line.spread, 0),
+        "deferred": figure(line.deferred_interest, 0),
+    }
+
+
 def _coverage(one: Coverage) -> Texts:
     return {
         "title": one.title,
@@ -276,9 +291,13 @@ def _steps(ladder: Ladder) -> list[Texts]:
 _LETTERS_OF_CLASS: Final = re.compile(r"[A-Z](?:-?[0-9A-Z])?(?:/[A-Z](?:-?[0-9A-Z])?)*")
 
 
+def _class_name(name: str) -> str:
+    return f"Class {name}" if _LETTERS_OF_CLASS.fullmatch(name) else name
+
+
 def _class(line: ClassLine) -> Texts:
     return {
-        "name": page_text(f"Class {line.name}" if _LETTERS_OF_CLASS.fullmatch(line.name) else line.name),
+        "name": page_text(_class_name(line.name)),
         "denominator": figure(line.denominator),
         "ratio": figure(line.ratio),
         "trigger": figure(line.trigger),

@@ -54,7 +54,7 @@ def concentrations_of(
         yield Concentration(
             title=_TITLES[field],
             of=of,
-            of_amount=pool.denominator,
+            of_amount=float(pool.denominator),
             rows=[_share(pool, _name(pool, field, names, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
             others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
             blank=_share(pool, "Not stated", blank) if blank else None,
@@ -82,7 +82,7 @@ def _name(pool: Pool, field: str, names: Names, code: int) -> str:
 
 
 def _share(pool: Pool, name: str, par: float) -> Share:
-    return Share(name=name, par=par, share_pct=par / pool.denominator * 100)
+    return Share(name=name, par=par, share_pct=float(par / pool.denominator * 100))
 
 
 def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
@@ -128,7 +128,7 @@ _LIENS: Final = {
 
 
 def _distribution(pool: Pool, title: str, note: str, buckets: Iterable[tuple[str, float]]) -> Distribution:
-    rows = [Share(name=name, par=par, share_pct=par / pool.par * 100) for name, par in buckets if par]
+    rows = [Share(name=name, par=par, share_pct=float(par / pool.par * 100)) for name, par in buckets if par]
     return Distribution(title=title, of="performing par", note=note, rows=rows)
 
 

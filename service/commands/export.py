@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
 
 from cyclopts import App, Parameter
 
@@ -13,7 +14,7 @@ from service.commands.document import print_json
 from service.commands.draft import replacing
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_keys, read_mapping, read_workbook, some
+from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ def export(
     """
     if suite == "deal" and deal is None:
         raise Refused("the suite deal needs a definition: name its file with --deal")
+    is_stream = out is not None and (out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()))
+    if json and is_stream:
+        raise Refused("--json goes to the standard output; name a plain file with --out")
     with busy(f"Reading {file.name}"):
         options = _options(
             xlsx_three_zone=not plain,
@@ -123,7 +127,7 @@ def export(
 
         print_json({"file": str(target)} | msgspec.to_builtins(exported.result_summary))
     else:
-        _report(target, exported)
+        _report(target, exported, sys.stderr if is_stream else sys.stdout)
 
 
 def _options(**given: object) -> Options:
@@ -172,7 +176,7 @@ def _lineage(
     from core.portfolio.portfolio import Portfolio
 
     definition = None if deal is None else read_definition(deal)
-    portfolio = Portfolio.from_workbook(book, chosen)
+    portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")
     if not portfolio.row_count:
         return lineage, ()
     results = run_suite(portfolio, suite, definition=definition)
@@ -254,12 +258,13 @@ def _copy(made: Path, target: Path) -> None:
         copyfileobj(whole, copy, _COPIED_BYTES)
 
 
-def _report(target: Path, exported: Exported) -> None:
+def _report(target: Path, exported: Exported, stream: TextIO) -> None:
+    """Say what was written: not where the file itself may go, /dev/stdout say."""
     from rich.text import Text
 
     from service.commands.table import console_for
 
-    console = console_for()
+    console = console_for(stream)
     summary = exported.result_summary
     for label, words in _remarks(exported):
         console.print(Text(f"{label}  ", style="yellow").append(one_line(words)), soft_wrap=True)

@@ -62,7 +62,7 @@ def read_loans(
     book = read_workbook(*files)
     source: GivenSource = "request"
     if day is None and stands_in:
-        source, day = "modified", _changed(files)
+        source, day = "modified", changed_day(files)
     with limited(files[0]):
         portfolio = Portfolio.from_workbook(book, mapping, as_of=day, as_of_source=source)
     if portfolio.row_count:
@@ -77,8 +77,12 @@ def read_loans(
     raise Refused(f"{files[0]}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
 
 
-def _changed(files: Sequence[Path]) -> float:
-    """The day of the latest change of a file, in days since 1970-01-01."""
+def changed_day(files: Sequence[Path]) -> float:
+    """The day of the latest change of a file, in days since 1970-01-01: it stands in where nothing says a file's day.
+
+    Raises:
+        Refused: there is no such file.
+    """
     try:
         return max(file.stat().st_mtime for file in files) // SECONDS_A_DAY
     except OSError as error:

@@ -1,11 +1,14 @@
-"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets."""
+"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets.
+
+It imports nothing of the service: that would take it longer than most reports do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 import typst  # noqa: F401 - a confined process opens no packages any more
@@ -15,10 +18,9 @@ import core
 from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.redact.replace import Policy
 from core.report.content import ComplianceReport
-from core.report.files import Cleaner, write_compliance, write_reconciliation
+from core.report.files import Cleaner, Format, write_compliance, write_reconciliation
 from core.report.reconciliation import Compared, IssueLine
 from core.report.tables import Looks
-from service.reports.schema import ReportFormat, ReportOptions, ReportType
 
 CONTENT: Final = "content.json"
 """What a report is made of: a line of JSON, and for a reconciliation one for each of its issues."""
@@ -37,11 +39,11 @@ class MakeOrder(Struct, frozen=True, kw_only=True):
 
     content: str
     """Path of the `CONTENT`."""
-    report_type: ReportType
-    format: ReportFormat
-    options: ReportOptions
-    key: bytes
-    """Of the tokens that stand for personal data."""
+    report_type: Literal["compliance", "reconciliation"]
+    format: Format
+    policy: Policy | None
+    """None: nothing is redacted."""
+    looks: Looks
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -68,11 +70,8 @@ def made(order: MakeOrder, folder: Path) -> Made:
     Raises:
         OSError: the machine's fault.
     """
-    options = order.options
-    policy = Policy(options.classification_threshold, options.redaction_strategy, order.key)
-    cleaner = Cleaner(policy if options.sanitize_pii else None)
-    looks = Looks(styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width)
-    how: dict[str, Any] = {"format": order.format, "cleaner": cleaner, "looks": looks}
+    cleaner = Cleaner(order.policy)
+    how: dict[str, Any] = {"format": order.format, "cleaner": cleaner, "looks": order.looks}
     content, path = Path(order.content), folder / FILE
     if order.report_type == "compliance":
         write_compliance(path, msgspec.json.decode(content.read_bytes(), type=ComplianceReport), **how)

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
+from core.redact.replace import Policy
+from core.report.tables import Looks
 from service.documents import shared as documents
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
@@ -49,13 +51,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
         try:
             await content_actions.write(unit, report, folder / CONTENT)
             await unit.commit()  # no connection is held while it is set
-            order = MakeOrder(
-                content=str(folder / CONTENT),
-                report_type=report.report_type,
-                format=report.format,
-                options=report.options,
-                key=unit.resources.vault.sign("redaction", unit.tenant.bytes),
-            )
+            order = _order(unit, report, folder / CONTENT)
             with workplace(folder) as made:
                 told = await in_thread(
                     run,
@@ -71,6 +67,21 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail(unit, report.id, str(refusal))
             return
         await _keep(unit, report, folder / FILE, told)
+
+
+def _order(unit: Unit, report: ReportRow, content: Path) -> MakeOrder:
+    options = report.options
+    key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
+    policy = Policy(options.classification_threshold, options.redaction_strategy, key)
+    return MakeOrder(
+        content=str(content),
+        report_type=report.report_type,
+        format=report.format,
+        policy=policy if options.sanitize_pii else None,
+        looks=Looks(
+            styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width
+        ),
+    )
 
 
 async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:

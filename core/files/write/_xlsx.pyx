@@ -21,7 +21,7 @@ from core.seed import SEED
 from core.values import ERRORS
 
 cdef enum:
-    BUFFER_BYTES = 1 << 20
+    BUFFER_BYTES = 1 << 18
     CELL_BYTES = 300_000             # a cell at its longest: 32,767 characters of seven bytes, and a formula of 8,192
     BLOCK_ROWS = 64                  # for so many rows the columns that have cells there are listed once
     MARKS = 32                       # named styles, with and without protection
@@ -265,6 +265,9 @@ cdef class Slab:
     cdef int64_t formula_count
     cdef const int32_t[::1] hidden
     cdef int64_t hidden_at
+    cdef const int32_t[::1] tall     # rows that are higher than others
+    cdef const int32_t[::1] heights  # in points
+    cdef int64_t tall_at
     cdef const uint8_t[::1] date_formats
     cdef Styles styles
     cdef Strings strings
@@ -274,12 +277,14 @@ cdef class Slab:
     cdef bint opened                 # whether the row's tag is written
     cdef bint begun                  # whether the row was begun
     cdef int problem
+    cdef bint spills                 # whether the file has the metadata of formulas that spill
+    cdef bint rich                   # and of errors that are younger than the format
     cdef readonly bint unvalued      # whether a formula without a value was met
     cdef bytearray buffer
     cdef char *begin
 
     def __init__(
-        self, columns, text, formulas, hidden, *, first_row, date_formats, styles, strings
+        self, columns, text, formulas, hidden, tall, heights, *, first_row, metadata, date_formats, styles, strings
     ):
         cdef Place *place
         cdef int64_t at = 0
@@ -301,8 +306,9 @@ cdef class Slab:
             self.formula_offsets, self.formula_data,
         ) = formulas
         self.formula_count = self.formula_rows.shape[0]
-        self.hidden = hidden
+        self.hidden, self.tall, self.heights = hidden, tall, heights
         self.date_formats = date_formats
+        self.spills, self.rich = metadata
         self.styles = styles
         self.strings = strings
         self.row = first_row
@@ -408,6 +414,10 @@ cdef class Slab:
     cdef inline char *open_row(self, char *out, bint hidden) noexcept nogil:
         self.opened = True
         out = put_whole(put(out, '<row r="', 8), self.row + 1)
+        while self.tall_at < self.tall.shape[0] and self.tall[self.tall_at] < self.row:
+            self.tall_at += 1
+        if self.tall_at < self.tall.shape[0] and self.tall[self.tall_at] == self.row:
+            out = put(put_whole(put(out, '" ht="', 6), self.heights[self.tall_at]), '" customHeight="1', 17)
         return put(out, '" hidden="1">', 13) if hidden else put(out, '">', 2)
 
     cdef char *cells(self, char *out, char *full, const uint8_t[::1] marks, int64_t marked) noexcept nogil:
@@ -501,7 +511,7 @@ cdef class Slab:
         out = put_whole(out, self.row + 1)
         if style:
             out = put_whole(put(out, '" s="', 5), style)
-        if role == FORMULA_SPILLS:
+        if role == FORMULA_SPILLS and self.spills:
             out = put(out, '" cm="1', 7)
         if kind == TEXT:
             out = put(out, '" t="s', 6) if role == FORMULA_DROPPED else put(out, '" t="str', 8)
@@ -513,7 +523,8 @@ cdef class Slab:
             if not 0 <= error < ERRORS_COUNT:
                 error = 2
             if error >= PLAIN_ERRORS:
-                out = put_whole(put(out, '" vm="', 6), error - PLAIN_ERRORS + 1)
+                if self.rich:
+                    out = put_whole(put(out, '" vm="', 6), error - PLAIN_ERRORS + 1)
                 error = 2
         elif kind == BLANK and role == FORMULA_DROPPED:
             return put(out, '"/>', 3)

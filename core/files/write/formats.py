@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from core.files.write.delimited import ENCODINGS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
@@ -36,8 +38,9 @@ CSV: Final = ExportFormat(
     mime_type="text/csv",
     extension=".csv",
     multi_sheet=False,
-    notes="Several sheets come as a ZIP archive with a file for each. Text that a spreadsheet would calculate gets an "
-    "apostrophe in front, and is counted in the export's summary.",
+    notes=f"Fields are parted by one of , ; | ~ or a tab; encodings are {', '.join(ENCODINGS)}. Several sheets come as "
+    "a ZIP archive with a file for each. Text that a spreadsheet would calculate gets an apostrophe in front, and is "
+    "counted in the export's summary.",
 )
 JSON: Final = ExportFormat(
     format="json",

@@ -65,6 +65,9 @@ _LOOKS: Final[dict[StyleName | None, _Look]] = {
 STYLE_NAMES: Final = tuple(_LOOKS)
 """By the number that a cell's mark has."""
 
+WRAPPED: Final = frozenset(name for name, look in _LOOKS.items() if look.wrap)
+"""Styles in which a text is broken into lines."""
+
 UNLOCKED: Final = 16
 """Added to the number of a style in a cell's mark: the cell may be changed on a protected sheet."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import floor, log10
+from textwrap import wrap
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.write.ranges import Range
 from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.values import Kind
@@ -21,6 +23,17 @@ LEAST: Final = 8.5
 MOST: Final = 48.0
 COLUMNS_MAX: Final = 1_000
 """Columns that have a width of their own; nobody scrolls further."""
+
+BOLD: Final = 0.95
+"""How many bold letters take the place of a plain one."""
+
+WORDS_MAX: Final = 20
+"""Words of a heading that its column's width heeds."""
+
+LINES_MAX: Final = 4
+LINE_POINTS: Final = 15
+WRAPPED_ROWS_MAX: Final = 100
+"""Rows of a range that are looked at for lines: headings take one or two."""
 
 _LITERAL: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 _DATE: Final = 11.0
@@ -35,6 +48,21 @@ def widths_of(
         None if column is None else _width(sheet, column, codes, dates, header_row)
         for column in sheet.columns[:COLUMNS_MAX]
     ]
+
+
+def heights_of(sheet: Sheet, ranges: Sequence[Range], widths: Sequence[float | None]) -> dict[int, int]:
+    """In points, by row: what the texts of some ranges take when they are broken into lines, where it is more than one
+    line. Programs differ in whether they find out by themselves."""
+    found: dict[int, int] = {}
+    for top, left, bottom, right in ranges:
+        for row in range(top, min(bottom + 1, top + WRAPPED_ROWS_MAX)):
+            for at in range(left, min(right + 1, sheet.column_count, COLUMNS_MAX)):
+                text = sheet.value(row, at)
+                if isinstance(text, str) and text:
+                    width = (widths[at] if at < len(widths) else None) or LEAST
+                    lines = len(wrap(text[:1_000], max(int((width - 1) * BOLD), 1)))
+                    found[row] = max(found.get(row, 1), min(lines, LINES_MAX))
+    return {row: LINE_POINTS * lines for row, lines in sorted(found.items()) if lines > 1}
 
 
 def _width(
@@ -61,9 +89,9 @@ def _width(
             is_date = at < len(dates) and bool(dates[at])
             widest = max(widest, _shown(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
     if heading >= 0 and held.kinds[heading] == Kind.TEXT:
-        words = sheet.text[int(held.codes[heading])].split()
-        size = sum(map(len, words)) + len(words)
-        widest = max(widest, max(map(len, words), default=0) + 1, size / 2)
+        words = sheet.text[int(held.codes[heading])].split()[:WORDS_MAX]
+        halves = ((" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words) + 1))
+        widest = max(widest, min((max(map(len, half)) for half in halves), default=0) / BOLD)
     return round(min(max(widest + 1.5, LEAST), MOST), 1)
 
 

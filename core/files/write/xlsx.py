@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 from zipfile import ZipFile
 
 import numpy as np
@@ -44,8 +44,8 @@ from core.files.write.package import (
     workbook_xml,
 )
 from core.files.write.ranges import Range, apart, meet
-from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, StyleName, flag_rule, styles_xml
-from core.files.write.widths import widths_of
+from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, WRAPPED, StyleName, flag_rule, styles_xml
+from core.files.write.widths import heights_of, widths_of
 from core.files.write.xml import MAIN, OFFICE, XML
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name, range_name
 from core.grid.column import Column
@@ -82,7 +82,8 @@ class Page:
     "warning" and "bad"."""
     more: Iterable[Sheet] = ()
     """Further rows of the sheet in rising order, each part taken once: what need not be in memory at one time. Only its
-    cells and formulas count, and no shared formula reaches into another part."""
+    cells and formulas count, no shared formula reaches into another part, and what is younger than the file format
+    (#SPILL!, #CALC!, formulas that spill) is #VALUE! and a plain array there unless the first part has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,44 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError("two sheets have the same name; capital and small letters are the same")
 
 
+def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]]) -> list[Table]:
+    """The tables that can be written with some sheets and their names: their headings are what their header rows say,
+    and neither their names nor their cells are taken."""
+    named = {name.casefold(): sheet for name, sheet in sheets}
+    found: list[Table] = []
+    for table in tables:
+        sheet = named.get(table.sheet.casefold())
+        if sheet is None:
+            continue
+        box = _box(table)
+        beside = [_box(other) for other in found if other.sheet.casefold() == table.sheet.casefold()]
+        if (
+            is_name(table.name)
+            and all(other.name.casefold() != table.name.casefold() for other in found)
+            and table.header_rows <= 1
+            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
+            and len({name.casefold() for name in table.columns}) == len(table.columns)
+            and not any(meet(box, other) for other in (*sheet.merged, *beside))
+            and (
+                table.header_rows == 0
+                or list(table.columns)
+                == [sheet.value(table.first_row, at) for at in range(table.first_column, table.last_column + 1)]
+            )
+        ):
+            found.append(table)
+    return found
+
+
+def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Known:
+    """What formulas can read where some sheets are written by their names, with tables that fit."""
+    return Known(
+        [name for name, _ in sheets],
+        frozenset(table.name.casefold() for table in tables),
+        frozenset(name.casefold() for name, _ in sheets),
+        any(sheet.filtered and len(sheet.hidden_rows) for _, sheet in sheets),
+    )
+
+
 class _Book:
     """A file that is being written."""
 
@@ -187,45 +226,16 @@ class _Book:
         self.strings = kernel.Strings()
         self.dropped = Counter[str]()
         self.unvalued = False
+        self.metadata = False, False
         self.warnings: list[str] = []
-        merged = {page.name.casefold(): page.sheet.merged for page in pages}
-        self.tables: list[Table] = []
-        for table in tables:
-            if self._holds(table, merged):
-                self.tables.append(table)
-        self.known = Known(
-            [page.name for page in pages],
-            frozenset(table.name.casefold() for table in self.tables),
-            frozenset(merged),
-            any(page.sheet.filtered and len(page.sheet.hidden_rows) for page in pages),
-        )
-
-    def _holds(self, table: Table, merged: Mapping[str, Sequence[Range]]) -> bool:
-        """Whether a table can be written: its headings are what its header row says, and neither its name nor its
-        cells are taken."""
-        page = next((page for page in self.pages if page.name.casefold() == table.sheet.casefold()), None)
-        if page is None:
-            return False
-        box = _box(table)
-        beside = [_box(other) for other in self.tables if other.sheet.casefold() == table.sheet.casefold()]
-        fits = (
-            is_name(table.name)
-            and all(other.name.casefold() != table.name.casefold() for other in self.tables)
-            and table.header_rows <= 1
-            and table.last_row - table.first_row >= table.header_rows + table.totals_rows
-            and len({name.casefold() for name in table.columns}) == len(table.columns)
-            and not any(meet(box, other) for other in (*merged[page.name.casefold()], *beside))
-            and (
-                table.header_rows == 0
-                or list(table.columns)
-                == [page.sheet.value(table.first_row, at) for at in range(table.first_column, table.last_column + 1)]
-            )
-        )
-        if not fits:
-            self.warnings.append(
-                f"The table {table.name!r} of {page.name!r} was not written: its headings, name or place do not fit."
-            )
-        return fits
+        sheets = [(page.name, page.sheet) for page in pages]
+        self.tables = fitting_tables(tables, sheets)
+        self.warnings += [
+            f"The table {table.name!r} of {table.sheet!r} was not written: its headings, name or place do not fit."
+            for table in tables
+            if table not in self.tables and any(name.casefold() == table.sheet.casefold() for name, _ in sheets)
+        ]
+        self.known = known_of(sheets, self.tables)
 
     def write(
         self,
@@ -246,6 +256,7 @@ class _Book:
         rich = any(
             _has_young_errors(column) for page in self.pages for column in page.sheet.columns if column is not None
         )
+        self.metadata = spills, rich
         types = content_types(
             len(self.pages), tables=len(self.tables), parts=len(parts), metadata=spills or rich, rich=rich
         )
@@ -329,8 +340,12 @@ class _Book:
     def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
         with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
-            put((XML + self._head(page, is_active=is_active) + "<sheetData>").encode())
-            for piece in self._rows(page):
+            widths: Sequence[float | None] = page.widths if page.widths and page.widths != "auto" else ()
+            if page.widths == "auto":
+                header_row = page.header_row if page.styled else None
+                widths = widths_of(page.sheet, self.codes, self.dates, header_row)
+            put((XML + _head(page, widths, is_active=is_active) + "<sheetData>").encode())
+            for piece in self._rows(page, widths):
                 put(piece)
             put(("</sheetData>" + self._foot(page, tables) + "</worksheet>").encode())
 
@@ -340,26 +355,6 @@ class _Book:
         if len(self.codes) != count:
             self.codes = [_fitting(self.number_formats[at]) for at in range(count)]
             self.dates = np.array([is_date_format(code) for code in self.codes], np.uint8)
-
-    def _head(self, page: Page, *, is_active: bool) -> str:
-        styled, sheet = page.styled, page.sheet
-        head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
-        if styled:
-            colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
-            head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
-        hidden = "" if page.gridlines else f" showGridLines={_NONE}"
-        head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
-        head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
-        head += '<sheetFormatPr defaultRowHeight="15"/>'
-        widths = page.widths
-        if widths == "auto":
-            widths = widths_of(sheet, self.codes, self.dates, page.header_row if styled else None)
-        columns = "".join(
-            f'<col min="{at}" max="{at}" width="{min(float(width), 255.0):g}" customWidth="1"/>'
-            for at, width in enumerate(widths or (), 1)
-            if width is not None
-        )
-        return head + (f"<cols>{columns}</cols>" if columns else "")
 
     def _foot(self, page: Page, tables: int) -> str:
         foot = ""
@@ -388,23 +383,22 @@ class _Book:
             foot += "".join(f'<tablePart r:id="rId{at}"/>' for at in range(1, tables + 1)) + "</tableParts>"
         return foot
 
-    def _rows(self, page: Page) -> Iterator[memoryview]:
+    def _rows(self, page: Page, widths: Sequence[float | None]) -> Iterator[memoryview]:
         """The XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
+        wrapped = [found for found, style in marked.looks if style in WRAPPED]
+        heights = heights_of(page.sheet, wrapped, widths)
+        lines = _Lines(page.sheet.hidden_rows, *(np.array([*given], np.int32) for given in (heights, heights.values())))
         row = 0
         for sheet in chain([page.sheet], page.more):
             stop = max(sheet.row_count, int(sheet.formulas.rows[-1]) + 1 if len(sheet.formulas) else 0, row)
-            yield from self._slab(sheet, page.sheet.hidden_rows, row, stop, marked)
+            yield from self._slab(sheet, lines, row, stop, marked)
             row = stop
         hidden = int(page.sheet.hidden_rows[-1]) + 1 if len(page.sheet.hidden_rows) else 0
         if (stop := max(marked.stop, hidden)) > row:
-            yield from self._slab(
-                replace(page.sheet, columns=(), formulas=no_formulas()), page.sheet.hidden_rows, row, stop, marked
-            )
+            yield from self._slab(replace(page.sheet, columns=(), formulas=no_formulas()), lines, row, stop, marked)
 
-    def _slab(
-        self, sheet: Sheet, hidden: NDArray[np.int32], first: int, stop: int, marked: _Marks
-    ) -> Iterator[memoryview]:
+    def _slab(self, sheet: Sheet, lines: _Lines, first: int, stop: int, marked: _Marks) -> Iterator[memoryview]:
         if stop > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
         assert all(column is None or column.start >= first for column in sheet.columns)
@@ -415,8 +409,9 @@ class _Book:
             [_arrays(at, column) for at, column in enumerate(sheet.columns) if column is not None],
             sheet.text,
             plan.arrays,
-            hidden,
+            *lines,
             first_row=first,
+            metadata=self.metadata,
             date_formats=self.dates,
             styles=self.styles,
             strings=self.strings,
@@ -429,6 +424,24 @@ class _Book:
 
 _ONE: Final = '"1"'
 _NONE: Final = '"0"'
+
+
+def _head(page: Page, widths: Sequence[float | None], *, is_active: bool) -> str:
+    """A worksheet before its rows."""
+    head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
+    if page.styled:
+        colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
+        head += f'<sheetPr>{colour}<pageSetUpPr fitToPage="1"/></sheetPr>'
+    hidden = "" if page.gridlines else f" showGridLines={_NONE}"
+    head += f'<sheetViews><sheetView{hidden}{" tabSelected=" + _ONE if is_active else ""} workbookViewId="0"'
+    head += f">{_pane(*page.frozen)}</sheetView></sheetViews>" if any(page.frozen) else "/></sheetViews>"
+    head += '<sheetFormatPr defaultRowHeight="15"/>'
+    columns = "".join(
+        f'<col min="{at}" max="{at}" width="{min(float(width), 255.0):g}" customWidth="1"/>'
+        for at, width in enumerate(widths, 1)
+        if width is not None
+    )
+    return head + (f"<cols>{columns}</cols>" if columns else "")
 
 
 def _fitting(code: str) -> str:
@@ -458,16 +471,25 @@ def _pane(rows: int, columns: int) -> str:
     return f'<pane{split} topLeftCell="{corner}" activePane="{pane}" state="frozen"/><selection pane="{pane}"/>'
 
 
+class _Lines(NamedTuple):
+    """Rows that are not like others: which are hidden, which are higher, and how high in points."""
+
+    hidden: NDArray[np.int32]
+    tall: NDArray[np.int32]
+    heights: NDArray[np.int32]
+
+
 class _Marks:
     """The style and the protection of a page's ranges, row by row."""
 
     def __init__(self, page: Page) -> None:
-        ranges: list[tuple[Range, int]] = []
+        self.looks: list[tuple[Range, StyleName]] = []
         width = page.sheet.column_count
         if page.styled:
             if page.header_row is not None and width:
-                ranges.append(((page.header_row, 0, page.header_row, width - 1), STYLE_NAMES.index("header")))
-            ranges += [(found, STYLE_NAMES.index(style)) for found, style in page.fills]
+                self.looks.append(((page.header_row, 0, page.header_row, width - 1), "header"))
+            self.looks += page.fills
+        ranges = [(found, STYLE_NAMES.index(style)) for found, style in self.looks]
         ranges += [(found, UNLOCKED) for found in page.unlocked]
         if len(ranges) > RANGES_MAX:
             raise ValueError(f"a sheet has at most {RANGES_MAX:,} ranges with a style or unlocked")

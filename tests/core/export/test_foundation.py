@@ -12,16 +12,15 @@ from core.grid.sheet import Table, Workbook
 from core.recalc.book import Book
 from tests.rows import every
 
-TABLES = (Table("Loans", "Data", 0, 0, 2, 1, ("Id", "Par")),)
+TABLES = (Table("Loans", "Mid", 0, 0, 2, 1, ("Id", "Par")), Table("Far", "Other", 0, 0, 2, 0, ("Id",)))
 NAMES = {"Rate": "Data!$B$1", "Away": "Other!$A$1", "Nested": "Away*2", "Fine": "Rate+1", "Torn": "1+", "_xlnm.X": "1"}
 
 
 def book_of(**formulas: str) -> Workbook:
     """Sheets Data, Mid and Other, the formulas in a column of Data."""
     cells = {"A": list(formulas.values()), "B": [1.0, 2.0, 3.0]}
-    made = Book.from_columns(
-        {"Data": cells, "Mid": {"A": [1.0]}, "Other": {"A": [2.0]}}, names=NAMES, tables=TABLES
-    )  # fmt: skip
+    sheets = {"Data": cells, "Mid": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0]}, "Other": {"A": ["Id", 2.0]}}
+    made = Book.from_columns(sheets, names=NAMES, tables=TABLES)
     made.recalculate()
     return replace(Workbook(made.sheets, defined_names=NAMES, tables=TABLES), local_names={("Mid", "Here"): "Mid!$A$1"})
 
@@ -42,8 +41,11 @@ def book_of(**formulas: str) -> Workbook:
         ("=Nested", False),
         ("=Mid!Here", True),
         ("=NoSuchName", True),
-        ("=SUM(Loans[Par])", False),
-        ("=SUM(Loans)", False),
+        ("=SUM(Loans[Par])", True),
+        ("=SUM(Loans)", True),
+        ("=SUM(Far[Id])", False),
+        ("=ROWS(Far)", False),
+        ("=[@Par]", False),
         ("='[1]Far away'!A1", False),
         ("=[2]!Name", False),
         ('=IF(B1>0,"Other!A1",1)', True),
@@ -79,6 +81,14 @@ def test_names_come_along_where_they_mean_the_same() -> None:
     assert whole.book.local_names == {("Mid", "Here"): "Mid!$A$1"}
     odd = replace(book, defined_names={"A1": "1", "no space": "1", "R1C1": "1", "Ok.1": "1", "OK.1": "2"})
     assert foundation_of(odd, odd.sheets).book.defined_names == {"OK.1": "2"}
+
+
+def test_tables_come_along_where_they_can_be_written() -> None:
+    book = book_of(one="=1")
+    assert foundation_of(book, chosen_sheets(book, ["Data", "Mid"])).book.tables == TABLES[:1]
+    assert foundation_of(book, chosen_sheets(book, ["Data"])).book.tables == ()
+    renamed = replace(book, tables=(replace(TABLES[0], columns=("Id", "Other head")),))
+    assert foundation_of(renamed, renamed.sheets).book.tables == (), "its headings are not those of the cells"
 
 
 def test_sheets_are_chosen_by_name_in_the_order_of_the_workbook() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from core.export.seal import self_signed
 from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.generate import generate
-from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet import Sheet, Table, Workbook
 from core.portfolio.portfolio import Portfolio
 from core.provenance.manifest import read_manifest
 from core.provenance.verify import Record, verify
@@ -184,6 +185,28 @@ def test_a_file_is_verified_as_it_was_exported(deal: Workbook, tmp_path: Path, o
     touched.set("Tranches", "C3", 1.0)
     changed = verify(tmp_path / exported.main.path, {"": KEY}, record, book=touched)
     assert [(one.sheet, one.cell) for one in changed.diffs] == [("Tranches", "C3")]
+
+
+def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> None:
+    """Of tables, filters, other files, newer functions: the file is verified, and what was dropped is told once."""
+    table = Table("Loans", "S", 0, 0, 2, 1, ("Id", "Par"))
+    cells = [
+        "=SUM(Loans[Par])", "=Loans[[#This Row],[Par]]*2", "=SUBTOTAL(109,B2:B3)", "=LET(x,2,x*2)",
+        "=XLOOKUP(1,B:B,B:B)", "='[1]Far'!A1", "=Gone!A1", "=[@Par]", "=SUM(B2:B3)",
+        "=CONCAT(A1:A2)", '=IF(B2>0,"a\x01",1)',
+    ]  # fmt: skip
+    made = Book.from_columns({"S": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0], "C": cells}}, tables=(table,))
+    made.recalculate()
+    sheet = replace(made.sheets[0], filtered=True, hidden_rows=np.array([1], np.int32))
+    exported = export_workbook(Workbook((sheet,), tables=(table,)), ORDER, tmp_path)
+    verdict = verify(tmp_path / "export.xlsx", {"": KEY})
+    assert verdict.status == "original", verdict.diffs
+    back = read(tmp_path / "export.xlsx")["S"]
+    kept = [row for row in range(len(cells)) if back.formula(row, 2) is not None]
+    assert exported.result_summary.formulas_dropped == len(cells) - len(kept)
+    assert {0, 1, 4, 8, 9} <= set(kept)
+    assert not {2, 5, 6, 10} & set(kept)
+    assert len([text for text in exported.result_summary.warnings if "ormula" in text]) == 1
 
 
 PERSONAL = "jane.roe@example.com"

@@ -176,6 +176,19 @@ def test_what_reads_a_redacted_cell_is_a_value_that_shows_nothing_of_it(formula:
     assert after is None or not any("Jane" in text or "JANE" in text for text in said), said
 
 
+def test_a_table_whose_heading_went_is_no_table() -> None:
+    rows = [
+        ["Contact", "x", "y", "z"],
+        ["Jane Doe", "a", "b", "c"],
+        ["Lee Wong", "Par", "Price", "Id"],
+        ["Ann Lee", "d", "e", "f"],
+    ]
+    headed = tuple(Table(name, "S", row, 0, row + 1, 3, tuple(rows[row])) for name, row in (("good", 0), ("bad", 2)))
+    found = redact(replace(book_of(S=rows), tables=headed), Policy())
+    assert found.workbook.tables == headed[:1]
+    assert found.warnings == ("headings of 1 tables were redacted: they are plain cells",)
+
+
 def test_readers_of_readers_and_of_filled_formulas() -> None:
     """A chain of formulas, one of them filled down: each cell is judged by what it reads itself."""
     rows: list[list[Any]] = [

@@ -8,14 +8,17 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 
 from core.compliance.result import Results, TestResult, Threshold
 from core.compliance.run import run_suite
 from core.deals.movements import movements
+from core.definition import parse
 from core.portfolio.portfolio import Portfolio
 from core.report.compliance import KEY_FIGURES_SHOWN, SERIES_SHOWN
-from core.report.content import Point, Series
+from core.report.content import ComplianceReport, Point, Series
 from tests.core.report.conftest import reported, result_of, skipped_of
 from tests.rows import every
 
@@ -91,6 +94,16 @@ def test_figures_are_those_of_the_run(g1: Build) -> None:
     assert (report.as_of, report.as_of_source, report.currency) == (date(2026, 3, 31), "stated by the file", "USD")
 
 
+def test_days_of_the_deal_are_those_of_its_rules_and_its_file(g1: Build) -> None:
+    rules = parse({"conventions": {"closing_date": date(2023, 9, 20)}})
+    deal = replace(g1().deal, stated_maturity=24_399.0)
+    told = reported(replace(g1(), deal=deal), definition=rules).deal_days
+    assert [(one.label, one.value) for one in told] == [
+        ("Closing", "20 September 2023"),
+        ("Stated maturity", "20 October 2036"),
+    ]
+
+
 def test_units_without_details_are_those_of_the_suites(g1: Build) -> None:
     report = reported(g1(), run_suite(g1(), details=False))
     told = {line.test_id: line.unit for one in report.categories for line in one.tests}
@@ -102,6 +115,14 @@ def test_a_run_whose_loans_cannot_be_read_shows_its_tests_alone(g1: Build) -> No
     assert report.categories
     assert report.coverage, "its steps are in the results"
     assert (report.concentrations, report.distributions, report.key_figures, report.lineage.rows) == ([], [], [], [])
+
+
+def test_content_is_plain_data(g1: Build) -> None:
+    """It goes to a child as JSON and comes out the same, whatever kind of numbers the deal's accounts are."""
+    portfolio = g1(maturity_date=[22_000.0] * 13, lien_type=[1] * 13, country=["US"] * 13)
+    deal = replace(portfolio.deal, principal_cash=np.float64(5e6), base_rate=np.float64(4.3))
+    report = reported(replace(portfolio, deal=deal))
+    assert msgspec.json.decode(msgspec.json.encode(report), type=ComplianceReport) == report
 
 
 def test_changes_with_a_new_status_come_first() -> None:

@@ -101,3 +101,13 @@ def test_a_deal_has_a_line_for_each_of_its_tests(g1: Build) -> None:
 
 def test_a_run_without_details_has_no_steps(g1: Build) -> None:
     assert reported(g1(), run_suite(g1(), details=False)).coverage == []
+
+
+def test_the_notes_as_the_file_has_them() -> None:
+    notes = tranches_of([("A", 300e6), ("B", 100e6), ("Sub", 100e6)], coupon=[5.5, None, None])
+    told = reported(portfolio_of(g1_columns(), tranches=notes)).notes
+    assert [(one.name, one.current_balance, one.share_pct, one.coupon, one.spread) for one in told] == [
+        ("A", 300e6, 60.0, 5.5, None),
+        ("B", 100e6, 20.0, None, None),
+        ("Sub", 100e6, 20.0, None, None),
+    ]

@@ -74,6 +74,14 @@ def test_a_csv_of_one_sheet_as_it_is(book: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_a_pipe_gets_the_file_and_nothing_else(book: Path) -> None:
+    answer = cushion(
+        "export", book, "--format", "csv", "--sheet", "Notes", "--encoding", "utf-8", "--out", "/dev/stdout"
+    )
+    assert answer.stdout == "'=HYPERLINK(A1),-5.25\n"  # the line end as Python reads a pipe's text
+    assert answer.stderr.splitlines()[-1].startswith("/dev/stdout: 1 sheet, 1 rows, 2 cells, ")
+
+
 def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("march 000102030405060708090a0b0c0d0e0f\n")
@@ -85,7 +93,10 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     opened = openpyxl.load_workbook(out, data_only=True)
     assert opened.sheetnames == ["Loans", "Notes", "Workspace", "Control"]
     words = {cell for row in opened["Control"].values for cell in row if isinstance(cell, str)}
-    assert {TESTS["wal"].name, TESTS["average_rating_factor"].name, "march.xlsx"} <= words
+    assert {TESTS["average_rating_factor"].name, "march.xlsx"} <= words
+    told = json.loads(cushion("compliance", book, "--json").stdout)
+    figures = {cell for row in opened["Control"].values for cell in row if isinstance(cell, int | float)}
+    assert {result["current_value"] for result in told["results"]} <= figures
     verified = cushion("verify", out, "--key-file", keys)
     assert (verified.returncode, verified.stdout.split(":")[1]) == (0, " original")
     assert "signature valid, of the key 'march'" in verified.stdout
@@ -112,6 +123,7 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
         (["--format", "csv", "--delimiter", "x"], "a delimiter is a tab or one of , ; | ~"),
         (["--format", "csv", "--encoding", "rot13"], "an encoding is one of utf-8-sig, utf-8, "),
         (["--format", "doc"], "Invalid value"),
+        (["--json", "--out", "/dev/stdout"], "--json goes to the standard output"),
         (["--suite", "deal"], "name its file with --deal"),
         (["--key-file", "/dev/null"], "holds no key"),
         (["--mapping", "nowhere.json"], "No such file"),
