@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.files.read import read
+from core.files.limits import SHEETS_MAX
 from core.files.write import Formats, Writable, sheet_of, write_workbook_rows
+from core.files.xlsx import read_xlsx
 from core.grid.address import parse_cell
 from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.verify import OWN_SHEETS
 
 KEY = b"a key of thirty-two bytes, no less"
 KEYS = {"k1": KEY}
@@ -27,7 +29,7 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
         "export_id": "exp_1", "workbook_id": "w", "tenant_id": "t", "created_at": "2026-01-31T00:00:00Z",
         "hash_scope": "validated" if sheets is None else "foundation", "source_hash": "0" * 64, "key_id": "k1",
     }  # fmt: skip
-    return Manifest(**said | hashed(data_hash(read(path), sheets)) | fields)
+    return Manifest(**said | hashed(data_hash(read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS), sheets)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
