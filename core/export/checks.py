@@ -19,8 +19,9 @@ COLUMNS_MAX: Final = 24
 SHARE_MIN: Final = 0.5
 """Share of numbers among the cells below the header from which a column is one of figures."""
 
-TOLERANCE: Final = 1e-9
-"""Of a sum, as a share of what its figures add up to regardless of sign: spreadsheets add in another order."""
+TOLERANCE: Final = 2.0**-52
+"""Of a sum, for each of its figures, as a share of what they add up to regardless of sign: twice the most by which
+adding doubles one by one may be wrong, in whatever order a spreadsheet does it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def sums_of(sheet: Sheet) -> SheetSums:
         summed = column.held.numbers[np.isin(column.held.kinds, (Kind.NUMBER, Kind.DATE))]
         # An exact sum: it lies nearest to whatever order a spreadsheet adds in.
         total, size = fsum(summed.tolist()), float(np.abs(summed).sum())
-        sums.append(ColumnSum(at, head.names[at], total, TOLERANCE * max(size, 1.0)))
+        sums.append(ColumnSum(at, head.names[at], total, TOLERANCE * len(summed) * size))
     return SheetSums(sheet, head.row, cells, tuple(sums), unsummed)
 
 

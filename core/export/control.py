@@ -12,7 +12,7 @@ from core.export.foundation import quoted
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
 
-WIDTHS: Final = (38.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
+WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
 WARNINGS_MAX: Final = 100
 """Lines of warnings; what is left out is counted."""
@@ -26,10 +26,8 @@ CHECKED_MAX: Final = 300
 BREACH: Final = 1e-9
 """A cushion below minus this is a breach, as in the run."""
 
-_UNITS: Final = {
-    "percent": ("%", "#,##0.00"), "years": ("years", "#,##0.00"), "factor": ("", "#,##0"), "score": ("", "#,##0.00"),
-    "amount": ("", "#,##0.00"), "number": ("", "#,##0"), "": ("", "#,##0.00"),
-}  # fmt: skip
+_WHOLE: Final = frozenset(("factor", "number"))
+"""Units of figures that are shown without decimals."""
 
 
 def control_sheet(
@@ -119,8 +117,8 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
 def _test(draft: Draft, row: ComplianceRow) -> None:
     assert row.value is not None
     assert row.limit is not None
-    unit, number_format = _UNITS.get(row.unit, _UNITS[""])
-    draft.put(0, f"{row.name} ({unit})" if unit else row.name, "text")
+    number_format = WHOLE if row.unit in _WHOLE else AMOUNT
+    draft.put(0, row.label, "text")
     draft.put(1, row.category.replace("_", " "), "aside")
     value = draft.put(2, row.value, "figure", number_format)
     limit = draft.put(3, row.limit, "figure", number_format)

@@ -22,8 +22,8 @@ Style = Literal["figure", "text", "aside", "status", "heading", "figures", "titl
 Given = str | float | bool | date | None
 
 _LOOKS: Final[dict[Style, StyleName]] = {
-    "text": "text", "aside": "aside", "status": "text", "heading": "heading", "figures": "figures", "title": "title",
-    "note": "note", "section": "section", "input": "input", "total": "total",
+    "text": "text", "aside": "aside", "status": "text", "heading": "heading",
+    "figures": "figures", "title": "title", "note": "note", "section": "section", "input": "input", "total": "total",
 }  # fmt: skip
 FLAGS: Final[dict[StyleName, tuple[str, ...]]] = {
     "good": ("pass", "OK"), "warning": ("warning",), "bad": ("fail", "CHECK")

@@ -93,6 +93,12 @@ class ComplianceRow(Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why it was skipped."""
 
+    @property
+    def label(self) -> str:
+        """Its name with the sign of its unit."""
+        sign = {"percent": " (%)", "years": " (years)"}.get(self.unit, "")
+        return self.name + sign
+
 
 class Keys(Struct, frozen=True, kw_only=True):
     """Secrets of an export; never part of what it answers."""

@@ -95,7 +95,7 @@ def contents(
         "facts": list(_facts(order, provenance)),
         "compliance": [
             {
-                "name": row.name, "value": _figure(row.value), "limit": _figure(row.limit),
+                "name": row.label, "value": _figure(row.value), "limit": _figure(row.limit),
                 "direction": row.threshold_type, "cushion": _figure(row.cushion), "status": row.status,
             }
             for row in order.compliance

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.export.draft import AMOUNT, SHARE, WHOLE, Draft
+from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, Draft
 from core.export.foundation import quoted
 from core.grid.address import column_name, parse_range
 from core.grid.sheet import Sheet, Workbook
@@ -32,6 +32,8 @@ LABEL_LENGTH_MAX: Final = 100
 
 FRACTION_MAX: Final = 2.0
 """A usual price up to this is a fraction of par, not percent."""
+
+FRACTION: Final = "0.0000"
 
 _SCALES: Final = (1.0, 1e3, 1e6)
 """What a column of par may be multiplied by when it is read."""
@@ -70,9 +72,23 @@ class LoanColumns:
     """Field -> column, those of the loans' own sheet; par_value is one of them."""
     names: dict[str, str]
     """Field -> the column's header as the file has it."""
-    date_1904: bool
+    book: Workbook
+    """The Foundation."""
     par_read: float | None
     """What the loans add up to as they are counted, in the column's unit; None where that is not known."""
+
+    def format(self, field: str) -> str:
+        """The number format that most figures of a column have; where they have none, decimals as they need them."""
+        stored = self.sheet.columns[self.columns[field]]
+        if stored is None:
+            return AMOUNT
+        span = stored.span(self.first_row, self.last_row + 1)
+        counts = np.bincount(span.formats[span.kinds == Kind.NUMBER], minlength=1)
+        code = self.book.number_formats[int(counts.argmax())]
+        if code != GENERAL:
+            return code
+        figures = _numbers(self.sheet, self.columns[field], self.first_row, self.last_row)
+        return FRACTION if len(figures) and np.abs(figures).max() <= FRACTION_MAX else AMOUNT
 
     def cells(self, field: str) -> str:
         """The column's range as a formula names it."""
@@ -94,7 +110,7 @@ def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str
     names = header.detect(sheet).names
     heads = {field: names[column] for field, column in columns.items()}
     amounts = _numbers(sheet, columns["par_value"], *par[1])
-    return LoanColumns(sheet, *par[1], columns, heads, book.date_1904, _in_unit_of(amounts, portfolio))
+    return LoanColumns(sheet, *par[1], columns, heads, book, _in_unit_of(amounts, portfolio))
 
 
 def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | None:
@@ -180,7 +196,7 @@ def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
     figure("Largest loan", f"IF({total}=0,0,MAX({par})/{total})", SHARE, f"{header}, share of the total")
     for field, label in _AVERAGES:
         if field in loans.columns and field in loans.names:
-            figure(label, _average(loans.cells(field), par), AMOUNT, loans.names[field])
+            figure(label, _average(loans.cells(field), par), loans.format(field), loans.names[field])
     return par, total
 
 
@@ -280,7 +296,7 @@ def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:
     assert column is not None
     span = column.span(loans.first_row, loans.last_row + 1)
     days = span.numbers[span.kinds == Kind.DATE]
-    moments = (from_serial(serial, date_1904=loans.date_1904) for serial in np.unique(days).tolist())
+    moments = (from_serial(serial, date_1904=loans.book.date_1904) for serial in np.unique(days).tolist())
     years = {moment.year for moment in moments if moment is not None}
     if not years:
         return

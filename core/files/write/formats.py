@@ -38,8 +38,8 @@ CSV: Final = ExportFormat(
     mime_type="text/csv",
     extension=".csv",
     multi_sheet=False,
-    notes=f"Fields are parted by one of , ; | ~ or a tab; encodings are {', '.join(ENCODINGS)}. Several sheets come as a "
-    "ZIP archive with a file for each. Text that a spreadsheet would calculate gets an apostrophe in front, and is "
+    notes=f"Fields are parted by one of , ; | ~ or a tab; encodings are {', '.join(ENCODINGS)}. Several sheets come as "
+    "a ZIP archive with a file for each. Text that a spreadsheet would calculate gets an apostrophe in front, and is "
     "counted in the export's summary.",
 )
 JSON: Final = ExportFormat(

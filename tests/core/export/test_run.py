@@ -242,6 +242,21 @@ def test_personal_data_is_in_no_byte(tmp_path: Path, file_format: str) -> None:
         assert any(b"jane" in part for part in parts(folder / kept.main.path))
 
 
+@pytest.mark.parametrize("file_format", ["xlsx", "csv", "json"])
+def test_what_a_sheet_left_out_says_of_a_value_counts(tmp_path: Path, file_format: str) -> None:
+    """A name is known as personal by its heading on a sheet that is not exported; only the exported one is told of."""
+    cells = {"Contacts": {"A": ["Issuer", "Acme"], "B": ["Contact", "Jane Doe"]},
+             "Sums": {"A": ["Note", "=Contacts!B2"], "B": ["x", PERSONAL]}}  # fmt: skip
+    made = Book.from_columns(cells)
+    made.recalculate()
+    assert made.value("Sums", "A2") == "Jane Doe"
+    order = ordered(format=file_format, sheets=("sums",))
+    exported = export_workbook(Workbook(made.sheets), order, tmp_path)
+    assert not [path for path in tmp_path.iterdir() for part in parts(path) if b"Jane" in part or b"Doe" in part]
+    assert exported.result_summary.redacted == {"email": {"Sums!B": 1}, "person": {"Sums!A": 1}}
+    assert exported.result_summary.redacted_formulas == 1
+
+
 def test_texts_that_look_like_formulas_are_guarded_in_csv(tmp_path: Path) -> None:
     write_workbook_rows(tmp_path / "in.xlsx", {"S": [["Name"], ["=cmd|x"], ["+1"], ["@a"], ["-5.25"], [-5.25], ["ok"]]})
     book = read(tmp_path / "in.xlsx")

@@ -1,0 +1,88 @@
+"""Whole exports: a deal's workbook in three zones and as pages, and a workbook of a million cells.
+
+Each turn has another deal. The answer is checked first: the file is verified as original by its manifest, its Control
+sheet says that all its checks agree, and a change of one cell is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.figures import Figure, median_seconds
+from core.compliance.run import run_suite
+from core.export.compliance import compliance_rows
+from core.export.order import Exported, ExportOrder, Format, Keys, Lineage
+from core.export.run import export_workbook
+from core.files.read import read
+from core.generate import generate
+from core.grid.sheet import Workbook
+from core.portfolio.portfolio import Portfolio
+from core.provenance.verify import Record, verify
+from core.recalc.book import Book
+
+LOANS = 400
+MANY_LOANS = 31_250
+"""With 32 columns: a million cells."""
+SECONDS_MOST = 1.0
+REPEATS = 7
+
+KEY = b"k" * 32
+
+
+def books(folder: Path, loans: int) -> Iterator[tuple[Workbook, ExportOrder]]:
+    """Deals as they are read of their files, each with a run of its tests."""
+    for seed in count(1):
+        path = folder / "deal.xlsx"
+        generate(loans=loans, seed=seed).write(path)
+        book = read(path)
+        results = run_suite(Portfolio.from_workbook(book), "enhanced")
+        yield book, ExportOrder(
+            format="xlsx", export_id=f"exp_{seed}", workbook_id="wb", tenant_id="t",
+            created=datetime(2026, 11, 23, 8, tzinfo=UTC), lineage=Lineage(workbook_name="Deal"),
+            keys=Keys(signing=KEY, redaction=KEY), compliance=compliance_rows(results, results.skipped),
+        )  # fmt: skip
+
+
+def made(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) -> Exported:
+    """One export."""
+    fields = {name: getattr(order, name) for name in order.__struct_fields__}
+    return export_workbook(book, ExportOrder(**fields | {"format": file_format}), folder)
+
+
+def check(book: Workbook, order: ExportOrder, folder: Path) -> None:
+    """The file is what was exported, its checks agree, and a changed cell is named."""
+    exported = made(book, order, folder, "xlsx")
+    prints = exported.fingerprints
+    assert prints is not None
+    record = Record(exported.result_summary.provenance.data_hash, (folder / prints.path).read_bytes(), KEY)
+    path = folder / exported.main.path
+    assert verify(path, {"": KEY}, record).status == "original"
+    again = Book(read(path))
+    assert again.value("Control", "B4") == "OK"
+    again.set("Holdings", "J7", 1.0)
+    again.recalculate()
+    assert again.value("Control", "B4") == "CHECK"
+    assert "J7" in [one.cell for one in verify(path, {"": KEY}, record, book=again).diffs]
+
+
+def run() -> list[Figure]:
+    """Time exports whose workbooks are in memory."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        deals = books(folder, LOANS)
+        check(*next(deals), folder)
+        ready = [next(deals) for _ in range(2 * (REPEATS + 1))]
+        zones = median_seconds(lambda: made(*ready.pop(), folder, "xlsx"), repeats=REPEATS)
+        pages = median_seconds(lambda: made(*ready.pop(), folder, "pdf"), repeats=REPEATS)
+        many = next(books(folder, MANY_LOANS))
+        check(*many, folder)
+        large = median_seconds(lambda: made(*many, folder, "xlsx"), repeats=3)
+    return [
+        Figure(name=f"export: {LOANS} loans in three zones", seconds=zones, seconds_most=SECONDS_MOST),
+        Figure(name=f"export: {LOANS} loans as pages", seconds=pages),
+        Figure(name="export: 1,000,000 cells in three zones", seconds=large),
+    ]
