@@ -313,8 +313,6 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     concentrations: list[Concentration]
     distributions: list[Distribution]
     history: list[Series]
-    history_left_out: int
-    """Tests with a history that has no place."""
     tie_out: list[TieOut]
     methods: list[Method]
     definition_name: str | None
