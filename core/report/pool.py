@@ -111,8 +111,8 @@ def distributions_of(pool: Pool, suite: str) -> Iterator[Distribution]:
     ladders = {agency: pool.view.ranks.get(f"rating_agency_{agency}_ladder") for agency in AGENCY_NAMES}
     by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
     for agency, ranks in by_agency:
-        par = np.bincount(ranks, pool.weights, MASKED + 1)
-        told = _rated("a" if agency == "a" else "b", par, float(par[0]))
+        by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
+        told = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
         yield _distribution(pool, f"Ratings, {AGENCY_NAMES[agency]}", "as the deal's tests take them", *told)
     if pool.view.ranks and not by_agency:
         yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", *_ratings(pool))
