@@ -78,8 +78,6 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": moment(report.generated_at),
-        "prepared_for": page_text(origin.prepared_for or ""),
-        "prepared_by": page_text(origin.prepared_by or ""),
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),

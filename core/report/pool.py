@@ -58,7 +58,6 @@ def concentrations_of(
             others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
             blank=_share(pool, "Not stated", blank) if blank else None,
             limit=None if limit is None else limit.threshold_value,
-            limit_test=None if limit is None else limit.test_name,
         )
 
 
