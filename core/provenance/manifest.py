@@ -188,7 +188,7 @@ def _parsed(data: bytes) -> SignedManifest:
     try:
         parse_part(data, "The manifest", start, text, end)
     except ParseFailed as error:
-        raise InvalidManifest(error.hint) from error
+        raise InvalidManifest(error.hint.rstrip(".")) from error
     if len(texts) != len(_PLACES) or "".join(texts["provenance"]).strip():
         raise InvalidManifest("The manifest is not laid out as one is written")
     said = "".join(texts["provenance/manifest"])

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.confined.run import run, workplace
+from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
 from core.redact.replace import Policy
 from core.report.tables import Looks
@@ -59,8 +60,8 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
                     order,
                     reads=[order.content, *TEMPLATES],
                     writes=made,
-                    memory_bytes_max=MAKE.memory_bytes_max,
-                    seconds_max=MAKE.seconds_max,
+                    memory_bytes_max=unit.settings.export_memory_mb * MEGABYTE,
+                    seconds_max=unit.settings.export_seconds,
                 )
         except NotMade as refusal:
             log_cause(refusal)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import openpyxl
 import pikepdf
 import pytest
 
@@ -51,6 +52,21 @@ def deal(tmp_path_factory: pytest.TempPathFactory) -> Workbook:
     path = tmp_path_factory.mktemp("deal") / "deal.xlsx"
     generate(loans=200, seed=7, messy=("title_rows", "totals_row", "error_cells", "blanks")).write(path)
     return read(path)
+
+
+def test_figures_and_sheets_of_any_size_are_exported(tmp_path: Path) -> None:
+    """Sums past the largest number and cells past what a formula reads at once are told, the others compared."""
+    path = tmp_path / "book.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["x", "y"], *([1.7e308, 2.0],) * 3):
+        book.active.append(row)
+    book.create_sheet("Far").cell(700_000, 30, 1.0)
+    book.save(path)
+    control = read(tmp_path / export_workbook(read(path), ordered(), tmp_path).main.path)["Control"]
+    told = {(control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)}
+    compared = [("Sheet", "Sum of y"), ("Sheet", "Cells filled"), ("Far", "Cells filled")]
+    assert [told.get(key) for key in compared] == ["OK"] * 3
+    assert ("Sheet", "Sum of x") not in told
 
 
 def labelled(sheet: Sheet, value_column: int = 1) -> dict[str, object]:

@@ -241,3 +241,35 @@ def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dic
         assert (answer.status_code, answer.json()["detail"]) == (404, "Report not found")
     assert stranger.post(f"{URL}/compliance", json={"workbook_id": g1["id"]}).status_code == 404
     assert report["id"] not in [one["id"] for one in stranger.get(URL).json()["items"]]
+
+
+def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
+    stack: Stack, owner: Member, own_g1: dict[str, Any]
+) -> None:
+    """A stored figure that is another one than ours, as after a change of the engine: it is shown as it was stored."""
+    run = run_of(owner, own_g1, test_ids=["oc_ratio", "wal"])
+    (oc,) = (one for one in run["results"] if one["test_id"] == "oc_ratio")
+    stack.sql(
+        "UPDATE compliance_runs SET results = replace(results::text, %s, '99.5')::json WHERE id = %s",
+        [str(oc["current_value"]), run["id"]],
+    )
+    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    assert {row[1]: row[5] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
+    (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
+    assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
+    assert "Concentrations" not in sheets
+
+
+def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
+    """Whoever said it: the upload where nobody did, the request, the workbook's record."""
+    for asked, source in (({}, "upload"), ({"as_of": "2026-06-30"}, "request"), ({}, "workbook")):
+        if source == "workbook":
+            pair.member.patch(f"/api/v1/workbooks/{pair.workbook_id}", json={"as_of": "2026-05-31"})
+        run = run_of(pair.member, pair.workbook, **asked)
+        assert run["as_of_source"] == source
+        sheets = sheets_of(
+            pair.member, made(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx")
+        )
+        assert "Concentrations" in sheets, source
+        told = dict(row[:2] for row in sheets["Report"] if row[0])
+        assert told["As of"].date().isoformat() == run["as_of"]
