@@ -42,9 +42,9 @@ def ambiguous_part(archive: Archive) -> str | None:
     """
     for entry in archive.entries:
         name = entry.name.lower()
-        if name.endswith((".xml", ".rels")) and not name.startswith(("customxml/", "docprops/")):
-            if _is_ambiguous(utf8_chunks(archive.chunks(entry.name), entry.name)):
-                return entry.name
+        is_asked = name.endswith((".xml", ".rels")) and not name.startswith(("customxml/", "docprops/"))
+        if is_asked and _is_ambiguous(utf8_chunks(archive.chunks(entry.name), entry.name)):
+            return entry.name
     return None
 
 
