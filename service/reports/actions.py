@@ -129,7 +129,8 @@ def file_name(given: str | None, made: str, format: ReportFormat) -> str:  # noq
     """
     extension = f".{format}"
     if given is None:
-        plain = "".join(one if one.isprintable() and one not in '/\\:*?"<>|' else "_" for one in made).strip(" .")
+        plain = "".join(one if one.isprintable() and one not in '/\\:*?"<>|' else "_" for one in made)
+        plain = " ".join(plain.split()).strip(" .")
         return f"{plain[: FILENAME_CHARACTERS - len(extension)].rstrip(' .') or 'report'}{extension}"
     named = given if given.lower().endswith(extension) else f"{given}{extension}"
     if _NO_NAME.search(given) or not given.isprintable():
