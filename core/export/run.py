@@ -37,7 +37,8 @@ from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 from core.provenance.prints import fingerprints
-from core.redact import Policy, Redacted, redact, redact_text
+from core.redact.book import Redacted, redact, redact_text
+from core.redact.replace import Policy
 
 WORKSPACE: Final = "Workspace"
 CONTROL: Final = "Control"

@@ -12,7 +12,8 @@ import pytest
 from core.files.read import read
 from core.generate import MESSY, generate, generate_report
 from core.grid.sheet import Table, Workbook
-from core.redact import Policy, redact, redact_text
+from core.redact.book import redact, redact_text
+from core.redact.replace import Policy
 from tests.core.redact.conftest import CASES, KEY, book_of, cells, redacted
 from tests.rows import every
 
