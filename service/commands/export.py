@@ -14,7 +14,7 @@ from service.commands.document import print_json
 from service.commands.draft import replacing
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some
+from service.commands.reading import changed_day, hash_of, read_definition, read_keys, read_mapping, read_workbook, some
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -156,17 +156,11 @@ def _lineage(
     file: Path, book: Workbook, suite: str | None, deal: Path | None, mapping: str | None
 ) -> tuple[Lineage, tuple[ComplianceRow, ...]]:
     """Where the figures come from, and the suite's tests where the file has loans."""
-    from hashlib import file_digest
-
     from core.export.compliance import compliance_rows
     from core.export.order import Lineage
 
-    digest = None
-    if file.is_file():
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
     chosen = read_mapping(mapping)
-    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=digest, mapping=chosen.name)
+    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=hash_of(file), mapping=chosen.name)
     if suite is None:
         return lineage, ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -160,6 +161,14 @@ def read_trades(path: Path) -> list[Trade]:
         return trades_of_table(_text(path, "table of trades"))
     except WrittenError as error:
         raise Refused(f"{path}: {error}") from error
+
+
+def hash_of(file: Path) -> str | None:
+    """The SHA-256 of a file; None of a folder."""
+    if not file.is_file():
+        return None
+    with file.open("rb") as opened:
+        return file_digest(opened, "sha256").hexdigest()
 
 
 def read_keys(path: Path) -> dict[str, bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from service.commands.compliance import read_day
 from service.commands.draft import drafts
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reading import hash_of, read_definition, read_loans, read_mapping
 from service.commands.reconcile import Sides, compared
 from service.commands.refusal import Refused
 
@@ -139,11 +138,13 @@ def _content(
     from core.report.compliance import compliance_content
     from core.report.content import Origin
 
-    size, digest = _told_of(file)
+    size = file.stat().st_size if file.is_file() else None
     return compliance_content(
         run_suite(portfolio, suite, definition=definition),
         portfolio,
-        origin=Origin(name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping),
+        origin=Origin(
+            name=file.stem, file_name=file.name, file_sha256=hash_of(file), file_size_bytes=size, mapping=mapping
+        ),
         generated_at=_now(),
         suite=suite,
         definition=definition,
@@ -168,7 +169,7 @@ def _write_comparison(
     from core.values import day_of
 
     result = sides.result
-    hashes = ((name, _told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
+    hashes = ((name, hash_of(path)) for name, path in (("tape", tape), ("workbook's file", book)))
     told = Compared(
         title=tape.name,
         trustee=trustee or "",
@@ -193,14 +194,6 @@ def _issues(result: Reconciliation) -> Iterator[IssueLine]:
 
     names = [name for name in IssueLine.__struct_fields__ if name in COLUMNS]
     return (IssueLine(**{name: getattr(one, name) for name in names}) for one in result.issues)
-
-
-def _told_of(file: Path) -> tuple[int | None, str | None]:
-    """Size and SHA-256 of a file; of a folder neither."""
-    if not file.is_file():
-        return None, None
-    with file.open("rb") as opened:
-        return file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _now() -> datetime:
