@@ -90,6 +90,13 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
               row.cure_amount) for one in report.coverage for row in one.classes],
             (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS},
         ),
+        Table(
+            "Notes", ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps",
+                      "Deferred interest"),
+            [(one.name, one.original_balance, one.current_balance, one.share_pct, one.coupon, one.spread,
+              one.deferred_interest) for one in report.notes],
+            (None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, _AMOUNT),
+        ),
         Table("Concentrations", _SHARES, [
             row for one in report.concentrations
             for row in _shares(one.title, one.of, (*one.rows, one.others, one.blank))
@@ -152,10 +159,15 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
         ("Skipped", summary.skipped),
     )
     for one in report.key_figures:
-        yield one.label, Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE)
+        yield one.label, Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE), one.unit
+    yield from map(_fact, report.deal_days)
+    if report.changes is not None:
+        yield "Changes since", report.changes.since
+        yield "Tests that did not move", report.changes.unmoved
     yield ("Generated at", moment(report.generated_at))
     yield from (("Note", one) for one in report.origin.remarks)
     yield from (("Warning", one.message) for one in report.warnings)
+    yield from ((one.title, note) for one in report.coverage for note in one.ladder.notes)
 
 
 def _tests(report: ComplianceReport) -> Iterator[Row]:

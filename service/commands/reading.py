@@ -163,14 +163,6 @@ def read_trades(path: Path) -> list[Trade]:
         raise Refused(f"{path}: {error}") from error
 
 
-def hash_of(file: Path) -> str | None:
-    """The SHA-256 of a file; None of a folder."""
-    if not file.is_file():
-        return None
-    with file.open("rb") as opened:
-        return file_digest(opened, "sha256").hexdigest()
-
-
 def read_keys(path: Path) -> dict[str, bytes]:
     """Keys by their names, as a file has them one a line: a name, a blank and hexadecimal digits. A key that stands
     alone on its line has no name.
@@ -217,3 +209,11 @@ def some(texts: list[str], between: str = ", ") -> str:
     """The first few of some texts, and how many more there are."""
     more = len(texts) - NAMES_MAX
     return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def told_of(file: Path) -> tuple[int | None, str | None]:
+    """Size and SHA-256 of a file; of a folder neither."""
+    if not file.is_file():
+        return None, None
+    with file.open("rb") as opened:
+        return file.stat().st_size, file_digest(opened, "sha256").hexdigest()

@@ -10,7 +10,6 @@ from core.confined.run import run, workplace
 from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
 from core.files.write.formats import FORMATS
-from core.redact.replace import Policy
 from core.report.tables import Looks
 from service.documents import shared as documents
 from service.platform.context import Subject, Unit
@@ -19,6 +18,7 @@ from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reports import content_actions, store
+from service.reports.actions import policy_of
 from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, Made, MakeOrder, NotMade
 from service.reports.schema import ReportNotFound, ReportRow
 from service.workbooks.schema import DAMAGED
@@ -69,13 +69,11 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
 
 def _order(unit: Unit, report: ReportRow, content: Path) -> MakeOrder:
     options = report.options
-    key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
-    policy = Policy(options.classification_threshold, options.redaction_strategy, key)
     return MakeOrder(
         content=str(content),
         report_type=report.report_type,
         format=report.format,
-        policy=policy if options.sanitize_pii else None,
+        policy=policy_of(unit, options),
         looks=Looks(
             styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width
         ),

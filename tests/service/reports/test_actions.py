@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -71,6 +72,21 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     assert (of_source["Run"], of_source["Workbook"]) == (run["id"], own_g1["id"])
     shares = [row for row in sheets["Concentrations"] if row[0] and "bligor" in row[0]]
     assert max(row[3] for row in shares[:3] if row[3]) >= 40e6, "the largest obligors of the file"
+
+
+def test_what_is_personal_is_in_neither_the_file_nor_the_name_made_for_it(owner: Member, g1_file: Path) -> None:
+    """A name that the caller gives stays as it is."""
+    book = owner.uploaded(g1_file, name="ann.lee@trustee.com.xlsx")
+    run_of(owner, book)
+    asked = {"workbook_id": book["id"], "format": "xlsx"}
+    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": one}) for one in (True, False))
+    for report, shown in ((clean, False), (open_, True)):
+        texts = {cell for rows in sheets_of(owner, report).values() for row in rows for cell in row}
+        assert ("ann.lee@trustee.com.xlsx" in texts, "ann.lee" in str(texts), "ann.lee" in report["filename"]) == (
+            shown, shown, shown,
+        ), report["filename"]  # fmt: skip
+    named = ordered(owner, "compliance", **asked, filename="for ann.lee@trustee.com")
+    assert named["filename"] == "for ann.lee@trustee.com.xlsx"
 
 
 def test_the_newest_run_is_shown_of_the_suite_that_is_named(owner: Member, own_g1: dict[str, Any]) -> None:
