@@ -18,17 +18,17 @@ PIECE: Final = 12
 """Letters of a piece of one that is broken."""
 
 
-def page_text(words: str, length: int = TEXT_MAX) -> str:
+def page_text(words: str) -> str:
     """A text for a cell: as `plain_text` has it, breakable where it has no blanks."""
-    return breakable(plain_text(words, length))
+    return breakable(plain_text(words))
 
 
-def plain_text(words: str, length: int = TEXT_MAX) -> str:
+def plain_text(words: str) -> str:
     """A text without what turns or hides others, cut to what a page has room for."""
     shown = words
     if not (words.isascii() and words.isprintable()):
         shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
-    return cut(" ".join(shown.split()), length)
+    return cut(" ".join(shown.split()), TEXT_MAX)
 
 
 _HIDDEN: Final = frozenset(("Cc", "Cf"))
