@@ -8,10 +8,10 @@ from typing import Final
 
 from core.export.checks import SheetSums
 from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
-from core.export.foundation import quoted
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
+from core.grid.sheet_name import in_quotes
 
 WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
@@ -155,7 +155,7 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     unsummed = 0
     uncounted = []
     for one in sums:
-        there = quoted(one.sheet.name)
+        there = f"{in_quotes(one.sheet.name)}!"
         if one.uncalculated:
             draft.put(0, one.sheet.name, "text")
             draft.put(1, "Formulas never calculated", "aside")

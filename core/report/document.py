@@ -31,7 +31,8 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, moment, signed
-from core.report.setting import cut, page_text, plain_text, set_pages
+from core.typeset.pdf import typeset_remarked
+from core.typeset.texts import cut, page_text, plain_text
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -55,7 +56,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
-    return set_pages(TEMPLATE, partial(_view, report), report.generated_at)
+    return typeset_remarked(TEMPLATE, partial(_view, report), created=report.generated_at)
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:

@@ -9,7 +9,8 @@ from uuid import UUID
 import msgspec
 
 from core.files.kinds import EXTENSIONS
-from core.redact import Policy, redact_text
+from core.redact.book import redact_text
+from core.redact.replace import Policy
 from service.compliance import shared as compliance
 from service.compliance.schema import ResultNotFound
 from service.documents import shared as documents

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from core.files.write.formats import PDF, XLSX
 from service.compliance.schema import ResultNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Streamed
+from service.platform.http.api import Area, Slice, Streamed
 from service.platform.http.problem import RangeNotSatisfiable
 from service.reconciliation.schema import TapeNotFound
 from service.reports import actions, store
@@ -22,7 +23,6 @@ from service.reports.schema import (
     ReportList,
     ReportNotFound,
     ReportNotReady,
-    ReportPage,
     ReportRequest,
 )
 from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound
@@ -60,7 +60,7 @@ async def generate_report(ctx: Context, body: ReportRequest) -> Report:
 
 
 @area.get()
-async def list_reports(ctx: Context, query: ReportList) -> ReportPage:
+async def list_reports(ctx: Context, query: ReportList) -> Slice[Report]:
     """The reports of the tenant."""
     return await store.listed(ctx, query)
 
@@ -74,8 +74,8 @@ async def get_report(ctx: Context, report_id: UUID) -> Report:
 @area.get(
     "/{report_id}/download",
     errors=(ReportNotFound, ReportNotReady, ReportExpired, RangeNotSatisfiable, Damaged),
-    media_type="application/pdf",
-    also_media=("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
+    media_type=PDF.mime_type,
+    also_media=(XLSX.mime_type,),
     ranged=True,
     event="report.downloaded",
 )
