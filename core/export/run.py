@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from core.export.checks import sums_of
+from core.export.checks import sums_of, uncalculated
 from core.export.control import control_sheet
 from core.export.draft import page_of, settle
 from core.export.foundation import Foundation, chosen_places, foundation_of
@@ -121,6 +121,11 @@ def export_workbook(
     warnings = [*found.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
         warnings += _dropped(foundation, redacted_formulas)
+    if count := sum(len(uncalculated(sheet)) for sheet in foundation.book.sheets):
+        warnings.append(
+            f"Formulas that were never calculated, whose cells have no value here: {count:,}. A spreadsheet that opens "
+            "an .xlsx calculates them, and then it shows other cells than were exported."
+        )
     begin("Hashing")
     found_hash = data_hash(foundation.book)
     provenance = Provenance(

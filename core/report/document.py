@@ -188,7 +188,7 @@ def _test(line: TestLine) -> Texts:
         "unit": UNITS[line.unit],
         "status": line.status,
         "value": figure(line.value, decimals),
-        "masked": [] if line.masked is None else [figure(one) for one in line.masked],
+        "masked": "" if line.masked is None else " to ".join(map(figure, line.masked)),
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
         "chart": _drawn(bullet(row, plain_text(line.message))),
@@ -197,14 +197,18 @@ def _test(line: TestLine) -> Texts:
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
-    return {
+    widths = {
         name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
         for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
     }
+    return widths | {"value": max([widths["value"], *(len(row["masked"]) * _SMALL_PT + _INSET_PT for row in rows)])}
 
 
 _FIGURE_PT: Final = 4.5
 """Width of a digit of the tables."""
+
+_SMALL_PT: Final = 3.9
+"""The same below a figure."""
 
 _INSET_PT: Final = 9.0
 

@@ -31,6 +31,7 @@ from service.reports.schema import (
     Report,
     ReportExpired,
     ReportFormat,
+    ReportLimitExceeded,
     ReportNotReady,
     ReportOptions,
     ReportRequest,
@@ -93,6 +94,8 @@ async def of_either(ctx: Context, body: ReportRequest) -> Report:
 
 async def _ordered(ctx: Context, body: Asked, report_type: str, name: str, **shown: Any) -> Report:
     workbooks.check_storage(ctx.settings, ["body"], await workbooks.room(ctx))
+    if await store.lock_count(ctx) >= ctx.settings.max_exports:
+        raise ReportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} reports in work")
     report_id = new_id()
     if policy := policy_of(ctx, body.options):  # what a file is called of itself is as clean as what stands in it
         name, _ = await ctx.compute(redact_text, name, policy)
@@ -131,7 +134,7 @@ def file_name(given: str | None, made: str, format: ReportFormat) -> str:  # noq
     """
     extension = f".{format}"
     if given is None:
-        (plain,) = file_names([made])
+        (plain,) = file_names([" ".join(made.split())])
         return f"{plain}{extension}"
     named = given if given.lower().endswith(extension) else f"{given}{extension}"
     if _NO_NAME.search(given) or not given.isprintable():

@@ -19,6 +19,7 @@ from service.reports.schema import (
     ReconciliationReportRequest,
     Report,
     ReportExpired,
+    ReportLimitExceeded,
     ReportList,
     ReportNotFound,
     ReportNotReady,
@@ -31,17 +32,16 @@ area = Area("/api/v1/reports", tag="reports", scope="reports")
 GENERATE = "reports:generate"
 OF_RUN = (WorkbookNotFound, ResultNotFound, NothingRun)
 OF_TAPE = (TapeNotFound, NothingCompared)
+LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
 
 
-@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, StorageLimitExceeded), event="report.created")
+@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created")
 async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
     """Have a report made of a compliance run: the one that is named, else the newest of the workbook (and suite)."""
     return await actions.of_run(ctx, body)
 
 
-@area.post(
-    "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, StorageLimitExceeded), event="report.created"
-)
+@area.post("/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created")
 async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest) -> Report:
     """Have a report made of a tape's newest completed comparison."""
     return await actions.of_tape(ctx, body)
@@ -51,7 +51,7 @@ async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest)
     "/generate",
     status=201,
     access=GENERATE,
-    errors=(*OF_RUN, *OF_TAPE, StorageLimitExceeded),
+    errors=(*OF_RUN, *OF_TAPE, *LIMITS),
     event="report.created",
 )
 async def generate_report(ctx: Context, body: ReportRequest) -> Report:

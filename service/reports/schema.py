@@ -133,6 +133,10 @@ class ReportExpired(Problem, status=410):
     """Report has expired"""
 
 
+class ReportLimitExceeded(Problem, status=403):
+    """Report limit exceeded"""
+
+
 class NothingRun(Problem, status=409):
     """Workbook has no compliance run"""
 

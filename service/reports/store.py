@@ -29,6 +29,12 @@ _ORDER = {
 }
 
 
+async def lock_count(ctx: Context) -> int:
+    """How many reports of the tenant are in work, held still until the transaction ends."""
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    return int(await ctx.value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
+
+
 async def create(ctx: Context, row: dict[str, Any]) -> None:
     """A report that is to be made."""
     await ctx.execute(insert_of("reports", row), row)

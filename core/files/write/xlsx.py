@@ -286,8 +286,7 @@ class _Book:
         self._put("xl/_rels/workbook.xml.rels", links_xml(links))
         self._put("xl/styles.xml", styles_xml(self.styles.used(), self.codes))
         with part(self.archive, "xl/sharedStrings.xml") as put:
-            count = len(self.strings)
-            put(f'{XML}<sst xmlns="{MAIN}" count="{count}" uniqueCount="{count}">'.encode())
+            put(f'{XML}<sst xmlns="{MAIN}" uniqueCount="{len(self.strings)}">'.encode())
             for piece in self.strings.chunks():
                 put(piece)
             put(b"</sst>")
