@@ -1,4 +1,4 @@
-"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page that says whence."""
+"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page on their source."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, s
 
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
-    """A room for each size: all that it wants for one below an even share, so that none gives way to a large one."""
+    """How much of `room` each size gets: one below an even share all of itself, so that none yields to a large one."""
     found = [0] * len(sizes)
     for count, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         found[at] = min(sizes[at], room // (len(sizes) - count))
@@ -203,7 +203,7 @@ def _size(sheet: Sheet) -> int:
 
 
 def _rows_within(columns: Sequence[Sequence[str]], room: int, rows: int) -> int:
-    """How many of the rows fit into a room, each cell counted as in `_size`."""
+    """How many of the rows take no more than `room` cells, counted as in `_size`."""
     used = 0
     for row in range(rows):
         used += 1 + sum(1 + len(texts[row]) // CELL_TEXT for texts in columns)

@@ -95,6 +95,9 @@ KINDS: Final = {
 }
 """By name, the most secret first: where two claim the same characters, the first has them."""
 
+RANKED: Final = ("", *KINDS)
+"""No kind, and the kinds in their order."""
+
 NAME_PART: Final = replace(
     KINDS["person"],
     heading=re.compile(
