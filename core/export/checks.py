@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, isfinite
 from typing import Final
 
 import numpy as np
@@ -45,7 +45,7 @@ class SheetSums:
     """Cells that are not blank."""
     sums: tuple[ColumnSum, ...]
     unsummed: int
-    """Further columns of figures: past `COLUMNS_MAX`, or with an error, of which there is no sum."""
+    """Further columns of figures, of which there is no sum: past `COLUMNS_MAX`, with an error, or too large for one."""
 
 
 def sums_of(sheet: Sheet) -> SheetSums:
@@ -64,8 +64,12 @@ def sums_of(sheet: Sheet) -> SheetSums:
             unsummed += 1
             continue
         summed = column.held.numbers[np.isin(column.held.kinds, (Kind.NUMBER, Kind.DATE))]
-        # An exact sum: it lies nearest to whatever order a spreadsheet adds in.
-        total, size = fsum(summed.tolist()), float(np.abs(summed).sum())
+        with np.errstate(over="ignore"):
+            size = float(np.abs(summed).sum())
+        if not isfinite(size):
+            unsummed += 1
+            continue
+        total = fsum(summed.tolist())  # exact: it lies nearest to whatever order a spreadsheet adds in
         sums.append(ColumnSum(at, head.names[at], total, TOLERANCE * len(summed) * size))
     return SheetSums(sheet, head.row, cells, tuple(sums), unsummed)
 

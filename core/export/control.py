@@ -11,6 +11,7 @@ from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
 from core.export.foundation import quoted
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
+from core.grid.sheet import Sheet
 
 WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
@@ -22,6 +23,12 @@ REDACTED_MAX: Final = 200
 
 CHECKED_MAX: Final = 300
 """Sums of columns that are compared, over all sheets; what is left out is counted."""
+
+RANGE_CELLS_MAX: Final = 20_000_000
+"""Cells that one count reads: what a formula may read at once."""
+
+COUNTS_MAX: Final = 50
+"""Counts that are added up for a sheet: 1,000 columns of 1,000,000 rows."""
 
 BREACH: Final = 1e-9
 """A cushion below minus this is a breach, as in the run."""
@@ -146,10 +153,13 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     draft.heading("Sheet", "Checked", "Exported", "Now", "Difference", "Tolerance", "Result", figures=(2, 3, 4, 5))
     left = CHECKED_MAX
     unsummed = 0
+    uncounted = []
     for one in sums:
         there = quoted(one.sheet.name)
-        last = column_name(max(one.sheet.column_count, 1) - 1)
-        _check(draft, one.sheet.name, "Cells filled", float(one.cells), f"COUNTA({there}$A:${last})", 0.0, WHOLE)
+        if counted := _counted(one.sheet, there):
+            _check(draft, one.sheet.name, "Cells filled", float(one.cells), counted, 0.0, WHOLE)
+        else:
+            uncounted.append(one.sheet.name)
         for summed in one.sums[:left]:
             letters = column_name(summed.column)
             live = f"SUM({there}${letters}:${letters})"
@@ -159,8 +169,21 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     draft.statuses.append((first, 6, draft.row - 1, 6))
     results = f"$G${first + 1}:$G${draft.row}"
     if unsummed:
-        draft.prose(f"{unsummed:,} more columns of figures are not added up: they hold errors, or are too many.")
+        draft.prose(f"{unsummed:,} more columns are not added up: they hold errors, or are too large or too many.")
+    if uncounted:
+        draft.prose(f"The cells of {', '.join(uncounted)} are not counted: they reach over too many rows and columns.")
     return results
+
+
+def _counted(sheet: Sheet, there: str) -> str | None:
+    """The formula that counts a sheet's cells, in parts that are read at once; None where there are too many."""
+    width = max(1, RANGE_CELLS_MAX // max(1, sheet.row_count))
+    starts = range(0, max(1, sheet.column_count), width)
+    if len(starts) > COUNTS_MAX:
+        return None
+    ends = (min(start + width, max(1, sheet.column_count)) - 1 for start in starts)
+    parts = zip(map(column_name, starts), map(column_name, ends), strict=True)
+    return "+".join(f"COUNTA({there}${first}:${last})" for first, last in parts)
 
 
 def _check(

@@ -29,33 +29,25 @@ class Foundation:
 
     book: Workbook
     """The chosen sheets under names that an .xlsx can have, in the workbook's order."""
-    sources: tuple[str, ...]
-    """Their names in the workbook."""
     dropped: int
     """Formulas of which only the value is kept: they read what is not exported, or are none."""
     names_dropped: int
     """Defined names, likewise."""
 
 
-def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> tuple[Sheet, ...]:
-    """The sheets of these names (in any case of letters), in the workbook's order; all for None.
+def chosen_places(book: Workbook, names: Sequence[str] | None) -> list[int]:
+    """Where the sheets of these names (in any case of letters) stand in the workbook, in its order; all for None.
 
     Raises:
         ExportError: a name is unknown, or there is no sheet.
     """
-    if names is None:
-        found = book.sheets
-    else:
-        wanted = {name.casefold(): name for name in names}
-        for folded in {sheet.name.casefold() for sheet in book.sheets} & wanted.keys():
-            wanted.pop(folded)
-        if wanted:
-            raise ExportError(f"The workbook has no sheet {next(iter(wanted.values()))[:100]!r}.")
-        folded_names = {name.casefold() for name in names}
-        found = tuple(sheet for sheet in book.sheets if sheet.name.casefold() in folded_names)
-    if not found:
+    folded = [sheet.name.casefold() for sheet in book.sheets]
+    wanted = {name.casefold(): name for name in (folded if names is None else names)}
+    for unknown in wanted.keys() - set(folded):
+        raise ExportError(f"The workbook has no sheet {wanted[unknown][:100]!r}.")
+    if not wanted:
         raise ExportError("An export needs at least one sheet.")
-    return found
+    return [at for at, name in enumerate(folded) if name in wanted]
 
 
 def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
@@ -88,7 +80,7 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         {(sheet, name): text for key, (sheet, name, text) in local.items() if key in kept.names},
         tuple(tables),
     )
-    return Foundation(workbook, tuple(sheet.name for sheet in sheets), dropped, kept.names_dropped)
+    return Foundation(workbook, dropped, kept.names_dropped)
 
 
 def unique_names(names: Sequence[str], taken: Container[str] = ()) -> list[str]:

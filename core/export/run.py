@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ import msgspec
 from core.export.checks import sums_of
 from core.export.control import control_sheet
 from core.export.draft import page_of, settle
-from core.export.foundation import Foundation, chosen_sheets, foundation_of, unique_names
+from core.export.foundation import Foundation, chosen_places, foundation_of, unique_names
 from core.export.order import (
     Exported,
     ExportedFile,
@@ -37,7 +37,7 @@ from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 from core.provenance.prints import fingerprints
-from core.redact import Policy, redact, redact_text
+from core.redact import Policy, Redacted, redact, redact_text
 
 WORKSPACE: Final = "Workspace"
 CONTROL: Final = "Control"
@@ -62,6 +62,8 @@ class _Work:
     begin: Callable[[Phase], None]
     foundation: Foundation
     """Redacted."""
+    written: dict[str, str]
+    """Names of the exported sheets in the workbook as it was given -> in the Foundation."""
     hash: DataHash
     provenance: Provenance
     redacted: dict[str, dict[str, int]]
@@ -99,18 +101,22 @@ def export_workbook(
     def begin(phase: Phase) -> None:
         progress(phase, phases.index(phase), len(phases))
 
-    foundation = foundation_of(book, chosen_sheets(book, order.sheets))
-    redacted: dict[str, dict[str, int]] = {}
-    redacted_formulas = 0
-    warnings: list[str] = []
+    places = chosen_places(book, order.sheets)
+    found = Redacted(book, {}, {}, {})
     if order.options.sanitize_pii:
         begin("Redacting")
         policy = _policy(order)
-        found = redact(foundation.book, policy)
-        redacted, redacted_formulas = found.counts, sum(found.formulas.values())
-        warnings += found.warnings
-        foundation = _settled(foundation, found.workbook)
+        # Sheets that are not exported say what in the others is personal: by their headings, to formulas that read it.
+        found = redact(book, policy)
         order = _redacted_order(order, policy)
+    sheets = [found.workbook.sheets[at] for at in places]
+    foundation = foundation_of(found.workbook, sheets)
+    names = [sheet.name for sheet in foundation.book.sheets]
+    written = dict(zip((sheet.name for sheet in sheets), names, strict=True))
+    counts = {kind: _exported_ones(counted, written) for kind, counted in found.counts.items()}
+    redacted = {kind: counted for kind, counted in counts.items() if counted}
+    redacted_formulas = sum(_exported_ones(found.formulas, written).values())
+    warnings = [*found.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
         warnings += _dropped(foundation, redacted_formulas)
     begin("Hashing")
@@ -121,7 +127,8 @@ def export_workbook(
         data_hash=found_hash.hash,
         source_hash=order.lineage.source_hash,
     )
-    work = _Work(order, folder, begin, foundation, found_hash, provenance, redacted, warnings)
+    given = dict(zip((book.sheets[at].name for at in places), names, strict=True))
+    work = _Work(order, folder, begin, foundation, given, found_hash, provenance, redacted, warnings)
     try:
         if order.format == "xlsx":
             main = _xlsx(work, _loans(work, book) if _has_zones(order) else None)
@@ -131,13 +138,12 @@ def export_workbook(
         raise
     except ValueError as error:  # a limit of the format
         raise ExportError(str(error)) from error
-    sheets = work.book.sheets
     return Exported(
         main=main,
         sealed=work.sealed,
         fingerprints=work.fingerprints,
         result_summary=ResultSummary(
-            sheets=tuple(sheet.name for sheet in sheets),
+            sheets=tuple(names),
             rows=sum(sheet.row_count for sheet in sheets),
             cells=sum(sheet.cells for sheet in found_hash.sheets),
             provenance=provenance,
@@ -183,21 +189,14 @@ def _policy(order: ExportOrder) -> Policy:
         raise ExportError(str(error)) from error
 
 
-def _settled(foundation: Foundation, book: Workbook) -> Foundation:
-    """The Foundation as it was redacted: another name or a lost table makes formulas mean nothing, too."""
-    names = [sheet.name for sheet in book.sheets]
-    is_whole = len(book.tables) == len(foundation.book.tables) and len(book.defined_names) == len(
-        foundation.book.defined_names
-    )
-    if is_whole and names == unique_names(names):
-        return Foundation(book, foundation.sources, foundation.dropped, foundation.names_dropped)
-    again = foundation_of(book, book.sheets)
-    return Foundation(
-        again.book,
-        foundation.sources,
-        foundation.dropped + again.dropped,
-        foundation.names_dropped + again.names_dropped,
-    )
+def _exported_ones(counts: Mapping[str, int], written: Mapping[str, str]) -> dict[str, int]:
+    """The counts of exported sheets, under the names that these are `written` with, and those of no sheet."""
+    found = {}
+    for place, count in counts.items():
+        sheet, _, column = place.rpartition("!")
+        if not sheet or sheet in written:
+            found[f"{written[sheet]}!{column}" if sheet else place] = count
+    return found
 
 
 def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
@@ -373,5 +372,4 @@ def _loans(work: _Work, source: Workbook) -> LoanColumns | None:
     order = work.order
     mapping = None if order.mapping is None else msgspec.json.decode(order.mapping, type=LoanMapping)
     portfolio = Portfolio.from_workbook(source, mapping)
-    written = dict(zip(work.foundation.sources, (sheet.name for sheet in work.book.sheets), strict=True))
-    return loan_columns(work.book, portfolio, written)
+    return loan_columns(work.book, portfolio, work.written)

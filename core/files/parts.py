@@ -173,26 +173,30 @@ def parse_part(
     start: Callable[[str, Attributes], None],
     text: Callable[[str], None] | None = None,
     end: Callable[[str], None] | None = None,
+    *,
+    qualified: bool = False,
 ) -> None:
-    """Walk a small part; element and attribute names come without their prefixes' namespaces.
+    """Walk a small part; element and attribute names come without their prefixes' namespaces, or `qualified` by them
+    as namespace}name.
 
     Raises:
         ParseFailed: not well-formed, nested too deeply, with a document type or entities, or what a handler raises.
     """
     depth = 0
+    known_as = str if qualified else _local
 
     def on_start(name: str, attributes: Attributes) -> None:
         nonlocal depth
         depth += 1
         if depth > _DEPTH_MAX:
             raise ParseFailed(f"{part} is nested deeper than the limit of {_DEPTH_MAX} elements.")
-        start(_local(name), {_local(key): value for key, value in attributes.items()})
+        start(known_as(name), {known_as(key): value for key, value in attributes.items()})
 
     def on_end(name: str) -> None:
         nonlocal depth
         depth -= 1
         if end is not None:
-            end(_local(name))
+            end(known_as(name))
 
     def on_doctype(*_: object) -> None:
         raise ParseFailed(f"{part} declares a document type or entities, which a spreadsheet never does.")

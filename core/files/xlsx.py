@@ -39,12 +39,12 @@ from core.values import to_serial
 class _Package:
     """An opened file with its workbook part read and its sheets found."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, sheets_max: int = SHEETS_MAX) -> None:
         self.archive = archive
         part = _workbook_name(archive)
         self.book: WorkbookPart = parse_workbook(archive.read(part))
         links = _relationships(archive, part)
-        self.sheets: list[tuple[SheetEntry, str]] = _worksheets(self.book, links)
+        self.sheets: list[tuple[SheetEntry, str]] = _worksheets(self.book, links, sheets_max)
         self.styles_name = next((link.target for link in links.values() if link.kind == "styles"), None)
         self.strings_name = next((link.target for link in links.values() if link.kind == "sharedStrings"), None)
         kinds = ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
@@ -116,10 +116,13 @@ class _Package:
             yield entry, scanner
 
 
-def read_xlsx(content: Content) -> Workbook:
+def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
     """Read an .xlsx or .xlsm file: every worksheet's cells, formulas and merged ranges.
 
     Charts, macros, pivot tables and external links are not followed.
+
+    Args:
+        sheets_max: how many worksheets it may have.
 
     Raises:
         InvalidFormat: a zip archive that is not such a workbook.
@@ -127,7 +130,7 @@ def read_xlsx(content: Content) -> Workbook:
         ParseFailed: damaged, protected, hostile, or past another limit.
     """
     with Archive(content) as archive:
-        package = _Package(archive)
+        package = _Package(archive, sheets_max)
         sheets = tuple(
             _sheet(entry, scanner, index, filtered=package.tables[entry.name][1])
             for index, (entry, scanner) in enumerate(package.scanned(store=True))
@@ -170,7 +173,7 @@ def _relationships(archive: Archive, part: str) -> dict[str, Relationship]:
     return parse_relationships(archive.read(name), part) if name in archive else {}
 
 
-def _worksheets(book: WorkbookPart, links: dict[str, Relationship]) -> list[tuple[SheetEntry, str]]:
+def _worksheets(book: WorkbookPart, links: dict[str, Relationship], sheets_max: int) -> list[tuple[SheetEntry, str]]:
     """The worksheets among the sheets (charts, dialogs and macro sheets have no cells of ours), with their parts."""
     found = []
     for entry in book.sheets:
@@ -181,8 +184,8 @@ def _worksheets(book: WorkbookPart, links: dict[str, Relationship]) -> list[tupl
             raise ParseFailed(f"The workbook lists the sheet {entry.name!r} but does not say where it is.")
         if link.kind == "worksheet":
             found.append((entry, link.target))
-    if len(found) > SHEETS_MAX:
-        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
+    if len(found) > sheets_max:
+        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {sheets_max}.")
     names = [entry.name.casefold() for entry, _ in found]
     if len(set(names)) != len(names) or "" in names:
         raise ParseFailed("Two sheets of the workbook have the same name, or one has none.")

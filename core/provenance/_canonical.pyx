@@ -86,6 +86,10 @@ def rounded_of_array(double number):
     return _of_array(number)
 
 
+cdef inline bint _blank(uint8_t byte) noexcept nogil:
+    return byte == 32 or byte == 9 or byte == 10 or byte == 13
+
+
 cdef class Records:
     """The canonical records of one column, in the order of their rows; `chunk` gives them away as bytes, or `prints`
     as 32 bits for each. The arrays must outlive it.
@@ -166,14 +170,21 @@ cdef class Records:
         memcpy(self.buffer + self.used, text, text[0] + 1)
         self.used += text[0] + 1
 
-    cdef int text(self, int32_t code) noexcept nogil:
-        """Take a text with CR LF as LF; 0 where nothing is left of it, -1 without memory."""
+    cdef int text(self, int32_t code, bint trimmed) noexcept nogil:
+        """Take a text with CR LF as LF, `trimmed` without blanks at its ends; 0 where nothing is left of it, -1
+        without memory."""
         cdef int64_t begin = self.text_offsets[code]
         cdef int64_t size = self.text_offsets[code + 1] - begin
         cdef const uint8_t* data
         cdef int64_t at
         cdef Py_ssize_t mark
         cdef uint32_t length
+        if trimmed:
+            while size and _blank(self.text_data[begin + size - 1]):
+                size -= 1
+            while size and _blank(self.text_data[begin]):
+                begin += 1
+                size -= 1
         if size == 0:
             return 0
         if self.reserve(self.used + size + _SLACK) < 0:
@@ -248,7 +259,7 @@ cdef class Records:
             else:
                 self.number(b"n", number, False)
         elif kind == TEXT:
-            return self.text(self.codes[slot])
+            return self.text(self.codes[slot], False)
         elif kind == DATE:
             self.number(b"d", number, False)
         elif kind == BOOLEAN:
@@ -303,7 +314,7 @@ cdef class Records:
         elif kind == ERROR:
             self.error(<int> self.numbers[slot])
         else:
-            return self.text(self.codes[slot]) if kind == TEXT else 0
+            return self.text(self.codes[slot], True) if kind == TEXT else 0
         return 1
 
     def chunk(self):

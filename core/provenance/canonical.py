@@ -16,11 +16,13 @@ A record begins with its 0-based row (4 bytes), then:
 | formula | `f`, 4 bytes length, its normal form, then its value |
 | array formula, in its first cell | `a`, 4 bytes each: rows and columns filled, length; normal form, then its value |
 
-The value of a formula is an `n`, `t` or `e` as above, where dates are numbers and TRUE and FALSE the numbers 1 and 0;
-`-` where it has none or an empty text; and `v` alone where it is not covered, because the formula is volatile or reads
-cells that are (`core.provenance.unsteady` has the rule). The further cells that an array formula fills hold such
-values, too; where its value is not covered, they have no record. A number that an array formula gives is rounded once
-more, in the same way, to 10 digits: LibreOffice calculates these anew whenever it opens a file.
+The value of a formula is an `n`, `t` or `e` as above, where dates are numbers, TRUE and FALSE the numbers 1 and 0, and
+a text has no spaces, tabs and line ends at its ends. It is `-` where there is none or nothing is left of a text, and
+`v` alone where it is not covered, since the formula is volatile or reads cells that are (`core.provenance.unsteady`).
+The further cells that an array formula fills hold such values, too; where its value is not covered, they have no
+record. A number that an array formula gives is rounded once more, in the same way, to 10 digits: LibreOffice
+calculates these anew whenever it opens a file.
+
 A blank cell and an empty text have no record. These count as constants, since programs write constants so: a formula
 that is TRUE, FALSE or an error by itself; the number 0 or 1 under the format BOOLEAN or `"TRUE";"TRUE";"FALSE"`.
 

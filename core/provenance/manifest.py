@@ -28,6 +28,7 @@ from core.files.kinds import file_kind
 from core.files.parts import parse_part
 from core.files.source import Content
 from core.provenance.canonical import VERSION, DataHash
+from core.provenance.foreign import ambiguous_part
 
 NAMESPACE: Final = "urn:cushion:provenance"
 
@@ -119,7 +120,8 @@ def read_manifest(content: Content) -> SignedManifest | None:
     checked.
 
     Raises:
-        InvalidManifest: more than one, too large, not well-formed, or not as one is written.
+        InvalidManifest: more than one, too large, not well-formed, or not as one is written; or a file of which its
+            reader would see other cells than what is hashed.
         ParseFailed: the file is no archive that is safe to open.
         InvalidFormat, FileTooLarge: it is no .xlsx file within the limits.
         OSError: the file cannot be opened.
@@ -135,8 +137,10 @@ def read_manifest(content: Content) -> SignedManifest | None:
             data = _ours(archive, name)
             if data is not None:
                 found.append(data)
-    if len(found) > 1:
-        raise InvalidManifest("The file has more than one manifest")
+        if len(found) > 1:
+            raise InvalidManifest("The file has more than one manifest")
+        if found and (part := ambiguous_part(archive)) is not None:
+            raise InvalidManifest(f"The part {part!r} is written so that programs read different cells in it")
     return _parsed(found[0]) if found else None
 
 
@@ -184,7 +188,7 @@ def _parsed(data: bytes) -> SignedManifest:
     try:
         parse_part(data, "The manifest", start, text, end)
     except ParseFailed as error:
-        raise InvalidManifest(error.hint) from error
+        raise InvalidManifest(error.hint.rstrip(".")) from error
     if len(texts) != len(_PLACES) or "".join(texts["provenance"]).strip():
         raise InvalidManifest("The manifest is not laid out as one is written")
     said = "".join(texts["provenance/manifest"])

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
+from core.files.kinds import file_kind
+from core.files.limits import SHEETS_MAX
 from core.files.read import read_files
 from core.files.source import Content
+from core.files.xlsx import read_xlsx
 from core.grid.sheet import Workbook
 from core.provenance.canonical import DataHash, data_hash
 from core.provenance.manifest import InvalidManifest, Manifest, SignedManifest, read_manifest
 from core.provenance.prints import DIFFERENCES_MAX, Difference, differences
+
+OWN_SHEETS: Final = 2
+"""That an export in zones has beside those of the workbook."""
 
 Outcome = Literal["original", "modified", "invalid_provenance", "unknown"]
 
@@ -35,8 +41,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     damaged, or its signature is not of a known key; `unknown`: there is no manifest."""
     reason: str
     """One sentence."""
-    data_hash: str
-    """Of the file as it is; of all its sheets where no manifest says which."""
+    data_hash: str | None = None
+    """Of the file as it is; of all its sheets where no manifest says which. None where nobody asked."""
     expected_hash: str | None = None
     hmac_valid: bool | None = None
     """None where no key was given, or there is nothing signed."""
@@ -79,6 +85,8 @@ def verify(
 
 
 def _read(content: Content) -> Workbook:
+    if file_kind(content) == "xlsx":
+        return read_xlsx(content, sheets_max=SHEETS_MAX + OWN_SHEETS)
     return read_files([("file.xlsx", content)])
 
 
@@ -87,7 +95,7 @@ def undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
     present = data_hash(book).hash
     if fault is None:
         return Verdict(status="unknown", reason="The file has no manifest.", data_hash=present)
-    return Verdict(status="invalid_provenance", reason=f"{str(fault).rstrip('.')}.", data_hash=present)
+    return Verdict(status="invalid_provenance", reason=f"{fault}.", data_hash=present)
 
 
 def judged(

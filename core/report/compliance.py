@@ -43,9 +43,6 @@ from core.values import day_of
 
 THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
-SERIES_SHOWN: Final = 12
-"""Charts through the months; those left out are counted."""
-
 MOVERS_SHOWN: Final = 3
 """Loans of a part of a change."""
 
@@ -108,7 +105,6 @@ def compliance_content(
     known = _Units(definition)
     lines = [_line(one, known) for one in results]
     categories = _categories(lines)
-    series = _in_order(categories, history)
     return ComplianceReport(
         title=origin.name,
         suite="Deal" if suite == DEAL_SUITE else SUITES[suite].name if suite in SUITES else suite,
@@ -129,9 +125,8 @@ def compliance_content(
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
         concentrations=[] if pool is None else list(concentrations_of(pool, results, suite, definition)),
-        distributions=[] if pool is None else list(distributions_of(pool)),
-        history=series[:SERIES_SHOWN],
-        history_left_out=max(0, len(series) - SERIES_SHOWN),
+        distributions=[] if pool is None else list(distributions_of(pool, suite)),
+        history=_in_order(categories, history),
         tie_out=list(tie_out),
         methods=[method_of(one) for one in results if one.details is not None],
         definition_name=None if definition is None else definition.name,

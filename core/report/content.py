@@ -34,8 +34,6 @@ class Origin(Struct, frozen=True, kw_only=True):
     mapping: str | None = None
     """The name of the mapping."""
     definition_version: int | None = None
-    prepared_for: str | None = None
-    prepared_by: str | None = None
     remarks: tuple[str, ...] = ()
     """What else its reader has to know, such as what was redacted: shown with the warnings."""
 
@@ -159,7 +157,6 @@ class Concentration(Struct, frozen=True, kw_only=True):
     """Loans that do not say."""
     limit: float | None
     """Percent: that of the largest, where a test has one."""
-    limit_test: str | None
 
 
 class Distribution(Struct, frozen=True, kw_only=True):
@@ -313,8 +310,6 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     concentrations: list[Concentration]
     distributions: list[Distribution]
     history: list[Series]
-    history_left_out: int
-    """Tests with a history that has no place."""
     tie_out: list[TieOut]
     methods: list[Method]
     definition_name: str | None

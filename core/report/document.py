@@ -30,11 +30,14 @@ from core.report.content import (
     Share,
     TestLine,
 )
-from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, signed
+from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, moment, signed
 from core.report.setting import cut, page_text, plain_text, set_pages
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
+
+SERIES_SHOWN: Final = 12
+"""Charts through the months; those left out are counted."""
 
 RUNNING_MAX: Final = 80
 """Characters of the title at the head of a page."""
@@ -74,9 +77,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "as_of": "The day of the figures is not known." if report.as_of is None
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
-        "generated_at": f"{report.generated_at:%d %B %Y, %H:%M %Z}".lstrip("0"),
-        "prepared_for": page_text(origin.prepared_for or ""),
-        "prepared_by": page_text(origin.prepared_by or ""),
+        "generated_at": moment(report.generated_at),
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),
@@ -114,8 +115,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "coverage": list(map(_coverage, report.coverage)),
         "concentrations": list(map(_concentration, report.concentrations)),
         "distributions": [_distribution(one) for one in report.distributions if one.rows],
-        "history": list(map(_history, report.history)),
-        "history_left_out": report.history_left_out,
+        "history": list(map(_history, report.history[:SERIES_SHOWN])),
+        "history_left_out": max(0, len(report.history) - SERIES_SHOWN),
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 from core.report.content import Unit
@@ -47,3 +47,8 @@ def decimals_apart(value: float, other: float) -> int:
 def day(moment: date | None) -> str:
     """16 December 2024."""
     return "day not known" if moment is None else f"{moment.day} {moment:%B %Y}"
+
+
+def moment(when: datetime) -> str:
+    """16 December 2024, 08:30 UTC."""
+    return f"{day(when)}, {when:%H:%M %Z}"

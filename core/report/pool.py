@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Pool
+from core.compliance.measures import AGENCY_NAMES, Pool
 from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition
@@ -34,9 +34,8 @@ def concentrations_of(
     """
     if pool.denominator <= 0:
         return
-    of = "the collateral principal amount"
-    if pool.denominator != pool.cpa:
-        of += ", with defaulted loans as the deal counts them"
+    of = "the collateral principal amount (performing par and principal cash"
+    of += ")" if pool.denominator == pool.cpa else ", with defaulted loans as the deal counts them)"
     limits = dict(_largest_limits(results, suite, definition))
     industries = [field for field in limits if field.startswith("industry")] or ["industry"]
     for field in ("obligor", *industries, "country"):
@@ -59,7 +58,6 @@ def concentrations_of(
             others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
             blank=_share(pool, "Not stated", blank) if blank else None,
             limit=None if limit is None else limit.threshold_value,
-            limit_test=None if limit is None else limit.test_name,
         )
 
 
@@ -103,22 +101,30 @@ def _largest_limits(results: Results, suite: str, definition: Definition | None)
             yield fields[one.test_id], one
 
 
-def distributions_of(pool: Pool) -> Iterator[Distribution]:
-    """Ratings, maturities, prices and liens of the performing par."""
+def distributions_of(pool: Pool, suite: str) -> Iterator[Distribution]:
+    """Ratings, maturities, prices and liens of the performing par: for a deal the ratings of each agency that its tests
+    ask for."""
     if pool.par <= 0:
         return
-    if pool.view.ranks:
-        yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", _ratings(pool))
+    asked = {test.agency for test in pool.definition.tests} if suite == DEAL_SUITE else set()
+    ladders = {agency: pool.view.ranks.get(f"rating_agency_{agency}_ladder") for agency in AGENCY_NAMES}
+    by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
+    for agency, ranks in by_agency:
+        by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
+        told = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
+        yield _distribution(pool, f"Ratings, {AGENCY_NAMES[agency]}", "as the deal's tests take them", *told)
+    if pool.view.ranks and not by_agency:
+        yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", *_ratings(pool))
     maturity = pool.view.numbers.get("maturity_date")
     if maturity is not None:
-        yield _distribution(pool, "Maturities", "by the year in which the loan matures", _maturities(pool, maturity))
+        yield _distribution(pool, "Maturities", "by the year in which the loan matures", *_maturities(pool, maturity))
     price = pool.view.numbers.get("price")
     if price is not None:
-        yield _distribution(pool, "Prices", "percent of par, each from its lower end on", _prices(pool, price))
+        yield _distribution(pool, "Prices", "percent of par, each from its lower end on", *_prices(pool, price))
     if pool.portfolio.lien is not None:
         par = pool.tally.par_by_lien
         liens = [(words, float(par[lien])) for lien, words in _LIENS.items()]
-        yield _distribution(pool, "Ranking", "by the loan's place in its borrower's debt", liens)
+        yield _distribution(pool, "Ranking", "by the loan's place in its borrower's debt", [], liens)
 
 
 _LIENS: Final = {
@@ -127,21 +133,34 @@ _LIENS: Final = {
 }  # fmt: skip
 
 
-def _distribution(pool: Pool, title: str, note: str, buckets: Iterable[tuple[str, float]]) -> Distribution:
-    rows = [Share(name=name, par=par, share_pct=float(par / pool.par * 100)) for name, par in buckets if par]
+Buckets = list[tuple[str, float]]
+
+
+def _distribution(pool: Pool, title: str, note: str, scale: Buckets, others: Buckets) -> Distribution:
+    """A scale from its first bucket with par to its last, empty ones between them too; then what is no part of it."""
+    filled = [at for at, (_, par) in enumerate(scale) if par]
+    shown = scale[filled[0] : filled[-1] + 1] if filled else []
+    rows = [
+        Share(name=name, par=par, share_pct=float(par / pool.par * 100))
+        for name, par in (*shown, *(other for other in others if other[1]))
+    ]
     return Distribution(title=title, of="performing par", note=note, rows=rows)
 
 
-def _ratings(pool: Pool) -> list[tuple[str, float]]:
+def _ratings(pool: Pool) -> tuple[Buckets, Buckets]:
     """Par by rank, in Moody's symbols where the file has ratings of theirs, else in S&P's and Fitch's."""
     has_moodys = any(name.startswith("rating_agency_a") for name in pool.view.ranks)
-    scale = (*SCALE_A, "D") if has_moodys else SCALE_B
     par = pool.tally.par_by_rank
-    rated = list(zip(scale, par[1:MASKED], strict=True))
-    return [*rated, ("Masked", par[MASKED]), ("Unrated", par[0] + par[UNBUCKETED])]
+    return _rated("a" if has_moodys else "b", par, par[0] + par[UNBUCKETED])
 
 
-def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> list[tuple[str, float]]:
+def _rated(agency: str, par: Sequence[float], unrated: float) -> tuple[Buckets, Buckets]:
+    scale = (*SCALE_A, "D") if agency == "a" else SCALE_B
+    rated = [(symbol, float(amount)) for symbol, amount in zip(scale, par[1:MASKED], strict=True)]
+    return rated, [("Masked", float(par[MASKED])), ("Unrated", unrated)]
+
+
+def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> tuple[Buckets, Buckets]:
     dated = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
     years = np.zeros(len(maturity), np.int64)
     years[dated] = np.floor(maturity[dated]).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
@@ -150,11 +169,11 @@ def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> list[tuple[str, fl
     undated = par.pop(0, 0.0)
     filled = sorted(year for year, amount in par.items() if amount)
     if not filled:
-        return [("Not stated", undated)]
+        return [], [("Not stated", undated)]
     last = min(filled[-1], filled[0] + YEARS_SHOWN - 1)
     rows = [(str(year), par.get(year, 0.0)) for year in range(filled[0], last + 1)]
     later = sum(amount for year, amount in par.items() if year > last)
-    return [*rows, (f"{last + 1} and later", later), ("Not stated", undated)]
+    return rows, [(f"{last + 1} and later", later), ("Not stated", undated)]
 
 
 _DAYS_MAX: Final = 400_000.0
@@ -163,7 +182,7 @@ _DAYS_MAX: Final = 400_000.0
 _PRICE_EDGES: Final = (0.0, 70.0, 80.0, 90.0, 95.0, 98.0, 100.0)
 
 
-def _prices(pool: Pool, price: NDArray[np.float64]) -> list[tuple[str, float]]:
+def _prices(pool: Pool, price: NDArray[np.float64]) -> tuple[Buckets, Buckets]:
     known = np.isfinite(price)
     at = np.searchsorted(_PRICE_EDGES, price[known], side="right")
     par = np.bincount(at, pool.weights[known], len(_PRICE_EDGES) + 1)
@@ -171,4 +190,4 @@ def _prices(pool: Pool, price: NDArray[np.float64]) -> list[tuple[str, float]]:
     between = [f"{low:g} to {high:g}" for low, high in pairwise(_PRICE_EDGES[1:])]
     names = [f"below {_PRICE_EDGES[1]:g}", *between, f"{_PRICE_EDGES[-1]:g} and above"]
     blank = float(pool.weights[~known].sum())
-    return [*zip(names, map(float, par[1:]), strict=True), ("Not priced", blank)]
+    return [*zip(names, map(float, par[1:]), strict=True)], [("Not priced", blank)]

@@ -19,7 +19,7 @@ from core.portfolio.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict
-from core.report.figures import day
+from core.report.figures import day, figure, moment, signed
 from core.report.setting import cut, page_text, set_pages
 
 LISTED_MAX: Final = 1_500
@@ -268,8 +268,8 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
     return {
         "title": page_text(compared.title),
         "book": page_text(compared.book),
-        "days": f"Tape of {_day(compared.tape_day)}, workbook of {_day(compared.book_day)}",
-        "generated_at": _moment(compared.generated_at),
+        "days": f"Tape: {day(compared.tape_day)}; workbook: {day(compared.book_day)}",
+        "generated_at": moment(compared.generated_at),
         "outcome": report.verdict.outcome,
         "headline": report.verdict.headline,
         "sentence": report.verdict.sentence,
@@ -280,10 +280,10 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
             {"label": label, "value": value}
             for label, value in (
                 ("Trustee", _words(compared.trustee) or "not named"),
-                ("Compared", "now" if compared.compared_at is None else _moment(compared.compared_at)),
+                ("Compared", "now" if compared.compared_at is None else moment(compared.compared_at)),
                 ("Breaks in par that stand", f"{par.breaks:,}"),
-                ("Their par, without signs", f"{par.gross:,.2f}"),
-                ("Trustee's par less ours", f"{par.net:+,.2f}" if par.net else "0.00"),
+                ("Their par, without signs", figure(par.gross)),
+                ("Trustee's par less ours", signed(par.net)),
             )
         ],
         "severities": SEVERITIES,
@@ -317,7 +317,7 @@ def _row(issue: IssueLine) -> dict[str, Any]:
         "field": _words(field_name),
         "trustee": page_text(figure_text(issue.trustee_value, issue.category)),
         "internal": page_text(figure_text(issue.internal_value, issue.category)),
-        "difference": "" if difference is None else f"{difference:+,.2f}".removesuffix(".00"),
+        "difference": "" if difference is None else signed(difference).removesuffix(".00"),
         "status": _words(issue.status),
         "notes": page_text(issue.resolution_notes or ""),
         "reviewer": page_text(issue.reviewed_by or ""),
@@ -339,14 +339,6 @@ def _tolerance(name: str, compared: Compared) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _day(when: date | None) -> str:
-    return "a day that is not known" if when is None else day(when)
-
-
-def _moment(when: datetime) -> str:
-    return f"{when:%d %B %Y, %H:%M %Z}".lstrip("0")
 
 
 SEVERITY_WORDS: Final = (

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal
 
-from core.files.write import Formats, Page, Writable, sheet_of, write_xlsx
+from core.files.write import Formats, Page, Shown, Writable, sheet_of, write_xlsx
 from core.files.write.styles import StyleName
 from core.grid.address import ROWS_MAX
 from core.grid.sheet import Sheet
@@ -26,6 +26,7 @@ TEXT_MAX: Final = 16_000
 """Characters of a cell: no more than a spreadsheet takes, whichever they are."""
 
 Row = Sequence[Writable]
+_COUNT: Final = "#,##0"
 _AMOUNT: Final = "#,##0.00"
 _FIGURE: Final = "#,##0.00####"
 
@@ -65,7 +66,7 @@ class Looks:
 def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
     figures = (None, None, None, None, None, _FIGURE, _FIGURE, None, _FIGURE, _FIGURE, _FIGURE)
-    yield Table("Report", (), list(_head(report)))
+    yield Table("Report", (), _said(_head(report)))
     yield Table("Tests", _TESTS, list(_tests(report)), figures, {3: _STATUS})
     changes = [] if report.changes is None else [
         (one.test_id, one.name, one.unit, one.before, one.after, one.change, one.status_before, one.status_after,
@@ -88,6 +89,13 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             [(one.title, row.name, row.numerator, row.denominator, row.ratio, row.trigger, row.cushion, row.status,
               row.cure_amount) for one in report.coverage for row in one.classes],
             (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS},
+        ),
+        Table(
+            "Notes", ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps",
+                      "Deferred interest"),
+            [(one.name, one.original_balance, one.current_balance, one.share_pct, one.coupon, one.spread,
+              one.deferred_interest) for one in report.notes],
+            (None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, _AMOUNT),
         ),
         Table("Concentrations", _SHARES, [
             row for one in report.concentrations
@@ -150,10 +158,16 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
         ("Warnings", summary.warnings),
         ("Skipped", summary.skipped),
     )
-    yield from ((one.label, one.value) for one in report.key_figures)
+    for one in report.key_figures:
+        yield one.label, Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE), one.unit
+    yield from map(_fact, report.deal_days)
+    if report.changes is not None:
+        yield "Changes since", report.changes.since
+        yield "Tests that did not move", report.changes.unmoved
     yield ("Generated at", moment(report.generated_at))
     yield from (("Note", one) for one in report.origin.remarks)
     yield from (("Warning", one.message) for one in report.warnings)
+    yield from ((one.title, note) for one in report.coverage for note in one.ladder.notes)
 
 
 def _tests(report: ComplianceReport) -> Iterator[Row]:
@@ -174,6 +188,11 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
     return ((title, of, one.name, one.par, one.share_pct) for one in rows if one is not None)
 
 
+def _said(rows: Iterable[Row]) -> list[Row]:
+    """The rows of labels and values that have one."""
+    return [row for row in rows if row[1] is not None]
+
+
 def _fact(one: Fact) -> Row:
     return one.label, one.value
 
@@ -187,7 +206,7 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
     """
-    yield Table("Report", (), list(_comparison(report)))
+    yield Table("Report", (), _said(_comparison(report)))
     yield Table(
         "Summary",
         ("By", "Of", *SEVERITIES, "all", "stand"),
@@ -229,8 +248,8 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
         ("Verdict", report.verdict.headline),
         ("", report.verdict.sentence),
         ("Breaks in par that stand", report.par.breaks),
-        ("Their par, without signs", report.par.gross),
-        ("Trustee's par less ours in them", report.par.net),
+        ("Their par, without signs", Shown(report.par.gross, _AMOUNT)),
+        ("Trustee's par less ours in them", Shown(report.par.net, _AMOUNT)),
     )
     yield from ((name.replace("_", " ").capitalize(), count) for name, count in compared.loans.items())
     yield from ((f"Review: {name.replace('_', ' ')}", count) for name, count in report.by_status.items())

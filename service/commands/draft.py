@@ -6,8 +6,9 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, Final
 
 from service.commands.refusal import Refused
 
@@ -51,3 +52,19 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             unfinished.replace(target)
     except OSError as error:
         raise Refused(f"{target}: {error.strerror or error}") from error
+
+
+def place(made: Path, target: Path, *sources: Path) -> None:
+    """Give a finished file to its user.
+
+    Raises:
+        Refused: the target is one of the files that it was made of, or cannot be written.
+    """
+    if any(target.exists() and one.exists() and target.samefile(one) for one in sources):
+        raise Refused(f"{target}: is what it is made of; name another file with --out")
+    with made.open("rb") as whole, replacing(target) as copy:
+        copyfileobj(whole, copy, _COPIED_BYTES)
+
+
+_COPIED_BYTES: Final = 1 << 20
+"""At a time."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
 from cyclopts import App, Parameter
 
 from service.commands.document import print_json
-from service.commands.draft import replacing
+from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some
+from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some, told_of
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _NO: Final = Parameter(negative=())
 _TAB: Final = ("tab", "\\t")
 """What is typed for a tab."""
-
-_COPIED_BYTES: Final = 1024 * 1024
 
 
 def register(app: App) -> None:
@@ -121,7 +119,7 @@ def export(
             order = _order(format, options, keys, lineage, rows, sheet, mapping)
             exported = _exported(file, book, order, Path(made))
         target = _target(file, out, exported)
-        _copy(Path(made) / exported.main.path, target)
+        place(Path(made) / exported.main.path, target, file)
     if json:
         import msgspec
 
@@ -156,17 +154,11 @@ def _lineage(
     file: Path, book: Workbook, suite: str | None, deal: Path | None, mapping: str | None
 ) -> tuple[Lineage, tuple[ComplianceRow, ...]]:
     """Where the figures come from, and the suite's tests where the file has loans."""
-    from hashlib import file_digest
-
     from core.export.compliance import compliance_rows
     from core.export.order import Lineage
 
-    digest = None
-    if file.is_file():
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
     chosen = read_mapping(mapping)
-    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=digest, mapping=chosen.name)
+    lineage = Lineage(workbook_name=file.stem, file_name=file.name, source_hash=told_of(file)[1], mapping=chosen.name)
     if suite is None:
         return lineage, ()
 
@@ -238,24 +230,15 @@ def _target(file: Path, out: Path | None, exported: Exported) -> Path:
     """Where the file goes.
 
     Raises:
-        Refused: it is the workbook itself, or an archive under another kind's name.
+        Refused: it is an archive under another kind's name.
     """
     ending = Path(exported.main.name).suffix
     target = out or Path(f"{file.stem}-export{ending}")
     if target.is_dir():
         target /= exported.main.name
-    if target.exists() and file.exists() and target.samefile(file):
-        raise Refused(f"{target}: is the workbook itself; name another file with --out")
     if ending == ".zip" and target.suffix.lower() == ".csv":
         raise Refused(f"{target}: several sheets come as an archive; name a .zip with --out, or one sheet with --sheet")
     return target
-
-
-def _copy(made: Path, target: Path) -> None:
-    from shutil import copyfileobj
-
-    with made.open("rb") as whole, replacing(target) as copy:
-        copyfileobj(whole, copy, _COPIED_BYTES)
 
 
 def _report(target: Path, exported: Exported, stream: TextIO) -> None:

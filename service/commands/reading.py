@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -208,3 +209,11 @@ def some(texts: list[str], between: str = ", ") -> str:
     """The first few of some texts, and how many more there are."""
     more = len(texts) - NAMES_MAX
     return between.join(texts[:NAMES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def told_of(file: Path) -> tuple[int | None, str | None]:
+    """Size and SHA-256 of a file; of a folder neither."""
+    if not file.is_file():
+        return None, None
+    with file.open("rb") as opened:
+        return file.stat().st_size, file_digest(opened, "sha256").hexdigest()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 
 from service.commands.compliance import read_day
-from service.commands.draft import drafts
+from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reading import read_definition, read_loans, read_mapping, told_of
 from service.commands.reconcile import Sides, compared
 from service.commands.refusal import Refused
 
@@ -92,7 +92,7 @@ def report(
         if day is not None or mapping is not None:
             raise Refused("--as-of and --mapping are of a report on compliance")
         sides = compared(tape, file, None, {}, trustee)
-        with busy("Setting the report"), _file(out) as made:
+        with busy("Setting the report"), _file(out, tape, file) as made:
             _write_comparison(made, form, tape, file, trustee, sides, personal_data=personal_data)
         return
     suite = suite or ("enhanced" if deal is None else "deal")
@@ -101,7 +101,7 @@ def report(
     with busy(f"Reading {file.name}"):
         definition = None if deal is None else read_definition(deal)
         portfolio = read_loans(file, mapping=chosen, day=day)
-    with busy("Setting the report"), _file(out) as made, limited(file):
+    with busy("Setting the report"), _file(out, file, *filter(None, (deal,))) as made, limited(file):
         from core.report.files import write_compliance
 
         content = _content(file, portfolio, definition, suite, chosen.name)
@@ -117,18 +117,16 @@ def _how(*, personal_data: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _file(out: Path) -> Iterator[Path]:
-    """A file beside the one that is to be written, which it becomes in the end.
+def _file(out: Path, *sources: Path) -> Iterator[Path]:
+    """A file that is given to its user in the end.
 
     Raises:
-        Refused: it cannot be written.
+        Refused: see `place`.
     """
-    try:
-        with drafts(out.parent) as folder:
-            yield folder / out.name
-            (folder / out.name).replace(out)
-    except OSError as error:
-        raise Refused(f"{out}: {error.strerror or error}") from error
+    with TemporaryDirectory(prefix="cushion-") as folder:
+        made = Path(folder) / "report"
+        yield made
+        place(made, out, *sources)
 
 
 def _content(
@@ -139,7 +137,7 @@ def _content(
     from core.report.compliance import compliance_content
     from core.report.content import Origin
 
-    size, digest = _told_of(file)
+    size, digest = told_of(file)
     return compliance_content(
         run_suite(portfolio, suite, definition=definition),
         portfolio,
@@ -168,7 +166,7 @@ def _write_comparison(
     from core.values import day_of
 
     result = sides.result
-    hashes = ((name, _told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
+    hashes = ((name, told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
     told = Compared(
         title=tape.name,
         trustee=trustee or "",
@@ -193,14 +191,6 @@ def _issues(result: Reconciliation) -> Iterator[IssueLine]:
 
     names = [name for name in IssueLine.__struct_fields__ if name in COLUMNS]
     return (IssueLine(**{name: getattr(one, name) for name in names}) for one in result.issues)
-
-
-def _told_of(file: Path) -> tuple[int | None, str | None]:
-    """Size and SHA-256 of a file; of a folder neither."""
-    if not file.is_file():
-        return None, None
-    with file.open("rb") as opened:
-        return file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _now() -> datetime:

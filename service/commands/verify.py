@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 
+from service.commands.document import print_json
 from service.commands.reading import read_keys, read_workbook, some
-from service.commands.refusal import Refused, escaped, one_line
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
     from core.provenance.verify import Verdict
@@ -66,7 +67,7 @@ def verify(
     if json:
         import msgspec
 
-        print(escaped(msgspec.json.format(msgspec.json.encode(verdict), indent=2).decode()))
+        print_json(msgspec.to_builtins(verdict))
     else:
         print("\n".join(one_line(line) if line[0] != " " else "  " + one_line(line) for line in _lines(file, verdict)))
     return 0 if verdict.status == "original" else EXIT_DIFFERENT

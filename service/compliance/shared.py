@@ -259,7 +259,7 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     now = await unit.compute(work, portfolio, run.test_suite, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}
     if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
-        raise NotRepeatable(f"this version of the engine ({core.__version__}) measures the loans in another way")
+        raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
     return found
 
 

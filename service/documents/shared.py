@@ -29,9 +29,8 @@ async def keep_document(unit: Unit, path: Path, *, name: str, media_type: str, s
 
 
 async def download(ctx: Context, document_id: UUID, *, gone: type[Problem]) -> Streamed:
-    """A document's bytes, or the range of them that the request asks for.
-
-    The route's event is written with the part that holds the first byte, so that a download in parts is one.
+    """A document's bytes, or the range of them that the request asks for; each part is an event of its own, since
+    nothing tells a download that goes on from one that leaves out the first byte.
 
     Raises:
         gone: it has expired.
@@ -42,7 +41,7 @@ async def download(ctx: Context, document_id: UUID, *, gone: type[Problem]) -> S
     if not document.is_there or document.key is None:
         raise gone
     path = await ctx.resources.blobs.path(document.key)
-    answer, start = file_answer(
+    return file_answer(
         ctx.headers,
         path,
         size_bytes=document.size_bytes,
@@ -50,6 +49,3 @@ async def download(ctx: Context, document_id: UUID, *, gone: type[Problem]) -> S
         name=document.name,
         kind=document.media_type,
     )
-    if start:
-        ctx.changed_nothing()
-    return answer

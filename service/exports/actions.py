@@ -40,6 +40,7 @@ from service.workbooks.schema import SheetNotFound, WorkbookRow
 
 OPTIONS: Final = ["body", "options"]
 
+STALE: Final = "The compliance run is of the workbook as it was before its cells were changed: run it again."
 FORMATS: Final = [msgspec.convert(one, FormatInfo, from_attributes=True) for one in formats.FORMATS.values()]
 
 
@@ -120,6 +121,9 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
 async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> Source:
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
     run = await compliance.stored_run(ctx, row.id)
+    warnings = [one.message for one in run.warnings] if run else []
+    if run is not None and run.book_key != row.book_key:
+        warnings.insert(0, STALE)
     lineage = Lineage(
         workbook_name=row.name.removesuffix(PurePath(row.file_name).suffix) or row.name,
         file_name=row.file_name,
@@ -132,7 +136,7 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
         run_at=run.executed_at if run else None,
-        warnings=tuple(one.message for one in run.warnings) if run else (),
+        warnings=tuple(warnings),
     )
     rows = compliance_rows(run.results, run.skipped) if run else ()
     return Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)

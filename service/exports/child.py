@@ -74,20 +74,21 @@ class ClaimOrder(Struct, frozen=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """What it says: a manifest whose signature is yet to be checked, or nothing that an export says (None)."""
+    """What it says."""
 
-    signed: SignedManifest | None = None
+    signed: SignedManifest | None
+    """A manifest, whose signature is yet to be checked. None: nothing, or what no export says."""
 
 
 class VerifyOrder(Struct, frozen=True, kw_only=True):
     """A file to be compared with the record of the export that it says it is."""
 
     path: str
-    keys: dict[str, bytes]
-    data_hash: str | None
+    keys: dict[str, bytes] = {}
+    data_hash: str | None = None
     """Of the record; None where there is none."""
-    prints_path: str | None
-    prints_key: bytes
+    prints_path: str | None = None
+    prints_key: bytes = b""
 
 
 _REFUSALS: Final = PARSE.refusals
@@ -120,7 +121,7 @@ def claimed(order: ClaimOrder) -> Claim:
     try:
         return Claim(signed=read_manifest(Path(order.path)))
     except InvalidManifest:
-        return Claim()
+        return Claim(signed=None)
 
 
 def verified(order: VerifyOrder) -> Verdict:

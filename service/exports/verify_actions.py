@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -34,6 +36,7 @@ A = TypeVar("A")
 
 FILE: Final = ["body", "file"]
 MEGABYTE: Final = 1024 * 1024
+EXPORT_ID: Final = re.compile(r"exp_[0-9a-f]{32}")
 _SAID: Final = ("export_id", "workbook_id", "tenant_id", "manifest_version", "hash_scope")
 """What a file says of itself."""
 
@@ -51,14 +54,14 @@ async def verify(ctx: Context, form: VerifyForm) -> Verification:
         path = folder / "file.xlsx"
         await ctx.resources.probes(ctx.payer, _copy, form.file, path)
         claim = await _child(ctx, CLAIM, ClaimOrder(path=str(path)), [str(path)])
-        if claim.signed is None:  # none, or one that no export has: only what the file holds can be told
-            order = VerifyOrder(path=str(path), keys={}, data_hash=None, prints_path=None, prints_key=b"")
-            return _told(await _child(ctx, VERIFY, order, [order.path]), None)
-        manifest = claim.signed.manifest
-        key = manifest_key(ctx, manifest.export_id)
-        if claim.signed.is_signed_with(key) and manifest.tenant_id != str(ctx.tenant):
-            raise OtherTenantsFile
-        order = await _order(ctx, path, manifest, key)
+        order = VerifyOrder(path=str(path))
+        if claim.signed is not None:
+            manifest = claim.signed.manifest
+            key = manifest_key(ctx, manifest.export_id)
+            if claim.signed.is_signed_with(key) and manifest.tenant_id != str(ctx.tenant):
+                raise OtherTenantsFile
+            order = await _order(ctx, path, manifest, key)
+        await ctx.commit()  # no connection is held while the file is read
         reads = [order.path, *([order.prints_path] if order.prints_path else [])]
         return _told(await _child(ctx, VERIFY, order, reads), order)
 
@@ -97,18 +100,17 @@ async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequen
 async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> VerifyOrder:
     """The file with what is known of the export that it says it is."""
     data_hash, prints_path = None, None
-    try:
-        found = await store.documents(ctx, manifest.export_id)
-    except ExportNotFound:
-        pass
-    else:
+    found = None
+    if EXPORT_ID.fullmatch(manifest.export_id):  # what else it may say need not fit into a query
+        with suppress(ExportNotFound):
+            found = await store.documents(ctx, manifest.export_id)
+    if found is not None:
         if found.provenance is not None:
             data_hash = str(found.provenance["data_hash"])
         if found.fingerprints_id is not None:
             prints = await documents.get(ctx, found.fingerprints_id)
             if prints.is_there and prints.key is not None:
                 prints_path = str(await ctx.resources.blobs.path(prints.key))
-    await ctx.commit()  # no connection is held while the file is read
     return VerifyOrder(
         path=str(path),
         keys={manifest.key_id: key},
@@ -118,9 +120,9 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     )
 
 
-def _told(verdict: Verdict, order: VerifyOrder | None) -> Verification:
+def _told(verdict: Verdict, order: VerifyOrder) -> Verification:
     manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
-    if order is not None and order.data_hash is None and verdict.hmac_valid:
+    if order.data_hash is None and verdict.hmac_valid:
         status, reason = "unknown", "There is no record of this export."
     said = {name: getattr(manifest, name, None) for name in _SAID}
     return Verification(

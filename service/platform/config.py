@@ -197,8 +197,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
     max_exports: Annotated[int, told("exports of a tenant that are in work at a time", 1)] = 20
     max_export_mb: Annotated[int, told("size of all files of one export", 1)] = 512
-    export_seconds: Annotated[int, told("time in which an export must be written", 1)] = 300
-    export_memory_mb: Annotated[int, told("memory of the process that writes an export", 256)] = 4_096
+    export_seconds: Annotated[int, told("time in which an export or a report must be written", 1)] = 300
+    export_memory_mb: Annotated[int, told("memory of the process that writes an export or a report", 256)] = 4_096
     signing_url: Annotated[
         str | None, told("service that signs the hashes of exports: it is sent JSON and answers with JSON; unset: none")
     ] = None

@@ -9,11 +9,12 @@ from uuid import UUID
 import msgspec
 
 from core.files.kinds import EXTENSIONS
+from core.redact import Policy, redact_text
 from service.compliance import shared as compliance
 from service.compliance.schema import ResultNotFound
 from service.documents import shared as documents
 from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.context import Context, Unit
 from service.platform.http.api import Streamed
 from service.platform.http.problem import ValidationFailed
 from service.reconciliation import shared as reconciliation
@@ -29,6 +30,7 @@ from service.reports.schema import (
     ReportExpired,
     ReportFormat,
     ReportNotReady,
+    ReportOptions,
     ReportRequest,
 )
 from service.workbooks import shared as workbooks
@@ -90,6 +92,8 @@ async def of_either(ctx: Context, body: ReportRequest) -> Report:
 async def _ordered(ctx: Context, body: Asked, report_type: str, name: str, **shown: Any) -> Report:
     workbooks.check_storage(ctx.settings, ["body"], await workbooks.room(ctx))
     report_id = new_id()
+    if policy := policy_of(ctx, body.options):  # what a file is called of itself is as clean as what stands in it
+        name, _ = await ctx.compute(redact_text, name, policy)
     row = {
         "tenant_id": ctx.tenant,
         "id": report_id,
@@ -104,6 +108,14 @@ async def _ordered(ctx: Context, body: Asked, report_type: str, name: str, **sho
     await ctx.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
     ctx.concerns("report", report_id, row["filename"], report_type=report_type, format=body.format, **shown)
     return await detail(ctx, report_id)
+
+
+def policy_of(unit: Unit, options: ReportOptions) -> Policy | None:
+    """What is redacted of a report's texts; None: nothing is."""
+    if not options.sanitize_pii:
+        return None
+    key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
+    return Policy(options.classification_threshold, options.redaction_strategy, key)
 
 
 def file_name(given: str | None, made: str, format: ReportFormat) -> str:  # noqa: A002 - the record's word

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -15,18 +15,22 @@ from core.compliance.result import Results
 from core.compliance.suites import TESTS
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
-from core.definition import Definition
+from core.reconciliation import ReconcileError
 from core.report.compliance import compliance_content
 from core.report.content import Fact, Origin, Point, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
 from service.compliance import shared as compliance
+from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable, Repeated, StoredRun
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
+from service.mappings.schema import MappingTooSlow
 from service.platform.context import Unit
 from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
 from service.reports.schema import ReportRow
+
+T = TypeVar("T")
 
 FOLLOWED: Final = "A newer comparison is under way: what is listed may be its own already."
 ISSUES_A_TIME: Final = 20_000
@@ -64,8 +68,45 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
         then, more = await _repeated(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
         remarks += more
     await unit.commit()  # no connection is held while it is worked out
-    work = compliance.timed(_of_run, RUNS_TIME * unit.settings.compliance_seconds)
-    await unit.compute(work, run, before, history, definition, now, then, remarks, _moment(unit), path)
+    seconds = RUNS_TIME * unit.settings.compliance_seconds
+    tied: list[TieOut] = []
+    if now is not None and run.deal_id is not None:
+        tied = await _within(unit, seconds, remarks, "The tie-out", tie_out, now.portfolio, definition)
+    moved: list[Movement] = []
+    if now is not None and then is not None and before is not None:
+        by_rules = partial(now.results, suite=run.test_suite, details=False)
+        what = then.portfolio, now.portfolio, by_rules
+        found = await _within(unit, seconds, remarks, "Why the tests moved", movements, *what)
+        moved = [one for one in found if _is_between(one, before, run)]
+        if len(moved) < len(found):
+            told = f"{len(found) - len(moved)} tests were measured by other rules on the earlier day"
+            remarks.append(f"Why they moved is left out: {told}.")
+    content = await unit.compute(
+        compliance_content,
+        _results(run),
+        None if now is None else now.portfolio,
+        origin=_origin(run, now, remarks),
+        generated_at=_moment(unit),
+        suite=run.test_suite,
+        definition=definition,
+        earlier=None if before is None else _results(before),
+        moved=moved,
+        history=history,
+        tie_out=tied,
+    )
+    await asyncio.to_thread(path.write_bytes, msgspec.json.encode(content))
+
+
+async def _within(
+    unit: Unit, seconds: float, remarks: list[str], what: str, work: Callable[..., list[T]], *of: Any
+) -> list[T]:
+    """What some work comes to; nothing, with a remark, where it takes longer or there are more loans than it takes."""
+    try:
+        return await unit.compute(compliance.timed(work, seconds), *of)
+    except (RunTooSlow, ReconcileError) as why:
+        reason = f"it takes longer than {seconds:g} seconds" if isinstance(why, RunTooSlow) else str(why)
+        remarks.append(f"{what} is left out: {reason}.")
+        return []
 
 
 async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:
@@ -73,6 +114,8 @@ async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | 
         return await compliance.repeated(unit, run), []
     except NotRepeatable as why:
         return None, [words.format(why)]
+    except (RunTooSlow, MappingTooSlow):
+        return None, [words.format("reading and running them again takes longer than it may")]
 
 
 async def _history(unit: Unit, run: StoredRun) -> list[Series]:
@@ -96,43 +139,6 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
         for one in run.results
         if one.details is not None or one.test_id in TESTS
     ]  # fmt: skip
-
-
-def _of_run(
-    run: StoredRun,
-    before: StoredRun | None,
-    history: list[Series],
-    definition: Definition | None,
-    now: Repeated | None,
-    then: Repeated | None,
-    remarks: list[str],
-    generated_at: datetime,
-    path: Path,
-) -> None:
-    moved: list[Movement] = []
-    tied: Sequence[TieOut] = ()
-    if now is not None:
-        tied = tie_out(now.portfolio, definition) if run.deal_id is not None else ()
-        if then is not None and before is not None:
-            by_rules = partial(now.results, suite=run.test_suite, details=False)
-            found = movements(then.portfolio, now.portfolio, by_rules)
-            moved = [one for one in found if _is_between(one, before, run)]
-            if len(moved) < len(found):
-                count = len(found) - len(moved)
-                remarks.append(f"{count} tests were measured by other rules then: why they moved is left out.")
-    content = compliance_content(
-        _results(run),
-        None if now is None else now.portfolio,
-        origin=_origin(run, now, remarks),
-        generated_at=generated_at,
-        suite=run.test_suite,
-        definition=definition,
-        earlier=None if before is None else _results(before),
-        moved=moved,
-        history=history,
-        tie_out=tied,
-    )
-    path.write_bytes(msgspec.json.encode(content))
 
 
 def _results(run: StoredRun) -> Results:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.confined.run import run, workplace
+from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
-from core.redact.replace import Policy
 from core.report.tables import Looks
 from service.documents import shared as documents
 from service.platform.context import Subject, Unit
@@ -17,6 +17,7 @@ from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reports import content_actions, store
+from service.reports.actions import policy_of
 from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, Made, MakeOrder, NotMade
 from service.reports.schema import ReportNotFound, ReportRow
 
@@ -59,8 +60,8 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
                     order,
                     reads=[order.content, *TEMPLATES],
                     writes=made,
-                    memory_bytes_max=MAKE.memory_bytes_max,
-                    seconds_max=MAKE.seconds_max,
+                    memory_bytes_max=unit.settings.export_memory_mb * MEGABYTE,
+                    seconds_max=unit.settings.export_seconds,
                 )
         except NotMade as refusal:
             log_cause(refusal)
@@ -71,13 +72,11 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
 
 def _order(unit: Unit, report: ReportRow, content: Path) -> MakeOrder:
     options = report.options
-    key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
-    policy = Policy(options.classification_threshold, options.redaction_strategy, key)
     return MakeOrder(
         content=str(content),
         report_type=report.report_type,
         format=report.format,
-        policy=policy if options.sanitize_pii else None,
+        policy=policy_of(unit, options),
         looks=Looks(
             styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width
         ),

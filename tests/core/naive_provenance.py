@@ -48,7 +48,8 @@ def result(value: object, kind: Kind, *, of_array: bool) -> bytes:
     if isinstance(value, str) and kind == Kind.ERROR:
         return error(value)
     if isinstance(value, str):
-        return b"t" + counted(value) if value else b""
+        left = value.strip(" \t\r\n")
+        return b"t" + counted(left) if left else b""
     return b"" if value is None else number(b"n", float(value), of_array=of_array)  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from core.export.order import ExportOrder, Keys, Lineage
+from core.export.run import export_workbook
 from core.files.read import read
 from core.files.write import Formula, write_workbook_rows
 from core.generate import generate
@@ -45,7 +47,7 @@ FORMULAS: tuple[tuple[str, Any], ...] = (
     ("_xlfn.CONCAT(A1:A3)", "123"), ('_xlfn.IFS(A1=1,"a",TRUE,"b")', "a"), ("_xlfn.STDEV.S(A1:A5)", 1.5811388300841898),
     ("VLOOKUP(3,A1:C20,3,FALSE)", "t"), ("TODAY()", 45000.0), ("NOW()-TODAY()", 0.5), ("RAND()", 0.5),
     ("I28+1", 45001.0), ("INDIRECT(\"A\"&1)", 1), ("#REF!+1", "#REF!"), ("UNKNOWNFN(A1)", "#NAME?"),
-    ("SUBTOTAL(9,A1:A20)", 210.0),
+    ("SUBTOTAL(9,A1:A20)", 210.0), ('" x"&CHAR(10)', " x\n"), ('REPT(" ",3)', "   "),
 )  # fmt: skip
 
 
@@ -121,6 +123,22 @@ def test_saved_unchanged_it_is_the_original(tmp_path: Path, make: Any) -> None:
     for saved in (once, convert(once, "xlsx", tmp_path / "twice")):
         verdict = verify(saved, KEYS, kept)
         assert (verdict.status, verdict.diffs, verdict.hmac_valid) == ("original", (), True)
+
+
+def test_an_export_with_zones_is_the_original_after_it_was_saved(tmp_path: Path) -> None:
+    book = read(deal(tmp_path / "deal.xlsx"))
+    order = ExportOrder(
+        format="xlsx", export_id="exp_1", workbook_id="w", tenant_id="t", created=datetime(2026, 1, 31, tzinfo=UTC),
+        lineage=Lineage(workbook_name="deal"), keys=Keys(signing=KEY, signing_id="k1", redaction=KEY),
+    )  # fmt: skip
+    made = export_workbook(book, order, tmp_path)
+    assert made.fingerprints is not None
+    kept = Record(made.result_summary.provenance.data_hash, (tmp_path / made.fingerprints.path).read_bytes(), KEY)
+    path = (tmp_path / made.main.path).rename(tmp_path / "export.xlsx")
+    for file in (path, convert(path, "xlsx", tmp_path / "saved")):
+        verdict = verify(file, KEYS, kept)
+        assert (verdict.status, verdict.diffs, verdict.hmac_valid) == ("original", (), True)
+        assert verdict.beside == ("Workspace", "Control")
 
 
 def test_the_1904_system_is_kept(tmp_path: Path) -> None:

@@ -534,16 +534,20 @@ cdef class Slab:
         if kind == BLANK:
             self.unvalued = True
             return put(out, "</c>", 4)
+        if kind == TEXT and role != FORMULA_DROPPED:
+            name = <const char *> &self.text_data[0] + self.text_offsets[code] if self.text_data.shape[0] else NULL
+            error = self.text_offsets[code + 1] - self.text_offsets[code]
+            if error and (<uint8_t> name[0] <= 32 or <uint8_t> name[error - 1] <= 32):
+                out = put(out, '<v xml:space="preserve">', 24)
+            else:
+                out = put(out, "<v>", 3)
+            out = put_escaped(out, name, fitting(name, error), True)
+            return put(out, "</v></c>", 8)
         out = put(out, "<v>", 3)
         if kind == TEXT:
-            if role != FORMULA_DROPPED:
-                name = <const char *> &self.text_data[0] + self.text_offsets[code] if self.text_data.shape[0] else NULL
-                error = self.text_offsets[code + 1] - self.text_offsets[code]
-                out = put_escaped(out, name, fitting(name, error), True)
-            else:
-                if self.shared[code] < 0 and not self.share(code):
-                    return out
-                out = put_whole(out, self.shared[code])
+            if self.shared[code] < 0 and not self.share(code):
+                return out
+            out = put_whole(out, self.shared[code])
         elif kind == BOOLEAN:
             out[0] = 49 if number != 0 else 48
             out += 1

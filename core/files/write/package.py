@@ -103,9 +103,10 @@ def properties_parts(told: Properties) -> dict[str, bytes]:
         ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
         f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">{words}{moments}</cp:coreProperties>'
     )
+    # LibreOffice believes the texts that formulas last gave in files of Excel and its own alone, and calculates others.
     app = (
         f'{XML}<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">'
-        "<Application>Cushion</Application></Properties>"
+        "<Application>Microsoft Excel</Application></Properties>"
     )
     return {"docProps/core.xml": core.encode(), "docProps/app.xml": app.encode()}
 

@@ -21,8 +21,8 @@ _NOT_PLAIN: Final = re.compile(r"[^ !#$&+.0-9=@A-Z^_`a-z{}~()\[\],-]")
 
 def file_answer(
     headers: Mapping[bytes, bytes], path: Path, *, size_bytes: int, tag: str, name: str, kind: str
-) -> tuple[Streamed, int]:
-    """The answer that gives a file out as an attachment, and its first byte's place in the file.
+) -> Streamed:
+    """The answer that gives a file out as an attachment.
 
     Args:
         headers: the request's.
@@ -43,7 +43,7 @@ def file_answer(
     ]
     if asked is not None:
         told.append(("content-range", f"bytes {start}-{stop - 1}/{size_bytes}"))
-    return Streamed(_chunks(path, start, stop), kind, told, status=200 if asked is None else 206), start
+    return Streamed(_chunks(path, start, stop), kind, told, status=200 if asked is None else 206)
 
 
 def disposition(name: str) -> str:

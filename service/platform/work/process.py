@@ -74,6 +74,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         fallback=Fallback(database, settings, clock),
     )
     check_mail(settings)
+    check_signing(settings)
     await database.open()
     scratch = scratch_folder(settings)
     try:
@@ -169,13 +170,27 @@ def check_mail(settings: Settings) -> None:
         raise ConfigError(f"CUSHION_APP_URL={settings.app_url!r} cannot be used: expected https://app.example.com")
 
 
+def check_signing(settings: Settings) -> None:
+    """Whether exports could be signed by these settings.
+
+    Raises:
+        ConfigError: the service's address is none, or the certificate is no file that can be read.
+    """
+    url, certificate = settings.signing_url, settings.signing_certificate
+    if url is not None and not re.fullmatch(r"https?://[^\s/]\S*", url):  # not shown: it may hold a password
+        raise ConfigError("CUSHION_SIGNING_URL cannot be used: expected https://signing.example.com/sign")
+    if certificate is not None and not os.access(certificate, os.R_OK):
+        raise ConfigError(f"CUSHION_SIGNING_CERTIFICATE={str(certificate)!r} cannot be used: it cannot be read")
+
+
 def check(settings: Settings) -> None:
     """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
 
     Raises:
-        ConfigError: as `secret_key`, `check_mail` and `blobs`.
+        ConfigError: as `secret_key`, `check_mail`, `check_signing` and `blobs`.
     """
     check_mail(settings)
+    check_signing(settings)
     if settings.database_url is not None:
         secret_key(settings)
     if settings.blob_url is not None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.export.foundation import chosen_sheets, foundation_of, quoted, unique_names
+from core.export.foundation import Foundation, chosen_places, foundation_of, quoted, unique_names
 from core.export.order import ExportError
 from core.grid.sheet import Table, Workbook
 from core.recalc.book import Book
@@ -23,6 +23,10 @@ def book_of(**formulas: str) -> Workbook:
     made = Book.from_columns(sheets, names=NAMES, tables=TABLES)
     made.recalculate()
     return replace(Workbook(made.sheets, defined_names=NAMES, tables=TABLES), local_names={("Mid", "Here"): "Mid!$A$1"})
+
+
+def chosen(book: Workbook, names: list[str] | None) -> Foundation:
+    return foundation_of(book, [book.sheets[at] for at in chosen_places(book, names)])
 
 
 @every(
@@ -54,7 +58,7 @@ def book_of(**formulas: str) -> Workbook:
 )
 def test_a_formula_stays_where_all_that_it_reads_does(formula: str, kept: bool) -> None:
     book = book_of(one=formula)
-    found = foundation_of(book, chosen_sheets(book, ["Data", "Mid"]))
+    found = chosen(book, ["Data", "Mid"])
     sheet = found.book["Data"]
     assert (sheet.formula(0, 0) is not None) == kept
     assert found.dropped == (not kept)
@@ -65,18 +69,18 @@ def test_dropped_formulas_leave_the_others_as_they_are() -> None:
     """Shared formulas, arrays and origins still point at each other behind a hole."""
     book = Book.from_columns({"A": {"A": ["=Z!A1"] + [f"=B{row}*2" for row in range(2, 9)], "B": [1.0] * 9}, "Z": {}})
     book.recalculate()
-    only = foundation_of(book, chosen_sheets(book, ["a"]))
+    only = chosen(book, ["a"])
     assert [only.book["A"].formula(row, 0) for row in range(8)] == [None, *(f"B{row}*2" for row in range(2, 9))]
     assert only.dropped == 1
 
 
 def test_names_come_along_where_they_mean_the_same() -> None:
     book = book_of(one="=1")
-    found = foundation_of(book, chosen_sheets(book, ["Data"]))
+    found = chosen(book, ["Data"])
     assert found.book.defined_names == {"Rate": "Data!$B$1", "Fine": "Rate+1"}
     assert found.book.local_names == {}
     assert found.names_dropped == 3, "a program's own names are not told of"
-    whole = foundation_of(book, chosen_sheets(book, None))
+    whole = chosen(book, None)
     assert whole.book.defined_names == {name: NAMES[name] for name in ("Rate", "Away", "Nested", "Fine")}
     assert whole.book.local_names == {("Mid", "Here"): "Mid!$A$1"}
     odd = replace(book, defined_names={"A1": "1", "no space": "1", "R1C1": "1", "Ok.1": "1", "OK.1": "2"})
@@ -85,19 +89,19 @@ def test_names_come_along_where_they_mean_the_same() -> None:
 
 def test_tables_come_along_where_they_can_be_written() -> None:
     book = book_of(one="=1")
-    assert foundation_of(book, chosen_sheets(book, ["Data", "Mid"])).book.tables == TABLES[:1]
-    assert foundation_of(book, chosen_sheets(book, ["Data"])).book.tables == ()
+    assert chosen(book, ["Data", "Mid"]).book.tables == TABLES[:1]
+    assert chosen(book, ["Data"]).book.tables == ()
     renamed = replace(book, tables=(replace(TABLES[0], columns=("Id", "Other head")),))
     assert foundation_of(renamed, renamed.sheets).book.tables == (), "its headings are not those of the cells"
 
 
 def test_sheets_are_chosen_by_name_in_the_order_of_the_workbook() -> None:
     book = book_of(one="=1")
-    assert [sheet.name for sheet in chosen_sheets(book, ["OTHER", "data", "Data"])] == ["Data", "Other"]
+    assert chosen_places(book, ["OTHER", "data", "Data"]) == [0, 2]
     with pytest.raises(ExportError, match="no sheet 'Nope'"):
-        chosen_sheets(book, ["Data", "Nope"])
+        chosen_places(book, ["Data", "Nope"])
     with pytest.raises(ExportError, match="at least one sheet"):
-        chosen_sheets(book, [])
+        chosen_places(book, [])
 
 
 @every(

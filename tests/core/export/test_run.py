@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import openpyxl
 import pikepdf
 import pytest
 
@@ -51,6 +52,21 @@ def deal(tmp_path_factory: pytest.TempPathFactory) -> Workbook:
     path = tmp_path_factory.mktemp("deal") / "deal.xlsx"
     generate(loans=200, seed=7, messy=("title_rows", "totals_row", "error_cells", "blanks")).write(path)
     return read(path)
+
+
+def test_figures_and_sheets_of_any_size_are_exported(tmp_path: Path) -> None:
+    """Sums past the largest number and cells past what a formula reads at once are told, the others compared."""
+    path = tmp_path / "book.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["x", "y"], *([1.7e308, 2.0],) * 3):
+        book.active.append(row)
+    book.create_sheet("Far").cell(700_000, 30, 1.0)
+    book.save(path)
+    control = read(tmp_path / export_workbook(read(path), ordered(), tmp_path).main.path)["Control"]
+    told = {(control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)}
+    compared = [("Sheet", "Sum of y"), ("Sheet", "Cells filled"), ("Far", "Cells filled")]
+    assert [told.get(key) for key in compared] == ["OK"] * 3
+    assert ("Sheet", "Sum of x") not in told
 
 
 def labelled(sheet: Sheet, value_column: int = 1) -> dict[str, object]:
@@ -240,6 +256,21 @@ def test_personal_data_is_in_no_byte(tmp_path: Path, file_format: str) -> None:
     assert kept.result_summary.redacted == {}
     if file_format != "pdf":  # whose text is written glyph by glyph
         assert any(b"jane" in part for part in parts(folder / kept.main.path))
+
+
+@pytest.mark.parametrize("file_format", ["xlsx", "csv", "json"])
+def test_what_a_sheet_left_out_says_of_a_value_counts(tmp_path: Path, file_format: str) -> None:
+    """A name is known as personal by its heading on a sheet that is not exported; only the exported one is told of."""
+    cells = {"Contacts": {"A": ["Issuer", "Acme"], "B": ["Contact", "Jane Doe"]},
+             "Sums": {"A": ["Note", "=Contacts!B2"], "B": ["x", PERSONAL]}}  # fmt: skip
+    made = Book.from_columns(cells)
+    made.recalculate()
+    assert made.value("Sums", "A2") == "Jane Doe"
+    order = ordered(format=file_format, sheets=("sums",))
+    exported = export_workbook(Workbook(made.sheets), order, tmp_path)
+    assert not [path for path in tmp_path.iterdir() for part in parts(path) if b"Jane" in part or b"Doe" in part]
+    assert exported.result_summary.redacted == {"email": {"Sums!B": 1}, "person": {"Sums!A": 1}}
+    assert exported.result_summary.redacted_formulas == 1
 
 
 def test_texts_that_look_like_formulas_are_guarded_in_csv(tmp_path: Path) -> None:

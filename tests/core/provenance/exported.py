@@ -7,15 +7,16 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from core.files.read import read
-from core.files.write import Writable, write_workbook_rows
+from core.files.limits import SHEETS_MAX
+from core.files.write import Formats, Writable, sheet_of, write_workbook_rows
+from core.files.xlsx import read_xlsx
 from core.grid.address import parse_cell
 from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.verify import OWN_SHEETS
 
 KEY = b"a key of thirty-two bytes, no less"
 KEYS = {"k1": KEY}
@@ -28,7 +29,7 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
         "export_id": "exp_1", "workbook_id": "w", "tenant_id": "t", "created_at": "2026-01-31T00:00:00Z",
         "hash_scope": "validated" if sheets is None else "foundation", "source_hash": "0" * 64, "key_id": "k1",
     }  # fmt: skip
-    return Manifest(**said | hashed(data_hash(read(path), sheets)) | fields)
+    return Manifest(**said | hashed(data_hash(read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS), sheets)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -96,18 +97,15 @@ def book_of(
     names: Mapping[str, str] | None = None,
 ) -> Workbook:
     """A workbook of sheet -> A1 name -> what the cell holds; the formulas of `arrays` fill these ranges."""
-    rows = {}
-    for name, held in cells.items():
+    formats = Formats()
+    sheets = []
+    for index, (name, held) in enumerate(cells.items()):
         places = {parse_cell(cell): value for cell, value in held.items()}
         high, wide = (max((place[axis] for place in places), default=0) + 1 for axis in (0, 1))
-        rows[name] = [[places.get((row, column)) for column in range(wide)] for row in range(high)]
-    with TemporaryDirectory() as folder:
-        write_workbook_rows(Path(folder) / "made.xlsx", rows)
-        book = read(Path(folder) / "made.xlsx")
-    sheets = []
-    for sheet in book.sheets:
+        rows = [[places.get((row, column)) for column in range(wide)] for row in range(high)]
+        sheet = replace(sheet_of(rows, formats, name=name), index=index)
         formulas = sheet.formulas
         at = {place: at for at, place in enumerate(zip(formulas.rows.tolist(), formulas.columns.tolist(), strict=True))}
-        own = {at[parse_cell(cell)]: area for (name, cell), area in (arrays or {}).items() if name == sheet.name}
+        own = {at[parse_cell(cell)]: area for (home, cell), area in (arrays or {}).items() if home == name}
         sheets.append(replace(sheet, formulas=replace(formulas, arrays=own)))
-    return replace(book, sheets=tuple(sheets), defined_names=dict(names or {}))
+    return Workbook(tuple(sheets), number_formats=tuple(formats), defined_names=dict(names or {}))

@@ -12,17 +12,22 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.files.write import Formula, write_workbook_rows
+from core.grid.address import cell_name
+from core.provenance import canonical, formulas, manifest, unsteady
 from core.provenance._canonical import rounded
 from core.provenance.canonical import NoSuchSheet, data_hash
 from tests.core import naive_provenance as naive
 from tests.rows import every
 
+PAGE = (Path(canonical.__file__).parent / "README.md").read_text(encoding="utf-8")
+
 numbers = st.floats(allow_nan=False, allow_infinity=False)
+RESULTS = ["#DIV/0!", "", " text\n", " ", "\t\r\nx y\r\n", "\x0bx\xa0"]
 CELLS: st.SearchStrategy[Any] = st.one_of(
     st.none(), numbers, st.booleans(), st.text(max_size=12).filter(lambda text: "\0" not in text),
     st.sampled_from(["#N/A", "\r\n", "a\r\n\r\nb", "\r", "=1+1", "é", "🎉"]),
     st.builds(Formula, st.sampled_from(["A1+1", "SUM(A:A)", "TRUE", "1/0", 'IF(A1,"","x")']),
-              st.one_of(st.none(), numbers, st.booleans(), st.sampled_from(["#DIV/0!", "", "text"]))),
+              st.one_of(st.none(), numbers, st.booleans(), st.sampled_from(RESULTS))),
 )  # fmt: skip
 
 
@@ -74,6 +79,24 @@ def test_the_vector_of_the_definition(tmp_path: Path) -> None:
     write_workbook_rows(tmp_path / "vector.xlsx", VECTOR)
     book = read(tmp_path / "vector.xlsx")
     assert data_hash(book).hash == naive.data_hash(book) == VECTOR_HASH
+
+
+def test_the_page_says_what_the_sources_say_and_its_example_holds(tmp_path: Path) -> None:
+    for module in (canonical, formulas, unsteady, manifest):
+        assert module.__doc__ is not None
+        assert module.__doc__.strip() in PAGE
+    write_workbook_rows(tmp_path / "vector.xlsx", VECTOR)
+    book = read(tmp_path / "vector.xlsx")
+    records = {}
+    for sheet in book.sheets:
+        for row in range(sheet.row_count):
+            for column in range(sheet.column_count):
+                if told := naive.record(book, sheet, row, column):
+                    records[sheet.name, cell_name(row, column)] = told.hex()
+        records[sheet.name, ""] = naive.sheet_hash(book, sheet).hex()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")]
+    assert {(row[0], row[1]): row[3].strip("`") for row in rows if len(row) == 4 and row[3] != "record"} == records
+    assert VECTOR_HASH in PAGE
 
 
 def test_a_column_longer_than_a_chunk_is_hashed_whole(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.files.limits import SHEETS_MAX
 from core.files.read import read
 from core.files.write import Formula
 from core.provenance.canonical import data_hash
@@ -88,6 +89,11 @@ def test_all_sheets_count_where_there_are_no_zones(tmp_path: Path) -> None:
     assert verify(path, KEYS).status == "original"
     more = verify(edited(path, tmp_path / "made.xlsx", {**BOOK, "Mine": [[1]]}), KEYS)
     assert (more.status, [one.status for one in more.diffs]) == ("modified", ["added"])
+
+
+def test_as_many_sheets_as_a_workbook_may_have_are_verified_with_their_zones(tmp_path: Path) -> None:
+    path = exported(tmp_path, {f"S{number}": [[number]] for number in range(SHEETS_MAX + 2)})
+    assert verify(path, KEYS).status == "original"
 
 
 def test_without_prints_the_sheet_is_told(tmp_path: Path) -> None:

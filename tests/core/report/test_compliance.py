@@ -17,7 +17,7 @@ from core.compliance.run import run_suite
 from core.deals.movements import movements
 from core.definition import parse
 from core.portfolio.portfolio import Portfolio
-from core.report.compliance import KEY_FIGURES_SHOWN, SERIES_SHOWN
+from core.report.compliance import KEY_FIGURES_SHOWN
 from core.report.content import ComplianceReport, Point, Series
 from tests.core.report.conftest import reported, result_of, skipped_of
 from tests.rows import every
@@ -165,8 +165,8 @@ def test_why_a_test_moved_is_what_the_movements_say(g1: Build) -> None:
     assert {one.status_before for one in alone.tests} == {None}
 
 
-def test_histories_of_one_day_and_those_beyond_the_room_are_left_out() -> None:
-    results = Results([result_of(f"test_{at}", "pass", 1.0, 2.0) for at in range(SERIES_SHOWN + 3)], [])
+def test_histories_of_one_day_are_left_out_and_the_others_in_the_order_of_the_tests() -> None:
+    results = Results([result_of(f"test_{at}", "pass", 1.0, 2.0) for at in range(15)], [])
 
     def series(test: TestResult, count: int) -> Series:
         points = [Point(as_of=date(2026, 1, day + 1), value=1.0, threshold=2.0, status="pass") for day in range(count)]
@@ -176,8 +176,7 @@ def test_histories_of_one_day_and_those_beyond_the_room_are_left_out() -> None:
 
     history = [series(one, 1 if at == 0 else 2) for at, one in enumerate(results)]
     report = reported(None, results, history=history[::-1])
-    assert [one.test_id for one in report.history] == [f"test_{at}" for at in range(1, SERIES_SHOWN + 1)]
-    assert report.history_left_out == 2
+    assert [one.test_id for one in report.history] == [f"test_{at}" for at in range(1, 15)]
 
 
 def test_limits_of_a_request_show_as_such(g1: Build) -> None:

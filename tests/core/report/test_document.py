@@ -133,11 +133,22 @@ def hostile(g1: Build) -> ComplianceReport:
         warnings=[DataWarning("no_loans", text) for text in HOSTILE],
     )
     origin = Origin(
-        name=HOSTILE[0], file_name=HOSTILE[1], prepared_for=HOSTILE[3], prepared_by=HOSTILE[0], mapping=HOSTILE[2],
-        remarks=HOSTILE,
+        name=HOSTILE[0], file_name=HOSTILE[1], mapping=HOSTILE[2], remarks=HOSTILE,
     )  # fmt: skip
     report = reported(portfolio, results, history=history(2), earlier=run_suite(g1()))
     return msgspec.structs.replace(report, title=HOSTILE[0], origin=origin, suite=HOSTILE[0], currency=HOSTILE[0])
+
+
+def test_contents_that_the_cover_has_no_room_for_are_no_page_of_their_own(g1: Build) -> None:
+    """Whatever the cover holds, the first part begins on the second page."""
+    portfolio = g1()
+    report = reported(portfolio, history=history(3), earlier=run_suite(portfolio))
+    tests = report.categories[0].tests
+    for thinnest in (0, 5, 12, 20):
+        pdf = opened(compliance_pdf(msgspec.structs.replace(report, thinnest=(tests * 20)[:thinnest])))
+        first = next(iter(pdf.open_outline().root[0].children))
+        assert first.destination is not None
+        assert pdf.pages.index(first.destination[0]) == 1, thinnest
 
 
 def test_names_are_never_markup(g1: Build) -> None:

@@ -68,7 +68,7 @@ def test_industries_are_those_of_the_test_that_limits_them(g1: Build) -> None:
     told = of(report, "Industries, S&P")
     assert [one.title for one in report.concentrations] == ["Obligors", "Industries, S&P"]
     assert {row.name: row.par for row in told.rows} == {"Software": 270e6, "Food": 125e6}
-    assert (told.limit, told.limit_test) == (17.5, "Largest")
+    assert told.limit == 17.5
 
 
 def test_countries_stay_themselves_where_the_rules_make_them_one_home(g1: Build) -> None:
@@ -95,7 +95,7 @@ def test_maturities_by_year() -> None:
     told = buckets(report, "Maturities")
     assert told == {"1969": 7e6, f"{1969 + YEARS_SHOWN} and later": 16e6, "Not stated": 5e6}
     later = portfolio_of({"par_value": [1e6, 2e6, 3e6, 4e6], "maturity_date": matures[:4]})
-    assert buckets(reported(later), "Maturities") == {"2027": 1e6, "2028": 5e6, "2030": 4e6}
+    assert buckets(reported(later), "Maturities") == {"2027": 1e6, "2028": 5e6, "2029": 0.0, "2030": 4e6}
 
 
 def test_prices_begin_at_their_lower_ends() -> None:
@@ -107,11 +107,27 @@ def test_prices_begin_at_their_lower_ends() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("column", "symbols"), [("rating_agency_a", ["Ba3", "B2"]), ("rating_agency_b", ["BB-", "B"])])
-def test_ratings_in_the_symbols_of_the_file(column: str, symbols: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("column", "symbols", "between"),
+    [("rating_agency_a", ["Ba3", "B2"], "B1"), ("rating_agency_b", ["BB-", "B"], "B+")],
+)
+def test_ratings_in_the_symbols_of_the_file(column: str, symbols: list[str], between: str) -> None:
     columns: dict[str, Any] = {"par_value": [1e6, 2e6, 4e6], column: [13, 15, 0]}
     told = buckets(reported(portfolio_of(columns)), "Ratings")
-    assert told == {symbols[0]: 1e6, symbols[1]: 2e6, "Unrated": 4e6}
+    assert told == {symbols[0]: 1e6, between: 0.0, symbols[1]: 2e6, "Unrated": 4e6}
+
+
+def test_a_deal_shows_the_ratings_of_each_agency_that_its_tests_take(g1: Build) -> None:
+    """A masked letter of one agency is not filled by the other's, as no test of the deal does."""
+    par = g1_columns()["par_value"]
+    ratings = {"rating_agency_b": [15] * 12 + [0], "rating_agency_c": [0, 17] + [16] * 11}
+    rules = {"ratings": {"b": {"notched_from": []}, "c": {"notched_from": []}}}
+    tests = [{"id": f"ccc_{one}", "name": one, "measure": "ccc", "agency": one, "max": 7.5} for one in "bc"]
+    loans = portfolio_of({"par_value": par, **ratings})
+    report = reported(loans, definition=parse({**rules, "tests": tests}), suite="deal")
+    assert buckets(report, "Ratings, S&P") == {"B": sum(par[:12]), "Unrated": par[12]}
+    assert buckets(report, "Ratings, Fitch") == {"B-": sum(par[2:]), "CCC+": par[1], "Unrated": par[0]}
+    assert "Ratings" not in [one.title for one in report.distributions]
 
 
 def test_every_distribution_is_of_all_performing_par(g1: Build) -> None:

@@ -50,6 +50,9 @@ def test_a_run_is_there_to_the_last_digit(g1: Build, tmp_path: Path) -> None:
         assert abs(sum(row[4] for row in sheets["Distributions"][1:] if row[0] == title) - 100.0) < 1e-6, title
     facts = dict(row[:2] for row in sheets["Report"] if row[0])
     assert (facts["Report"], facts["Tests"], facts["Failed"]) == ("A deal", 25, results.summary.failed)
+    assert {row[2] for row in sheets["Report"]} > {None, "amount", "number", "percent", "factor"}
+    assert len([row for row in sheets["Notes"][1:] if row[2]]) == len(report.notes) > 0
+    assert {note for one in report.coverage for note in one.ladder.notes} < {row[1] for row in sheets["Report"]}
 
 
 def test_every_issue_stands_once_on_as_many_sheets_as_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     keys.write_text("march 000102030405060708090a0b0c0d0e0f\n")
     answer = cushion("export", book, "--out", tmp_path, "--key-file", keys)
     out = tmp_path / "march.xlsx"
-    assert "is the workbook itself" in answer.stderr
+    assert "is what it is made of" in answer.stderr
     out = tmp_path / "zones.xlsx"
     assert cushion("export", book, "--out", out, "--key-file", keys).returncode == 0
     opened = openpyxl.load_workbook(out, data_only=True)

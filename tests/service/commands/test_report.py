@@ -66,4 +66,15 @@ def test_what_cannot_be_written_is_refused(refused: Refusal, folder: Path) -> No
     assert "--tape" in refused("report", book, "--trustee", "trustee_a", "--out", folder / "r.pdf")
     assert "--as-of" in refused("report", book, "--tape", tape, "--as-of", "2026-03-31", "--out", folder / "r.pdf")
     assert "--out" in refused("report", book).lower()
+    before = book.read_bytes()
+    assert "made of" in refused("report", book, "--out", book)
+    assert book.read_bytes() == before
     assert not list(folder.glob(".cushion-*"))
+
+
+def test_a_link_stays_a_link(cushion: Cushion, folder: Path) -> None:
+    """As /dev/stdout is one, which nobody wants replaced by a report."""
+    (folder / "link.pdf").symlink_to(folder / "named.pdf")
+    assert cushion("report", folder / "holdings.xlsx", "--out", folder / "link.pdf").returncode == 0
+    assert (folder / "link.pdf").is_symlink()
+    assert (folder / "named.pdf").read_bytes().startswith(b"%PDF-1.7")

@@ -64,7 +64,7 @@ def test_another_key_and_no_manifest(cushion: Cushion, refused: Refusal, tmp_pat
     assert "no .xlsx" in refused("verify", text)
     assert "is no key" in refused("verify", path, "--key-file", text)
     keys.write_text("abcd")
-    assert "at least 16 bytes" in refused("verify", path, "--key-file", keys)
+    assert "at least 16 bytes in hexadecimal" in refused("verify", path, "--key-file", keys)
     keys.write_text("\n")
     assert "holds no key" in refused("verify", path, "--key-file", keys)
     assert "No such file" in refused("verify", tmp_path / "none.xlsx")

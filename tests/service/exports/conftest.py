@@ -36,6 +36,7 @@ def written(path: Path) -> Path:
         totals.write_row(0, 0, ["Par", "Note"])
         totals.write_formula(1, 0, "=SUM(Loans!C2:C26)", None, 325e6)
         totals.write_string(1, 1, "=1+1")
+        totals.write_formula(2, 0, "=1+1", None, 99)
     return path
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+import openpyxl
 import pytest
 
 from core.export.order import Options
+from service.exports.actions import STALE
 from service.exports.schema import ExportOptions
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
@@ -63,16 +66,43 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
 def test_every_format_of_the_list_can_be_had(owner: Member, book_id: str) -> None:
     formats = owner.get(f"{URL}/formats/list").json()
     assert [one["format"] for one in formats] == list(FORMATS)
-    made = {one["format"]: exported(owner, book_id, one["format"], sheet_ids=["Loans"]) for one in formats}
-    for one in formats:
-        assert made[one["format"]]["status"] == "completed", made[one["format"]]
-        file = downloaded(owner, made[one["format"]])
+    begun = [asked(owner, book_id, one["format"], sheet_ids=["Loans"]).json() for one in formats]
+    for one, export in zip(formats, begun, strict=True):
+        made = ended(owner, export["id"])
+        assert made["status"] == "completed", made
+        file = downloaded(owner, made)
         assert (file.status_code, file.headers["content-type"]) == (200, one["mime_type"]), one
         assert f'{one["extension"]}"' in file.headers["content-disposition"]
 
 
+def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_id: str) -> None:
+    """And says where the run is of other cells than these."""
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": book_id}).json()
+    export = exported(owner, book_id)
+    assert export["result_summary"]["redacted"] == {"email": {"Loans!E": 25}}
+    book = openpyxl.load_workbook(io.BytesIO(downloaded(owner, export).content))
+    assert book.sheetnames == ["Loans", "Totals", "Workspace", "Control"]
+    assert book["Loans"].protection.sheet
+    assert (book["Totals"]["A2"].value, book["Totals"]["B2"].data_type) == ("=SUM(Loans!C2:C26)", "s")
+    contacts = [row[4] for row in book["Loans"].iter_rows(min_row=2, values_only=True)]
+    assert not any("@bank.example" in str(one) for one in contacts), contacts
+    control = {str(cell) for row in book["Control"].iter_rows(values_only=True) for cell in row if cell is not None}
+    names = [one["test_name"] for one in run["results"]]
+    assert names
+    assert all(any(cell.startswith(name) for cell in control) for name in names)
+    assert run["id"] in control
+    assert not any(STALE in cell for cell in control)
+    assert owner.post(f"/api/v1/workbooks/{book_id}/recalculate").status_code == 200
+    owner.parsed(book_id)
+    later = openpyxl.load_workbook(io.BytesIO(downloaded(owner, exported(owner, book_id)).content))
+    told = [str(cell) for row in later["Control"].iter_rows(values_only=True) for cell in row]
+    assert any(STALE in cell for cell in told)
+
+
 def test_lists_are_read_by_skipping(owner: Member, stranger: Member, book_id: str) -> None:
-    made = [exported(owner, book_id, kind)["id"] for kind in ("csv", "json", "csv")]
+    made = [asked(owner, book_id, kind).json()["id"] for kind in ("csv", "json", "csv")]
+    for export_id in made:
+        ended(owner, export_id)
     whole = owner.get(URL).json()
     assert (whole["total"], whole["skip"], whole["limit"]) == (3, 0, 50)
     assert [one["id"] for one in whole["items"]] == made[::-1]
@@ -226,7 +256,7 @@ def test_a_download_is_resumed(stack: Stack, shared_owner: Member, large: Any) -
     assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{len(content)}")
     assert behind.json()["error_code"] == "RANGE_NOT_SATISFIABLE"
     told = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
-    assert stack.sql(told, [export["id"]]) == [(3,)], "each time that the file's beginning was given out"
+    assert stack.sql(told, [export["id"]]) == [(4,)], "each time that bytes were given out"
 
 
 def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) -> None:

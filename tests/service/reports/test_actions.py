@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -71,6 +72,21 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     assert (of_source["Run"], of_source["Workbook"]) == (run["id"], own_g1["id"])
     shares = [row for row in sheets["Concentrations"] if row[0] and "bligor" in row[0]]
     assert max(row[3] for row in shares[:3] if row[3]) >= 40e6, "the largest obligors of the file"
+
+
+def test_what_is_personal_is_in_neither_the_file_nor_the_name_made_for_it(owner: Member, g1_file: Path) -> None:
+    """A name that the caller gives stays as it is."""
+    book = owner.uploaded(g1_file, name="ann.lee@trustee.com.xlsx")
+    run_of(owner, book)
+    asked = {"workbook_id": book["id"], "format": "xlsx"}
+    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": one}) for one in (True, False))
+    for report, shown in ((clean, False), (open_, True)):
+        texts = {cell for rows in sheets_of(owner, report).values() for row in rows for cell in row}
+        assert ("ann.lee@trustee.com.xlsx" in texts, "ann.lee" in str(texts), "ann.lee" in report["filename"]) == (
+            shown, shown, shown,
+        ), report["filename"]  # fmt: skip
+    named = ordered(owner, "compliance", **asked, filename="for ann.lee@trustee.com")
+    assert named["filename"] == "for ann.lee@trustee.com.xlsx"
 
 
 def test_the_newest_run_is_shown_of_the_suite_that_is_named(owner: Member, own_g1: dict[str, Any]) -> None:
@@ -241,3 +257,35 @@ def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dic
         assert (answer.status_code, answer.json()["detail"]) == (404, "Report not found")
     assert stranger.post(f"{URL}/compliance", json={"workbook_id": g1["id"]}).status_code == 404
     assert report["id"] not in [one["id"] for one in stranger.get(URL).json()["items"]]
+
+
+def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
+    stack: Stack, owner: Member, own_g1: dict[str, Any]
+) -> None:
+    """A stored figure that is another one than ours, as after a change of the engine: it is shown as it was stored."""
+    run = run_of(owner, own_g1, test_ids=["oc_ratio", "wal"])
+    (oc,) = (one for one in run["results"] if one["test_id"] == "oc_ratio")
+    stack.sql(
+        "UPDATE compliance_runs SET results = replace(results::text, %s, '99.5')::json WHERE id = %s",
+        [str(oc["current_value"]), run["id"]],
+    )
+    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    assert {row[1]: row[5] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
+    (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
+    assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
+    assert "Concentrations" not in sheets
+
+
+def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
+    """Whoever said it: the upload where nobody did, the request, the workbook's record."""
+    for asked, source in (({}, "upload"), ({"as_of": "2026-06-30"}, "request"), ({}, "workbook")):
+        if source == "workbook":
+            pair.member.patch(f"/api/v1/workbooks/{pair.workbook_id}", json={"as_of": "2026-05-31"})
+        run = run_of(pair.member, pair.workbook, **asked)
+        assert run["as_of_source"] == source
+        sheets = sheets_of(
+            pair.member, made(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx")
+        )
+        assert "Concentrations" in sheets, source
+        told = dict(row[:2] for row in sheets["Report"] if row[0])
+        assert told["As of"].date().isoformat() == run["as_of"]

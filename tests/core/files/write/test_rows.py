@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.files.write import Formula, write_workbook_rows
+from core.files.write import rows as rows_module
 from core.values import Kind
 
 ROWS: list[list[Any]] = [
@@ -57,6 +58,19 @@ def test_rows(tmp_path: Path) -> None:
     two = book["Two"]
     formats = [book.number_formats[column.formats[0]] for column in two.columns if column is not None]
     assert formats == ["0.0%", "yyyy-mm-dd", "0"]
+
+
+def test_rows_that_come_in_parts_are_one_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts, formats and formulas of all parts; the file is the same but for its order of strings."""
+    write_workbook_rows(tmp_path / "whole.xlsx", {"S": ROWS * 3})
+    monkeypatch.setattr(rows_module, "ROWS_AT_ONCE", 2)
+    write_workbook_rows(tmp_path / "parts.xlsx", {"S": iter(ROWS * 3)})
+    whole, parts = (read(tmp_path / name).sheets[0] for name in ("whole.xlsx", "parts.xlsx"))
+    assert (whole.row_count, whole.column_count) == (parts.row_count, parts.column_count) == (15, 9)
+    for row in range(15):
+        for column in range(9):
+            assert whole.value(row, column) == parts.value(row, column)
+            assert whole.formula(row, column) == parts.formula(row, column)
 
 
 def test_the_others_read_it_too(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from core.files.read import read
 from core.files.write import Formats, Formula, Page, Properties, Shown, sheet_of, write_xlsx
+from core.files.write.ranges import Range
+from core.files.write.styles import StyleName
 from core.grid.column import Text, column_of
 from core.grid.sheet import Formulas, Sheet, Table, Workbook, no_formulas
 from core.values import ERRORS, Kind
@@ -55,17 +57,16 @@ def cells_of(book: Workbook) -> dict[tuple[str, int, int], tuple[Any, ...]]:
     return found
 
 
-def written(path: Path, book: Workbook, **options: Any) -> Workbook:
+def written(path: Path, book: Workbook, looks: dict[str, Any]) -> Workbook:
     """A workbook as it is read back from its file."""
     write_xlsx(
         path,
-        [Page(sheet.name, sheet) for sheet in book.sheets],
+        [Page(sheet.name, sheet, **looks) for sheet in book.sheets],
         number_formats=book.number_formats,
         date_1904=book.date_1904,
         defined_names=book.defined_names,
         local_names=book.local_names,
         tables=book.tables,
-        **options,
     )
     return read(path)
 
@@ -135,21 +136,36 @@ def text_of(texts: list[str]) -> Text:
     return Text(offsets, np.frombuffer(b"".join(data), np.uint8))
 
 
+RANGES = st.tuples(st.integers(0, 40), st.integers(0, 3), st.integers(0, 40), st.integers(0, 3)).map(
+    lambda sizes: (sizes[0], sizes[1], sizes[0] + sizes[2], sizes[1] + sizes[3])
+)
+
+
 @st.composite
 def books(draw: st.DrawFn) -> Workbook:
     return Workbook((drawn_sheet(draw, "One", 0), drawn_sheet(draw, "Two", 1)), number_formats=CODES)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(books())
-def test_any_workbook_comes_back(tmp_path: Path, book: Workbook) -> None:
-    """Cells of every kind, in runs far apart; shared formulas, arrays and spills."""
-    again = written(tmp_path / "a.xlsx", book)
+@given(
+    books(), st.lists(RANGES, max_size=3), st.lists(st.tuples(RANGES, st.sampled_from(["input", "note"])), max_size=3)
+)
+def test_any_workbook_comes_back(
+    tmp_path: Path, book: Workbook, unlocked: list[Range], fills: list[tuple[Range, StyleName]]
+) -> None:
+    """Cells of every kind, in runs far apart; shared formulas, arrays and spills; whatever is styled around them."""
+    again = written(tmp_path / "a.xlsx", book, {"unlocked": unlocked, "fills": fills, "header_row": 1})
     assert cells_of(again) == cells_of(book)
     for ours, theirs in zip(book.sheets, again.sheets, strict=True):
         assert ours.formulas.arrays == theirs.formulas.arrays
         assert ours.formulas.dynamic == theirs.formulas.dynamic
-    openpyxl.load_workbook(tmp_path / "a.xlsx")
+    shown = openpyxl.load_workbook(tmp_path / "a.xlsx")["One"]
+    for top, left, bottom, right in unlocked:
+        assert not shown.cell(top + 1, left + 1).protection.locked
+        assert not shown.cell(bottom + 1, right + 1).protection.locked
+    for (_, _, bottom, right), style in fills[-1:]:
+        assert shown.cell(bottom + 1, right + 1).font.i == (style == "note")
+    assert shown.cell(90, 9).protection.locked
 
 
 def look_page(formats: Formats) -> Page:

@@ -19,6 +19,8 @@ URLS: dict[str, Any] = {"database_url": "postgresql://host/x", "redis_url": "red
         (URLS, "CUSHION_SECRET_KEY is needed"),
         ({"blob_url": "ftp://host/x"}, "CUSHION_BLOB_URL cannot be used"),
         ({"blob_url": "file:///proc/nothing/here"}, "CUSHION_BLOB_URL cannot be used"),
+        ({"signing_url": "signing.example.com/sign"}, "CUSHION_SIGNING_URL cannot be used: expected"),
+        ({"signing_certificate": Path("/proc/nothing.p12")}, "CUSHION_SIGNING_CERTIFICATE='/proc/nothing.p12' cannot"),
     ],
 )
 def test_what_every_process_would_refuse_is_told_at_once(settings: dict[str, Any], says: str) -> None:
