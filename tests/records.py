@@ -204,16 +204,23 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
 
 
 def _told(owner: Member) -> dict[str, str]:
-    """A webhook that was given up, what it was told, and the notification of that."""
+    """A webhook, which was given up once, what it was told then, and the notification of that."""
     with Receiver() as gone:
         thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         webhook = hooked(owner, gone.url("/410"), "calculation.completed")
         evaluated(owner)
-        told = wait_until(lambda: owner.get("/api/v1/notifications").json()["items"], what="the notification")
+        told: list[dict[str, Any]] = wait_until(
+            lambda: [
+                one for one in owner.get("/api/v1/notifications").json()["items"] if one["resource_id"] == webhook["id"]
+            ],
+            what="the notification",
+        )
         gone.shutdown()
         thread.join()
     (delivery,) = ended(owner, webhook)
+    mended = {"enabled": True, "url": NOBODY, "events": ["alert.triggered"]}
+    assert owner.patch(f"/api/v1/webhooks/{webhook['id']}", json=mended).status_code == 200
     return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": told[0]["id"]}
 
 
