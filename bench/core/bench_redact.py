@@ -18,7 +18,8 @@ from bench.figures import Figure, paired_seconds
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook, no_formulas
-from core.redact import Policy, redact
+from core.redact.book import redact
+from core.redact.replace import Policy
 from core.values import Kind
 
 ROWS = 100_000

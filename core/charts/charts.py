@@ -193,9 +193,7 @@ def _lines_of(name: str, room: float) -> list[str]:
 # ---- through time
 
 
-def through_time(
-    rows: Sequence[Moment], alt: str, *, decimals: int = 2, width: float = 244.0, height: float = 104.0
-) -> Chart:
+def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, height: float = 104.0) -> Chart:
     """A figure through the months, with its trigger as steps; the last of both is written beside them."""
     drawing = Drawing(width, height)
     if not rows:
@@ -204,7 +202,7 @@ def through_time(
     ticks = ticks_of(min(values), max(values))
     shown = [f"{tick:,.{_decimals(ticks)}f}" for tick in ticks]
     last = rows[-1]
-    ends = [f"{last.value:,.{decimals}f}", f"{last.trigger:,.{decimals}f}"]
+    ends = [f"{last.value:,.2f}", f"{last.trigger:,.2f}"]
     left, right = max(map(width_of, shown)) + 5, width - max(map(width_of, ends)) - 8
     top, bottom = 6.0, height - 14
     up = _Scale(ticks[0], ticks[-1], bottom, top)

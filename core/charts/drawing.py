@@ -30,14 +30,12 @@ class Drawing:
         self.width, self.height = width, height
         self._elements: list[str] = []
 
-    def rect(self, x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none") -> None:
+    def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:
         if width > 0 and height > 0:
-            self._add("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, stroke_width=0.5)
+            self._add("rect", x=x, y=y, width=width, height=height, fill=fill)
 
-    def line(
-        self, x1: float, y1: float, x2: float, y2: float, *, stroke: str, width: float = 0.5, dash: str = "none"
-    ) -> None:
-        self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width, stroke_dasharray=dash)
+    def line(self, x1: float, y1: float, x2: float, y2: float, *, stroke: str, width: float = 0.5) -> None:
+        self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
 
     def path(self, points: list[tuple[float, float]], *, stroke: str, width: float, dash: str = "none") -> None:
         at = "L".join(f"{_number(x)} {_number(y)}" for x, y in points)

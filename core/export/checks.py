@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import fsum, isfinite
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
@@ -45,12 +47,17 @@ class SheetSums:
     """Cells that are not blank."""
     sums: tuple[ColumnSum, ...]
     unsummed: int
-    """Further columns of figures, of which there is no sum: past `COLUMNS_MAX`, with an error, or too large for one."""
+    """Further columns of figures, of which there is no sum: past `COLUMNS_MAX`, with an error or formulas never
+    calculated, or too large for one."""
+    uncalculated: int
+    """Formulas without a value: once they are calculated, neither counts nor sums are those of the export."""
 
 
 def sums_of(sheet: Sheet) -> SheetSums:
     """Count the cells of a sheet and add up its columns of figures."""
     head = header.detect(sheet)
+    waiting = uncalculated(sheet)
+    without_values = set(waiting.tolist())
     cells = unsummed = 0
     sums: list[ColumnSum] = []
     for at, column in enumerate(sheet.columns):
@@ -60,7 +67,7 @@ def sums_of(sheet: Sheet) -> SheetSums:
         cells += int(np.count_nonzero(filled))
         if not _has_figures(column, head.first_row):
             continue
-        if len(sums) == COLUMNS_MAX or np.any(column.held.kinds == Kind.ERROR):
+        if len(sums) == COLUMNS_MAX or at in without_values or np.any(column.held.kinds == Kind.ERROR):
             unsummed += 1
             continue
         summed = column.held.numbers[np.isin(column.held.kinds, (Kind.NUMBER, Kind.DATE))]
@@ -71,7 +78,22 @@ def sums_of(sheet: Sheet) -> SheetSums:
             continue
         total = fsum(summed.tolist())  # exact: it lies nearest to whatever order a spreadsheet adds in
         sums.append(ColumnSum(at, head.names[at], total, TOLERANCE * len(summed) * size))
-    return SheetSums(sheet, head.row, cells, tuple(sums), unsummed)
+    return SheetSums(sheet, head.row, cells, tuple(sums), unsummed, len(waiting))
+
+
+def uncalculated(sheet: Sheet) -> NDArray[np.int32]:
+    """The columns of a sheet's formulas that have no value, one for each of them."""
+    formulas = sheet.formulas
+    order = np.lexsort((formulas.rows, formulas.columns))
+    columns, rows = formulas.columns[order], formulas.rows[order].astype(np.int64)
+    has_none = np.ones(len(order), np.bool_)
+    starts = np.flatnonzero(np.diff(columns, prepend=-1)).tolist()
+    for begin, end in pairwise([*starts, len(order)]):
+        at = int(columns[begin])
+        if at < sheet.column_count and (column := sheet.columns[at]) is not None:
+            met, slots = column.meeting(rows[begin:end])
+            has_none[begin:end][met] = column.held.kinds[slots] == Kind.BLANK
+    return columns[has_none]
 
 
 def _has_figures(column: Column, first_row: int) -> bool:

@@ -8,10 +8,10 @@ from typing import Final
 
 from core.export.checks import SheetSums
 from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
-from core.export.foundation import quoted
 from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
+from core.grid.sheet_name import in_quotes
 
 WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
@@ -155,8 +155,14 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     unsummed = 0
     uncounted = []
     for one in sums:
-        there = quoted(one.sheet.name)
-        if counted := _counted(one.sheet, there):
+        there = f"{in_quotes(one.sheet.name)}!"
+        if one.uncalculated:
+            draft.put(0, one.sheet.name, "text")
+            draft.put(1, "Formulas never calculated", "aside")
+            draft.put(2, float(one.uncalculated), "figure", WHOLE)
+            draft.put(6, "CHECK", "status")
+            draft.row += 1
+        elif counted := _counted(one.sheet, there):
             _check(draft, one.sheet.name, "Cells filled", float(one.cells), counted, 0.0, WHOLE)
         else:
             uncounted.append(one.sheet.name)
@@ -169,7 +175,9 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     draft.statuses.append((first, 6, draft.row - 1, 6))
     results = f"$G${first + 1}:$G${draft.row}"
     if unsummed:
-        draft.prose(f"{unsummed:,} more columns are not added up: they hold errors, or are too large or too many.")
+        draft.prose(
+            f"{unsummed:,} more columns are not added up: they hold errors or no values, or are too large or too many."
+        )
     if uncounted:
         draft.prose(f"The cells of {', '.join(uncounted)} are not counted: they reach over too many rows and columns.")
     return results

@@ -14,6 +14,7 @@ from core.files.write.styles import StyleName
 from core.grid.address import cell_name
 from core.grid.sheet import Workbook, no_formulas
 from core.recalc.book import Book
+from core.typeset.texts import cut
 
 Style = Literal["figure", "text", "aside", "status", "heading", "figures", "title", "note", "section", "input", "total"]
 """What a cell is; how it looks, the writer says. `aside` is text of less weight in a table, `note` outside of one;
@@ -36,8 +37,6 @@ TEXT_MAX: Final = 300
 GENERAL: Final = "General"
 WHOLE: Final = "#,##0"
 AMOUNT: Final = "#,##0.00"
-PERCENT: Final = '0.00" %"'
-"""Of a figure that is in percent already."""
 SHARE: Final = "0.00%"
 DAY: Final = "yyyy-mm-dd"
 MOMENT: Final = "yyyy-mm-dd hh:mm"
@@ -81,7 +80,7 @@ class Draft:
     ) -> str:  # fmt: skip
         """Put a cell into the present row, a text cut to `TEXT_MAX`; gives its name."""
         if isinstance(given, str):
-            given = given if len(given) <= TEXT_MAX else given[: TEXT_MAX - 1] + "…"
+            given = cut(given, TEXT_MAX)
         self.cells[self.row, column] = DraftCell(given, formula, style, number_format)
         return cell_name(self.row, column)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 
@@ -15,12 +14,8 @@ from core.files.write.package import is_name
 from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.grid.sheet_name import free_name
 from core.redact.formulas import without
-
-NAME_CHARACTERS_MAX: Final = 31
-"""Of a worksheet, in UTF-16 units."""
-
-_NO_PART_OF_A_NAME: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,8 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     or a table that means such; nor a text that cannot be read as a formula, which a spreadsheet would answer with an
     offer to repair the file; nor what the writer of .xlsx leaves out, so that what is hashed is what is written.
     """
-    names = dict(zip((sheet.name for sheet in sheets), unique_names([sheet.name for sheet in sheets]), strict=True))
+    taken: set[str] = set()
+    names = {sheet.name: free_name(sheet.name, taken) for sheet in sheets}
     same = [(name, sheet) for sheet in sheets if (name := names[sheet.name]) == sheet.name]
     tables = fitting_tables(book.tables, same)
     kept = _Kept(book, [sheet for _, sheet in same], tables)
@@ -81,32 +77,6 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         tuple(tables),
     )
     return Foundation(workbook, dropped, kept.names_dropped)
-
-
-def unique_names(names: Sequence[str], taken: Container[str] = ()) -> list[str]:
-    """Names that an .xlsx can have, distinct in any case of letters; `taken` are folded ones that others have."""
-    found: list[str] = []
-    used: set[str] = set()
-    for name in names:
-        plain = "".join(letter if letter.isprintable() else "_" for letter in name.translate(_NO_PART_OF_A_NAME))
-        plain = _cut(plain.strip("'"), NAME_CHARACTERS_MAX) or "Sheet"
-        made, count = plain, 1
-        while made.casefold() in used or made.casefold() in taken:
-            count += 1
-            ending = f" ({count})"
-            made = _cut(plain, NAME_CHARACTERS_MAX - len(ending)) + ending
-        used.add(made.casefold())
-        found.append(made)
-    return found
-
-
-def quoted(sheet: str) -> str:
-    """A sheet's name as a formula begins a reference with it."""
-    return "'" + sheet.replace("'", "''") + "'!"
-
-
-def _cut(name: str, units: int) -> str:
-    return name.encode("utf-16-le", "replace")[: 2 * units].decode("utf-16-le", "ignore")
 
 
 class _Kept:

@@ -9,10 +9,9 @@ from typing import Literal
 from msgspec import Struct, field
 
 from core.files.write.delimited import checked_delimiter, checked_encoding
+from core.redact.kinds import Level, Strategy
 
 Format = Literal["xlsx", "csv", "json", "pdf"]
-Threshold = Literal["public", "internal", "confidential", "restricted"]
-Strategy = Literal["mask", "hash", "remove"]
 HashScope = Literal["foundation", "validated"]
 """What a data hash covers: the Foundation of an .xlsx with zones, else every sheet that was exported."""
 
@@ -44,7 +43,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     csv_encoding: str = "utf-8-sig"
     json_pretty_print: bool = True
     sanitize_pii: bool = True
-    classification_threshold: Threshold = "confidential"
+    classification_threshold: Level = "confidential"
     redaction_strategy: Strategy = "mask"
 
     def __post_init__(self) -> None:

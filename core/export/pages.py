@@ -1,8 +1,7 @@
-"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page that says whence."""
+"""Sheets as tables on pages: which columns go side by side, what each cell shows, and a first page on their source."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.layout import header
 from core.typeset.pdf import Typeset, typeset
+from core.typeset.texts import TEXT_MAX, breakable, plain_text
 from core.values import ERRORS, Kind
 
 CELLS_MAX: Final = 50_000
@@ -44,16 +44,14 @@ GAP_CHARACTERS: Final = 2
 CELL_TEXT: Final = 40
 """Characters of a cell that count as one cell of `CELLS_MAX`, so that long texts do not take longer."""
 
-TEXT_MAX: Final = 400
-"""Characters of a cell that are shown."""
+WORD_MAX: Final = 12
+"""Letters of a word that is kept whole; a longer one may break, so that it does not run out of a narrow cell."""
 
 WARNINGS_MAX: Final = 40
 REDACTED_MAX: Final = 200
 """Lines of each that are set; the export's record has all of them."""
 
 _TEMPLATE: Final = Path(__file__).with_name("tables.typ")
-_BREAKS: Final = re.compile(r"([^\s\u200b]{12})(?=[^\s\u200b])")
-"""Words are broken by a space of no width after so many characters, so that none runs out of its cell."""
 
 
 def set_pages(
@@ -66,9 +64,8 @@ def set_pages(
     """The chosen sheets as a PDF, and what it does not show."""
     content, told, cells = contents(book, order, provenance, redacted, warnings)
     made = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
-    if made.replaced:
-        some = ", ".join(f"U+{ord(text[0]):04X}" for text in made.replaced[:5])
-        told.append(f"Characters without a sign in the PDF's fonts, such as {some}: {len(made.replaced):,}.")
+    if made.remark is not None:
+        told.append(made.remark)
     return made, told
 
 
@@ -121,7 +118,7 @@ def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, s
 
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
-    """A room for each size: all that it wants for one below an even share, so that none gives way to a large one."""
+    """How much of `room` each size gets: one below an even share all of itself, so that none yields to a large one."""
     found = [0] * len(sizes)
     for count, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         found[at] = min(sizes[at], room // (len(sizes) - count))
@@ -165,7 +162,7 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
     if width < sheet.column_count:
         cut.append(f"{width:,} of {sheet.column_count:,} columns")
     first_row = min(head.first_row, shown_rows)
-    heads = [_broken(_clipped(name)) for name in head.names[:width]]
+    heads = [breakable(plain_text(name), WORD_MAX) for name in head.names[:width]]
     widths = [_width(texts, head.names[at]) for at, texts in enumerate(columns)]
     rows = [
         row
@@ -179,7 +176,7 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
             "widths": [widths[at] for at in group],
             "right": [_is_figures(sheet.columns[at], first_row) for at in group],
             "wide": sum(widths[at] + GAP_CHARACTERS for at in group) > LINE_CHARACTERS * WIDE,
-            "rows": [[str(row + 1), *(_broken(columns[at][row]) for at in group)] for row in rows],
+            "rows": [[str(row + 1), *(breakable(columns[at][row], WORD_MAX) for at in group)] for row in rows],
         }
         for group in _groups(widths)
     ]
@@ -206,7 +203,7 @@ def _size(sheet: Sheet) -> int:
 
 
 def _rows_within(columns: Sequence[Sequence[str]], room: int, rows: int) -> int:
-    """How many of the rows fit into a room, each cell counted as in `_size`."""
+    """How many of the rows take no more than `room` cells, counted as in `_size`."""
     used = 0
     for row in range(rows):
         used += 1 + sum(1 + len(texts[row]) // CELL_TEXT for texts in columns)
@@ -249,10 +246,10 @@ def _texts(sheet: Sheet, column: Column | None, rows: int, book: Workbook) -> li
     for row in np.flatnonzero(span.kinds != Kind.BLANK).tolist():
         value = _value(sheet, span, row)
         if isinstance(value, str):
-            found[row] = _clipped(value)
+            found[row] = plain_text(value)
         else:
             shown = format_value(value, book.number_formats[span.formats[row]], book.date_1904)
-            found[row] = _clipped(shown if isinstance(shown, str) else repr(value))
+            found[row] = plain_text(shown if isinstance(shown, str) else repr(value))
     return found
 
 
@@ -263,15 +260,6 @@ def _value(sheet: Sheet, span: Column, row: int) -> float | str | bool:
     if kind == Kind.BOOLEAN:
         return bool(span.numbers[row])
     return ERRORS[int(span.numbers[row])] if kind == Kind.ERROR else float(span.numbers[row])
-
-
-def _clipped(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "…"
-
-
-def _broken(text: str) -> str:
-    return _BREAKS.sub("\\1\u200b", text)
 
 
 def _is_figures(column: Column | None, first_row: int) -> bool:

@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from core.export.checks import sums_of
+from core.export.checks import sums_of, uncalculated
 from core.export.control import control_sheet
 from core.export.draft import page_of, settle
-from core.export.foundation import Foundation, chosen_places, foundation_of, unique_names
+from core.export.foundation import Foundation, chosen_places, foundation_of
 from core.export.order import (
     Exported,
     ExportedFile,
@@ -31,13 +31,15 @@ from core.files.write.delimited import Dialect, file_names, write_csv, write_csv
 from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
 from core.files.write.json import write_json
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import free_name
 from core.portfolio.fields import Mapping as LoanMapping
 from core.portfolio.layout import header
 from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 from core.provenance.prints import fingerprints
-from core.redact import Policy, Redacted, redact, redact_text
+from core.redact.book import Redacted, redact, redact_text
+from core.redact.replace import Policy
 
 WORKSPACE: Final = "Workspace"
 CONTROL: Final = "Control"
@@ -119,6 +121,11 @@ def export_workbook(
     warnings = [*found.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
         warnings += _dropped(foundation, redacted_formulas)
+    if count := sum(len(uncalculated(sheet)) for sheet in foundation.book.sheets):
+        warnings.append(
+            f"Formulas that were never calculated, whose cells have no value here: {count:,}. A spreadsheet that opens "
+            "an .xlsx calculates them, and then it shows other cells than were exported."
+        )
     begin("Hashing")
     found_hash = data_hash(foundation.book)
     provenance = Provenance(
@@ -299,7 +306,7 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
     beside: list[str] = []
     if has_zones:
         taken = {sheet.name.casefold() for sheet in book.sheets}
-        beside = unique_names([WORKSPACE, CONTROL], taken)
+        beside = [free_name(name, taken) for name in (WORKSPACE, CONTROL)]
         workspace = workspace_sheet(beside[0], order.lineage.workbook_name, loans)
         sums = [sums_of(sheet) for sheet in book.sheets]
         control = control_sheet(beside[1], order, work.provenance, sums, work.redacted, work.warnings)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, Draft
-from core.export.foundation import quoted
 from core.grid.address import column_name, parse_range
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.portfolio.layout import header
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import rank
@@ -93,7 +93,7 @@ class LoanColumns:
     def cells(self, field: str) -> str:
         """The column's range as a formula names it."""
         letters = column_name(self.columns[field])
-        return f"{quoted(self.sheet.name)}${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
+        return f"{in_quotes(self.sheet.name)}!${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
 
 
 def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:

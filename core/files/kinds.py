@@ -84,6 +84,12 @@ def _archive_kind(content: Content) -> FileKind:
         return "xlsx" if "[Content_Types].xml" in archive or "_rels/.rels" in archive else "zip"
 
 
+def stem_of(name: str) -> str:
+    """A workbook's name, which is that of its file where nobody gave it another, without the extension."""
+    stem, _, extension = name.rpartition(".")
+    return stem if stem and f".{extension.lower()}" in EXTENSIONS else name
+
+
 def check_file_name(name: str, extensions: dict[str, FileKind] = WORKBOOK_EXTENSIONS) -> FileKind:
     """The kind that a user's file name promises, by one of some extensions.
 

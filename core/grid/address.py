@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from core.grid.sheet_name import in_quotes
+
 ROWS_MAX: Final = 1_048_576
 """Rows that A1 notation reaches in a spreadsheet: the last is row 1048576."""
 
@@ -82,7 +84,7 @@ def range_name(first_row: int, first_column: int, last_row: int, last_column: in
 
 def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
     """Rows of one column as a formula names them, with the sheet in front."""
-    quoted = sheet if sheet.replace("_", "").isalnum() else "'" + sheet.replace("'", "''") + "'"
+    quoted = sheet if sheet.replace("_", "").isalnum() else in_quotes(sheet)
     return f"{quoted}!{range_name(first_row, column, last_row, column)}"
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Numbers, Pool
 from core.portfolio.classes import are_class_names
@@ -162,9 +163,9 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         },
     )
     low, high = sheet.first + rows[0], sheet.first + rows[-1]
-    name = sheet.sheet.name.replace("'", "''")
+    name = in_quotes(sheet.sheet.name)
     cells = {
-        f"tranches.{label}": f"'{name}'!{range_name(low, places[0], high, places[0])}"
+        f"tranches.{label}": f"{name}!{range_name(low, places[0], high, places[0])}"
         for label, places in sheet.found.columns.items()
     }
     return tranches, cells

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.address import range_name
 from core.grid.sheet import Workbook
+from core.grid.sheet_name import in_quotes
 from core.portfolio.assemble import Loans, assemble, put
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
@@ -470,7 +471,7 @@ class Reader:
         notes.unidentified_rows = counts.get("unidentified_rows", 0)
         notes.rows_after_end = counts.get("rows_after_end", 0)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
-        name = self._sheet.name.replace("'", "''")
+        name = in_quotes(self._sheet.name)
         kept = self._rows
         places = (
             (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
@@ -478,7 +479,7 @@ class Reader:
         if places[1] >= places[0]:
             low, high = (self.below.row(int(place)) for place in places)
             loans.source_cells = {
-                target: f"'{name}'!{range_name(low, column, high, column)}" for target, column in columns.items()
+                target: f"{name}!{range_name(low, column, high, column)}" for target, column in columns.items()
             }
 
 

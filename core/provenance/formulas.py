@@ -52,6 +52,7 @@ from core.formula.language import (
 from core.grid._intern import intern
 from core.grid.address import parse_range
 from core.grid.sheet import Formulas
+from core.grid.sheet_name import in_quotes
 from core.provenance._canonical import rounded
 from core.values import ERROR_CODE
 
@@ -216,4 +217,4 @@ def _prefix(sheet: str | None, last_sheet: str | None) -> str:
     if sheet is None:
         return ""
     whole = sheet if last_sheet is None else f"{sheet}:{last_sheet}"
-    return "'" + whole.lower().replace("'", "''") + "'!"
+    return in_quotes(whole.lower()) + "!"

@@ -8,6 +8,7 @@ from typing import Final
 
 from core.formula.language import FormulaError, Name, Node, parse, walk
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.provenance.formulas import Forms
 
 USED_MAX: Final = 10_000
@@ -36,7 +37,7 @@ class NameTable:
         name = node.name.lower()
         home = (node.sheet or sheet).lower()
         if (text := self._local.get((home, name))) is not None:
-            return Known("'" + home.replace("'", "''") + "'!" + name, text)
+            return Known(f"{in_quotes(home)}!{name}", text)
         text = self._global.get(name)
         return None if text is None else Known(name, text)
 

@@ -61,7 +61,6 @@ def verify(
     record: Record | None = None,
     *,
     book: Workbook | None = None,
-    limit: int = DIFFERENCES_MAX,
 ) -> Verdict:
     """What an .xlsx file's provenance comes to.
 
@@ -70,7 +69,6 @@ def verify(
         keys: by `key_id`; None checks no signature, and then anybody may have written the manifest.
         record: what was kept of the export that the manifest names; None believes the manifest.
         book: the file's workbook, where it was read already.
-        limit: of the differences.
 
     Raises:
         FileRefused: it cannot be read.
@@ -79,9 +77,9 @@ def verify(
     try:
         found = read_manifest(content)
     except InvalidManifest as error:
-        return undecided(_read(content) if book is None else book, error)
+        return _undecided(_read(content) if book is None else book, error)
     book = _read(content) if book is None else book
-    return undecided(book) if found is None else judged(found, book, keys, record, limit=limit)
+    return _undecided(book) if found is None else _judged(found, book, keys, record)
 
 
 def _read(content: Content) -> Workbook:
@@ -90,7 +88,7 @@ def _read(content: Content) -> Workbook:
     return read_files([("file.xlsx", content)])
 
 
-def undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
+def _undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
     """The verdict on a file without a manifest, or with one that cannot be believed."""
     present = data_hash(book).hash
     if fault is None:
@@ -98,13 +96,11 @@ def undecided(book: Workbook, fault: InvalidManifest | None = None) -> Verdict:
     return Verdict(status="invalid_provenance", reason=f"{fault}.", data_hash=present)
 
 
-def judged(
+def _judged(
     found: SignedManifest,
     book: Workbook,
     keys: Mapping[str, bytes] | None,
     record: Record | None = None,
-    *,
-    limit: int = DIFFERENCES_MAX,
 ) -> Verdict:
     """`verify` of a workbook and the manifest of its file."""
     manifest = found.manifest
@@ -128,7 +124,7 @@ def judged(
         return verdict("invalid_provenance", f"The manifest's signature {why}.")
     if present.hash == expected:
         return verdict("original", "The hashed sheets show what was exported.")
-    diffs, truncated = _differences(manifest, present, book, record, beside, limit)
+    diffs, truncated = _differences(manifest, present, book, record, beside)
     return verdict("modified", "The hashed sheets do not show what was exported.", diffs, truncated=truncated)
 
 
@@ -138,7 +134,6 @@ def _differences(
     book: Workbook,
     record: Record | None,
     beside: Sequence[str],
-    limit: int,
 ) -> tuple[list[Difference], bool]:
     """What differs: the workbook, its sheets, then their cells as far as prints tell."""
     expected = {sheet.name: sheet.hash for sheet in manifest.sheets}
@@ -163,9 +158,10 @@ def _differences(
     changed = {name: name for name in now if actual[name] != expected[name]}
     if record is None or not record.prints:
         found += [Difference(name, None, "changed") for name in changed]
-        return found[:limit], bool(changed) or len(found) > limit
-    cells, more = differences(record.prints, record.prints_key, book, changed, limit=max(0, limit - len(found)))
-    return [*found, *cells][:limit], more or len(found) > limit
+        return found[:DIFFERENCES_MAX], bool(changed) or len(found) > DIFFERENCES_MAX
+    room = max(0, DIFFERENCES_MAX - len(found))
+    cells, more = differences(record.prints, record.prints_key, book, changed, limit=room)
+    return [*found, *cells][:DIFFERENCES_MAX], more or len(found) > DIFFERENCES_MAX
 
 
 def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:

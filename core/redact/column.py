@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from core.grid.column import Column, GappedColumn, frozen
 from core.redact.find import is_card, is_organisation
 from core.redact.headings import Region, looks_like
-from core.redact.kinds import KINDS
+from core.redact.kinds import KINDS, RANKED
 from core.redact.replace import replaced
+from core.redact.texts import SheetTexts
 from core.values import Kind
-
-if TYPE_CHECKING:
-    from core.redact.sheet import SheetPass
 
 MOST: Final = 0.6
 """The share of a column's texts that must be of one kind for the odd ones between them to be taken for it too."""
@@ -36,8 +34,6 @@ _NUMERIC: Final = {
     "birth_date": (Kind.NUMBER, Kind.DATE),
 }
 """Kinds that a number can be of, under a heading that says so."""
-RANKED: Final = ("", *KINDS)
-"""No kind, and the kinds in their order."""
 
 _SAYS_NOTHING: Final = re.compile(
     r"(?i)\W*|n/?a|none|nil|null|tbd|tbc|unknown|not (?:available|applicable|provided)|various"
@@ -54,8 +50,8 @@ def like(column: Column, held: Column) -> Column:
 class ColumnPass:
     """One column of a sheet: its cells before and after."""
 
-    def __init__(self, sheet: SheetPass, column: Column, place: str) -> None:
-        self.sheet, self.column, self.place = sheet, column, place
+    def __init__(self, texts: SheetTexts, column: Column, place: str) -> None:
+        self.texts, self.column, self.place = texts, column, place
         self.held = column.held
         self.codes = self.held.codes
         self.kinds = self.held.kinds
@@ -63,9 +59,9 @@ class ColumnPass:
 
     def run(self, claims: list[Region], is_formula: NDArray[np.bool_]) -> Column | None:
         """The column written anew; None where no cell changes."""
-        held, sheet = self.held, self.sheet
-        whole = sheet.whole[held.codes + 1]
-        self.codes = sheet.content[held.codes + 1]
+        held, shared = self.held, self.texts
+        whole = shared.whole[held.codes + 1]
+        self.codes = shared.content[held.codes + 1]
         self.changed = self.codes != held.codes
         cards = self._card_numbers(is_formula)
         if not claims and not self.changed.any() and not cards.any():
@@ -86,7 +82,7 @@ class ColumnPass:
             self._claim(region, slice(low, high))
         if not claims and (most := self._most(whole)) is not None:
             kind, span = most
-            sheet.told.columns[self.place] = kind
+            shared.told.columns[self.place] = kind
             self._redact(span, kind, lambda value: True)
         if not self.changed.any():
             return None
@@ -99,11 +95,11 @@ class ColumnPass:
     def _count_content(self) -> None:
         codes, cells = np.unique(self.held.codes[self.changed], return_counts=True)
         for code, count in zip(codes.tolist(), cells.tolist(), strict=True):
-            text = self.sheet.sheet.text[code]
-            for span in self.sheet.found[code]:
-                self.sheet.told.hide(span.kind, text[span.start : span.end])
-            for kind in {span.kind for span in self.sheet.found[code]}:
-                self.sheet.told.add(kind, self.place, count)
+            text = self.texts.sheet.text[code]
+            for span in self.texts.found[code]:
+                self.texts.told.hide(span.kind, text[span.start : span.end])
+            for kind in {span.kind for span in self.texts.found[code]}:
+                self.texts.told.add(kind, self.place, count)
 
     def _card_numbers(self, is_formula: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which numbers are cards': plain integers, no sums, and most numbers of the column are like them."""
@@ -111,7 +107,7 @@ class ColumnPass:
         large: NDArray[np.bool_] = (held.kinds == Kind.NUMBER) & (held.numbers >= 1e13) & (held.numbers <= _EXACT_MAX)
         if not large.any():
             return large
-        large &= ~is_formula & self.sheet.is_plain_format[held.formats]
+        large &= ~is_formula & self.texts.is_plain_format[held.formats]
         numbers, back = np.unique(held.numbers[large], return_inverse=True)
         large[large] = np.array([_is_card_number(number) for number in numbers.tolist()], np.bool_)[back]
         if 2 * large.sum() < (held.kinds == Kind.NUMBER).sum():
@@ -126,11 +122,11 @@ class ColumnPass:
         for kind in _CHECKED:
             rank = RANKED.index(kind)
             seeming = np.unique(self.held.codes[whole == rank])
-            shapes = {_shape(self.sheet.sheet.text[code]) for code in seeming.tolist()}
+            shapes = {_shape(self.texts.sheet.text[code]) for code in seeming.tolist()}
             if not shapes or any(shape.startswith("+") for shape in shapes):
                 continue
             others = np.unique(self.held.codes[self.held.codes >= 0])
-            alike = sum(_shape(self.sheet.sheet.text[code]) in shapes for code in others.tolist())
+            alike = sum(_shape(self.texts.sheet.text[code]) in shapes for code in others.tolist())
             if 2 * len(seeming) < alike:
                 yield rank
 
@@ -156,7 +152,7 @@ class ColumnPass:
         if not likely or (region.strict and not most):
             return
         if not region.pair:
-            self.sheet.told.columns[self.place] = kind.name
+            self.texts.told.columns[self.place] = kind.name
         # Under "Contact" stand companies too: one that is called like a person goes, the others stay.
         every = region.pair or kind.columns or most
         self._redact(slots, kind.name, lambda value: every or looks_like(kind, value))
@@ -166,7 +162,7 @@ class ColumnPass:
         held = self.held
         codes, counts = np.unique(held.codes[slots], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            if code >= 0 and not _SAYS_NOTHING.fullmatch(text := self.sheet.sheet.text[code]):
+            if code >= 0 and not _SAYS_NOTHING.fullmatch(text := self.texts.sheet.text[code]):
                 yield text, count
         is_number = (held.kinds[slots] == Kind.NUMBER) | (held.kinds[slots] == Kind.DATE)
         numbers, counts = np.unique(held.numbers[slots][is_number], return_counts=True)
@@ -174,17 +170,17 @@ class ColumnPass:
 
     def _redact(self, slots: slice, kind: str, chosen: Callable[[str | float], bool]) -> None:
         """Put a mask or a token in the place of those of some cells that are chosen and not redacted yet."""
-        sheet, held = self.sheet, self.held
+        shared, held = self.texts, self.held
         changed, codes = self.changed[slots], self.codes[slots]  # views: what is put there is put into the column
         texts, counts = np.unique(held.codes[slots][~changed], return_counts=True)
-        into = np.full(len(sheet.content), -2, np.int32)
+        into = np.full(len(shared.content), -2, np.int32)
         total = 0
         for code, count in zip(texts.tolist(), counts.tolist(), strict=True):
-            if code < 0 or code in sheet.labels or _SAYS_NOTHING.fullmatch(text := sheet.sheet.text[code]):
+            if code < 0 or code in shared.labels or _SAYS_NOTHING.fullmatch(text := shared.sheet.text[code]):
                 continue
             if chosen(text) and not (kind == "person" and is_organisation(text)):
-                into[code + 1] = sheet.code(replaced(kind, text, sheet.policy))
-                sheet.told.hide(kind, text)
+                into[code + 1] = shared.code(replaced(kind, text, shared.policy))
+                shared.told.hide(kind, text)
                 total += count
         new = into[held.codes[slots] + 1]
         put = ~changed & (new > -2)
@@ -194,17 +190,17 @@ class ColumnPass:
         if len(numbers):
             taken = [chosen(number) for number in numbers.tolist()]
             masks = [
-                sheet.code(replaced(kind, sheet.written(number, kind), sheet.policy)) if take else -2
+                shared.code(replaced(kind, shared.written(number, kind), shared.policy)) if take else -2
                 for number, take in zip(numbers.tolist(), taken, strict=True)
             ]
             new[is_number] = np.array(masks, np.int32)[back]
             put |= is_number & (new > -2)
             for number, take in zip(numbers.tolist(), taken, strict=True):
                 if take:
-                    sheet.told.hide(kind, f"{number:.0f} {sheet.written(number, kind)}")
+                    shared.told.hide(kind, f"{number:.0f} {shared.written(number, kind)}")
         codes[put] = new[put]
         changed |= put
-        sheet.told.add(kind, self.place, int(put.sum()))
+        shared.told.add(kind, self.place, int(put.sum()))
 
 
 def _shape(text: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal, get_args
 
-LEVELS: Final = ("public", "internal", "confidential", "restricted")
+Level = Literal["public", "internal", "confidential", "restricted"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 """How secret data can be, rising. A threshold redacts the kinds of its own level and of those above it."""
 
-STRATEGIES: Final = ("mask", "hash", "remove")
+Strategy = Literal["mask", "hash", "remove"]
+STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class PersonalKind:
     """One kind of personal data."""
 
     name: str
-    level: str
+    level: Level
     heading: re.Pattern[str]
     """A heading or label that says the kind, folded by `folded`, matches this."""
     likely: re.Pattern[str]
@@ -39,7 +41,7 @@ _AFTER = (
 )
 
 
-def _kind(name: str, level: str, words: str, likely: str, *, columns: bool = True) -> PersonalKind:
+def _kind(name: str, level: Level, words: str, likely: str, *, columns: bool = True) -> PersonalKind:
     return PersonalKind(name, level, re.compile(f"{_BEFORE}(?:{words}){_AFTER}"), re.compile(likely), columns)
 
 
@@ -92,6 +94,9 @@ KINDS: Final = {
     )
 }
 """By name, the most secret first: where two claim the same characters, the first has them."""
+
+RANKED: Final = ("", *KINDS)
+"""No kind, and the kinds in their order."""
 
 NAME_PART: Final = replace(
     KINDS["person"],

@@ -13,14 +13,11 @@ import numpy as np
 from core.grid._intern import intern
 from core.grid.column import Text, frozen
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import free_name, in_quotes
 from core.redact.find import find
 from core.redact.formulas import quoted
 from core.redact.replace import Policy, redacted_text
 
-SHEET_NAME_MAX: Final = 31
-"""Characters of a sheet's name in a spreadsheet."""
-
-_NOT_IN_SHEET_NAMES: Final = re.compile(r"[\[\]:*?/\\]")
 _QUOTED_SHEET: Final = re.compile(r"'((?:[^']|'')+)'(?=!)")
 
 
@@ -43,7 +40,7 @@ def redact_names(
     taken = {sheet.name.casefold() for sheet in workbook.sheets}
     for sheet in workbook.sheets:
         if (name := held(sheet.name, "(sheet names)")) is not None:
-            renamed[sheet.name.casefold()] = _free_name(name, taken)
+            renamed[sheet.name.casefold()] = free_name(name, taken)
     if renamed:
         workbook = _with_sheets_renamed(workbook, renamed)
     defined = {
@@ -81,18 +78,6 @@ def redact_names(
     )  # fmt: skip
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    """A sheet's name that a spreadsheet permits and no other sheet has."""
-    stem = _NOT_IN_SHEET_NAMES.sub("_", name).strip("'")[:SHEET_NAME_MAX] or "Sheet"
-    free, number = stem, 1
-    while free.casefold() in taken:
-        number += 1
-        end = f" ({number})"
-        free = stem[: SHEET_NAME_MAX - len(end)] + end
-    taken.add(free.casefold())
-    return free
-
-
 def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
     """The workbook with new names for some sheets (by their old ones without case), in formulas too."""
 
@@ -128,6 +113,6 @@ def _followed(formula: str, renamed: Mapping[str, str]) -> str:
 
     def followed(match: re.Match[str]) -> str:
         new = renamed.get(match[1].replace("''", "'").casefold())
-        return match[0] if new is None else "'" + new.replace("'", "''") + "'"
+        return match[0] if new is None else in_quotes(new)
 
     return _QUOTED_SHEET.sub(followed, formula)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.redact.kinds import STRATEGIES, wanted_kinds
+from core.redact.kinds import STRATEGIES, Level, Strategy, wanted_kinds
 from core.redact.phones import REGIONS, canonical_phone
 from core.redact.plain import plain_of
 
@@ -29,9 +29,9 @@ class Policy:
         ValueError: an unknown threshold or strategy (the message has the choices), or a key that is too short.
     """
 
-    threshold: str = "confidential"
+    threshold: Level = "confidential"
     """The least of `LEVELS` that is redacted."""
-    strategy: str = "mask"
+    strategy: Strategy = "mask"
     key: bytes = field(default=b"", repr=False)
     """Secret of the tokens of `hash`: the same text has the same token under the same key."""
     regions: tuple[str, ...] = REGIONS

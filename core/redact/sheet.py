@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +12,16 @@ from core.grid._intern import intern
 from core.grid.address import column_name
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.redact.column import RANKED, ColumnPass, like
+from core.redact.column import ColumnPass, like
 from core.redact.find import Span, find
 from core.redact.formulas import covering, quoted, without
-from core.redact.headings import Region, heading_codes, regions
-from core.redact.kinds import PersonalKind
+from core.redact.headings import Region, regions
 from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
+from core.redact.texts import SheetTexts
 from core.redact.told import WORDS, Told, Words
-from core.values import Kind, from_serial
-
-_PLAIN_FORMATS: Final = frozenset(("General", "0", "@", ""))
-"""Formats of numbers that are no amounts."""
-_AROUND: Final = " \t\r\n.,;:<>()[]'\""
-"""What may stand around personal data in a cell that holds nothing else."""
+from core.values import Kind
 
 
 class SheetPass:
@@ -35,19 +29,7 @@ class SheetPass:
 
     def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, told: Told) -> None:
         self.sheet, self.policy, self.told = sheet, policy, told
-        self.is_plain_format = np.array([code in _PLAIN_FORMATS for code in workbook.number_formats])
-        self.date_1904 = workbook.date_1904
-        self.strings: list[str] = []
-        """Texts that take the place of others; their codes follow those of the sheet's own."""
-        self.codes: dict[str, int] = {}
-        self.found: dict[int, list[Span]] = {}
-        """The personal data of each of the sheet's texts that has some."""
-        self.content = np.arange(-1, len(sheet.text), dtype=np.int32)
-        """By a code plus one: the code that takes its place for what the text says by itself."""
-        self.whole = np.zeros(len(sheet.text) + 1, np.uint8)
-        """By a code plus one: the place in `RANKED` of the kind that the whole text is of, 0 for none."""
-        self.labels: dict[int, PersonalKind] = {}
-
+        self.texts = SheetTexts(sheet, workbook, policy, told)
         self.columns: list[Column | None] = list(sheet.columns)
         self.changed: dict[int, NDArray[np.bool_]] = {}
         """Which stored cells of a column are redacted."""
@@ -56,22 +38,14 @@ class SheetPass:
 
     def redact_cells(self) -> None:
         """Redact each cell by what it says itself, and by the headings and labels of the sheet."""
-        sheet, kinds = self.sheet, self.policy.kinds
-        for code, likely in candidates(sheet.text, kinds):
-            text = sheet.text[code]
-            if spans := find(text, likely, self.policy.regions):
-                self.found[code] = spans
-                self.content[code + 1] = self.code(redacted_text(text, spans, self.policy))
-                if len(spans) == 1 and not (text[: spans[0].start] + text[spans[0].end :]).strip(_AROUND):
-                    self.whole[code + 1] = RANKED.index(spans[0].kind)
-        labels = heading_codes(sheet).items()
-        self.labels = {code: kind for code, kind in labels if kind.name in kinds and code not in self.found}
+        sheet = self.sheet
+        self.texts.look()
         claims: dict[int, list[Region]] = {}
-        for region in regions(sheet, self.labels):
+        for region in regions(sheet, self.texts.labels):
             claims.setdefault(region.column, []).append(region)
         for at, column in enumerate(sheet.columns):
             if column is not None:
-                work = ColumnPass(self, column, f"{sheet.name}!{column_name(at)}")
+                work = ColumnPass(self.texts, column, f"{sheet.name}!{column_name(at)}")
                 if (written := work.run(claims.get(at, []), self._is_formula(at, column))) is not None:
                     self.columns[at], self.changed[at] = written, work.changed
 
@@ -130,7 +104,7 @@ class SheetPass:
         for row, spans in rows.items():
             slot, value = column.slot(row), self.sheet.value(row, at)
             written = value if isinstance(value, str) else f"{value:.0f}"
-            codes[slot] = self.code(redacted_text(written, spans, self.policy))
+            codes[slot] = self.texts.code(redacted_text(written, spans, self.policy))
             kinds[slot], numbers[slot] = Kind.BLANK if codes[slot] < 0 else Kind.TEXT, 0.0
             changed[slot] = True
             for kind in {span.kind for span in spans}:
@@ -146,20 +120,6 @@ class SheetPass:
             return sheet
         texts, columns = self._interned(self.columns)
         return replace(sheet, columns=tuple(columns), text=texts, formulas=formulas)
-
-    def written(self, number: float, kind: str) -> str:
-        """A number as it stands for a kind: digits, or the day of a date."""
-        moment = from_serial(number, date_1904=self.date_1904) if kind == "birth_date" else None
-        return f"{number:.0f}" if moment is None else moment.date().isoformat()
-
-    def code(self, text: str) -> int:
-        """The code of a text that takes another's place; -1 for an empty one."""
-        if not text:
-            return -1
-        if text not in self.codes:
-            self.codes[text] = len(self.sheet.text) + len(self.strings)
-            self.strings.append(text)
-        return self.codes[text]
 
     def _is_formula(self, at: int, column: Column) -> NDArray[np.bool_]:
         """Which stored cells of a column are formulas."""
@@ -198,19 +158,23 @@ class SheetPass:
 
     def _left_over(self) -> bool:
         """Whether personal data stands among the texts that no cell has."""
-        used = [np.unique(column.held.codes) for column in self.sheet.columns if column is not None and self.found]
-        return bool(set(self.found) - set(np.concatenate(used).tolist() if used else ()))
+        used = [
+            np.unique(column.held.codes) for column in self.sheet.columns if column is not None and self.texts.found
+        ]
+        return bool(set(self.texts.found) - set(np.concatenate(used).tolist() if used else ()))
 
     def _interned(self, columns: list[Column | None]) -> tuple[Text, list[Column | None]]:
         """The texts that some cell still has, and the columns by their codes: what was redacted is in no byte."""
         first = len(self.sheet.text)
-        needed = np.zeros(first + len(self.strings) + 1, np.bool_)
+        needed = np.zeros(first + len(self.texts.strings) + 1, np.bool_)
         for column in columns:
             if column is not None:
                 needed[column.held.codes] = True  # the last place is that of -1
         kept = np.flatnonzero(needed[:-1])
         own = self.sheet.text.strings()
-        codes, offsets, data = intern([own[at] if at < first else self.strings[at - first] for at in kept.tolist()])
+        codes, offsets, data = intern(
+            [own[at] if at < first else self.texts.strings[at - first] for at in kept.tolist()]
+        )
         moved = np.full(len(needed), -1, np.int32)
         moved[kept] = codes
         for at, column in enumerate(columns):

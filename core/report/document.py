@@ -31,7 +31,8 @@ from core.report.content import (
     TestLine,
 )
 from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, moment, signed
-from core.report.setting import cut, page_text, plain_text, set_pages
+from core.typeset.pdf import typeset_remarked
+from core.typeset.texts import cut, page_text, plain_text
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -55,7 +56,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
-    return set_pages(TEMPLATE, partial(_view, report), report.generated_at)
+    return typeset_remarked(TEMPLATE, partial(_view, report), created=report.generated_at)
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
@@ -187,7 +188,7 @@ def _test(line: TestLine) -> Texts:
         "unit": UNITS[line.unit],
         "status": line.status,
         "value": figure(line.value, decimals),
-        "masked": [] if line.masked is None else [figure(one) for one in line.masked],
+        "masked": "" if line.masked is None else " to ".join(map(figure, line.masked)),
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
         "chart": _drawn(bullet(row, plain_text(line.message))),
@@ -196,14 +197,18 @@ def _test(line: TestLine) -> Texts:
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
-    return {
+    widths = {
         name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
         for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
     }
+    return widths | {"value": max([widths["value"], *(len(row["masked"]) * _SMALL_PT + _INSET_PT for row in rows)])}
 
 
 _FIGURE_PT: Final = 4.5
 """Width of a digit of the tables."""
+
+_SMALL_PT: Final = 3.9
+"""The same below a figure."""
 
 _INSET_PT: Final = 9.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import isclose
 from typing import Final
 
 import numpy as np
@@ -50,6 +51,8 @@ def concentrations_of(
         order = np.argsort(-par, kind="stable")
         order = order[par[order] != 0]
         rest, limit = order[ROWS_SHOWN:], limits.get(field)
+        if limit is not None and not _is_of(limit, pool.denominator):
+            limit = None
         yield Concentration(
             title=_TITLES[field],
             of=of,
@@ -81,6 +84,12 @@ def _name(pool: Pool, field: str, names: Names, code: int) -> str:
 
 def _share(pool: Pool, name: str, par: float) -> Share:
     return Share(name=name, par=par, share_pct=float(par / pool.denominator * 100))
+
+
+def _is_of(one: TestResult, amount: float) -> bool:
+    """Whether a test's share is one of that amount: a limit on shares of another has no place beside these."""
+    told = None if one.details is None else one.details.breakdown.get("denominator")
+    return told is None or isclose(told, amount, rel_tol=1e-9)
 
 
 def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:

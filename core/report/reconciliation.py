@@ -20,7 +20,8 @@ from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict
 from core.report.figures import day, figure, moment, signed
-from core.report.setting import cut, page_text, set_pages
+from core.typeset.pdf import typeset_remarked
+from core.typeset.texts import cut, page_text
 
 LISTED_MAX: Final = 1_500
 """Issues that a PDF lists one by one: about fifty pages. A spreadsheet has all of them."""
@@ -246,7 +247,7 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
 
 def reconciliation_pdf(report: ReconciliationReport) -> bytes:
     """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it."""
-    return set_pages(TEMPLATE, partial(_view, report), report.compared.generated_at)
+    return typeset_remarked(TEMPLATE, partial(_view, report), created=report.compared.generated_at)
 
 
 # ---- as the page has it ---------------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""Templates of Typst and data to PDF: `pdf` compiles, `house.typ` has the page, palette and type of all templates."""
+"""Templates of Typst and data to PDF: `pdf` compiles, `texts` makes texts fit, `house.typ` has the look of all."""

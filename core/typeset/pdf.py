@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -19,6 +20,9 @@ DATA_BYTES_MAX: Final = 64_000_000
 
 UNSHOWN: Final = "\N{REPLACEMENT CHARACTER}"
 """What stands for a text that no font of ours shows: PDF/A has no boxes in place of letters."""
+
+UNSHOWN_LISTED: Final = 8
+"""Of those that a remark names."""
 
 STANDARD: Final = "a-2b"
 
@@ -53,6 +57,15 @@ class Typeset:
     data: bytes
     replaced: tuple[str, ...] = ()
     """Texts that no font shows, in order; `UNSHOWN` stands in their place."""
+
+    @property
+    def remark(self) -> str | None:
+        """What a reader is to know of them."""
+        if not self.replaced:
+            return None
+        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in self.replaced[:UNSHOWN_LISTED])
+        more = "" if len(self.replaced) <= UNSHOWN_LISTED else f" and {len(self.replaced) - UNSHOWN_LISTED} more"
+        return f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
 
 
 def typeset(
@@ -106,6 +119,12 @@ def typeset(
         any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
         data = _mapped(msgspec.to_builtins(data), any_of)
     raise AssertionError
+
+
+def typeset_remarked(template: Path, view: Callable[[Sequence[str]], object], *, created: datetime) -> bytes:
+    """As `typeset`, of the data that `view` makes with further remarks: where letters are replaced, one says so."""
+    made = typeset(template, view(()), created=created)
+    return made.data if made.remark is None else typeset(template, view((made.remark,)), created=created).data
 
 
 @lru_cache(maxsize=1)

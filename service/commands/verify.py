@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import App, Parameter
 
 from service.commands.document import print_json
-from service.commands.reading import read_keys, read_workbook, some
+from service.commands.limits import limited
+from service.commands.reading import read_keys, some
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ UNCHECKED: Final = "not checked (no --key-file): whoever changed the file could 
 
 def register(app: App) -> None:
     """Add the command."""
-    app.command(verify)
+    app.command(verify_file, name="verify")
 
 
-def verify(
+def verify_file(
     file: Path,
     /,
     *,
@@ -49,21 +50,16 @@ def verify(
         Print the verdict as JSON.
     """
     from core.files.errors import FileRefused
-    from core.provenance.manifest import InvalidManifest, read_manifest
-    from core.provenance.verify import judged, undecided
+    from core.provenance.verify import verify
 
     keys = None if key_file is None else read_keys(key_file)
-    book = read_workbook(file)
     try:
-        found = read_manifest(file)
-    except InvalidManifest as error:
-        verdict = undecided(book, error)
+        with limited(file):
+            verdict = verify(file, keys)
     except FileRefused as refused:
         raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
     except OSError as error:
         raise Refused(f"{file}: {error.strerror or error}") from error
-    else:
-        verdict = undecided(book) if found is None else judged(found, book, keys)
     if json:
         import msgspec
 

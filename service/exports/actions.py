@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +9,7 @@ from msgspec.structs import asdict
 
 from core.export.compliance import compliance_rows
 from core.export.order import Lineage, Options
+from core.files.kinds import stem_of
 from core.files.write import formats
 from core.grid.codec import Manifest
 from service.compliance import shared as compliance
@@ -125,7 +125,7 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
     if run is not None and run.book_key != row.book_key:
         warnings.insert(0, STALE)
     lineage = Lineage(
-        workbook_name=row.name.removesuffix(PurePath(row.file_name).suffix) or row.name,
+        workbook_name=stem_of(row.name),
         file_name=row.file_name,
         source_hash=row.content_hash,
         uploaded_at=row.created_at,

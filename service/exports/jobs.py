@@ -14,6 +14,7 @@ import msgspec
 
 from core.confined.run import run as run_confined
 from core.confined.run import workplace
+from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
 from core.export.order import Exported, ExportedFile, ExportError, ExportOrder, Keys, Options, Phase
 from core.export.seal import SealError, seal
@@ -30,11 +31,9 @@ from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import StorageLimitExceeded
+from service.workbooks.schema import DAMAGED, StorageLimitExceeded
 
 FAILED: Final = "The export could not be made because of a fault in the service; ask for it again."
-DAMAGED: Final = "The stored bytes of the workbook are damaged; upload the file again."
-MEGABYTE: Final = 1024 * 1024
 LOOK_SECONDS: Final = 0.5
 """How often it is looked how far the child is, and whether the export was cancelled."""
 PROGRESS_BYTES_MAX: Final = 200

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from core.confined.run import ChildKilled, run
-from core.confined.table import ConfinedWork
+from core.confined.table import MEGABYTE, ConfinedWork
 from core.files.errors import FileRefused
 from core.provenance.manifest import Manifest
 from core.provenance.verify import Verdict
@@ -35,7 +35,6 @@ O = TypeVar("O")  # noqa: E741 - an order
 A = TypeVar("A")
 
 FILE: Final = ["body", "file"]
-MEGABYTE: Final = 1024 * 1024
 EXPORT_ID: Final = re.compile(r"exp_[0-9a-f]{32}")
 _SAID: Final = ("export_id", "workbook_id", "tenant_id", "manifest_version", "hash_scope")
 """What a file says of itself."""

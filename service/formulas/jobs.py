@@ -19,9 +19,9 @@ from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import Hopeless, JobTable
 from service.workbooks import shared as workbooks
+from service.workbooks.schema import DAMAGED
 
 FAILED = "The formula could not be applied because of a fault in the service; apply it again."
-DAMAGED = "The stored bytes of the workbook are damaged; upload the file again."
 
 jobs = JobTable()
 

@@ -195,7 +195,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_audit_export_rows: Annotated[int, told("entries of one export of the audit log", 1)] = 1_000_000
     max_mappings: Annotated[int, told("mappings of a tenant", 1)] = 1_000
     max_formulas: Annotated[int, told("formulas of a tenant's formula builder", 1)] = 1_000
-    max_exports: Annotated[int, told("exports of a tenant that are in work at a time", 1)] = 20
+    max_exports: Annotated[int, told("exports of a tenant that are in work at a time, and reports", 1)] = 20
     max_export_mb: Annotated[int, told("size of all files of one export", 1)] = 512
     export_seconds: Annotated[int, told("time in which an export or a report must be written", 1)] = 300
     export_memory_mb: Annotated[int, told("memory of the process that writes an export or a report", 256)] = 4_096

@@ -8,8 +8,10 @@ from uuid import UUID
 
 import msgspec
 
-from core.files.kinds import EXTENSIONS
-from core.redact import Policy, redact_text
+from core.files.kinds import stem_of
+from core.files.write.delimited import file_names
+from core.redact.book import redact_text
+from core.redact.replace import Policy
 from service.compliance import shared as compliance
 from service.compliance.schema import ResultNotFound
 from service.documents import shared as documents
@@ -29,6 +31,7 @@ from service.reports.schema import (
     Report,
     ReportExpired,
     ReportFormat,
+    ReportLimitExceeded,
     ReportNotReady,
     ReportOptions,
     ReportRequest,
@@ -50,7 +53,7 @@ async def of_run(ctx: Context, body: ComplianceReportRequest) -> Report:
     run = await compliance.stored_run(ctx, book.id, run_id=body.run_id, suite=body.suite)
     if run is None:
         raise ResultNotFound if body.run_id else NothingRun
-    name = f"{run.deal_name or _stem(book.name)} compliance {run.as_of}"
+    name = f"{run.deal_name or stem_of(book.name)} compliance {run.as_of}"
     return await _ordered(ctx, body, "compliance", name, workbook_id=book.id, run_id=run.id)
 
 
@@ -65,7 +68,7 @@ async def of_tape(ctx: Context, body: ReconciliationReportRequest) -> Report:
     found = await reconciliation.stored_comparison(ctx, body.tape_id)
     if found is None:
         raise NothingCompared
-    name = f"{_stem(found.workbook_name)} reconciliation {found.tape_as_of or found.statement_date}"
+    name = f"{stem_of(found.workbook_name)} reconciliation {found.tape_as_of or found.statement_date}"
     named = {"workbook_id": found.workbook_id, "tape_id": found.tape_id, "job_id": found.job_id}
     return await _ordered(ctx, body, "reconciliation", name, **named)
 
@@ -91,6 +94,8 @@ async def of_either(ctx: Context, body: ReportRequest) -> Report:
 
 async def _ordered(ctx: Context, body: Asked, report_type: str, name: str, **shown: Any) -> Report:
     workbooks.check_storage(ctx.settings, ["body"], await workbooks.room(ctx))
+    if await store.lock_count(ctx) >= ctx.settings.max_exports:
+        raise ReportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} reports in work")
     report_id = new_id()
     if policy := policy_of(ctx, body.options):  # what a file is called of itself is as clean as what stands in it
         name, _ = await ctx.compute(redact_text, name, policy)
@@ -129,8 +134,8 @@ def file_name(given: str | None, made: str, format: ReportFormat) -> str:  # noq
     """
     extension = f".{format}"
     if given is None:
-        plain = "".join(one if one.isprintable() and one not in '/\\:*?"<>|' else "_" for one in made).strip(" .")
-        return f"{plain[: FILENAME_CHARACTERS - len(extension)].rstrip(' .') or 'report'}{extension}"
+        (plain,) = file_names([" ".join(made.split())])
+        return f"{plain}{extension}"
     named = given if given.lower().endswith(extension) else f"{given}{extension}"
     if _NO_NAME.search(given) or not given.isprintable():
         raise ValidationFailed.at(["body", "filename"], "expected the name of a file, without a folder")
@@ -138,12 +143,6 @@ def file_name(given: str | None, made: str, format: ReportFormat) -> str:  # noq
         message = f"has {len(named)} characters with its extension; the limit is {FILENAME_CHARACTERS}"
         raise ValidationFailed.at(["body", "filename"], message)
     return named
-
-
-def _stem(name: str) -> str:
-    """A workbook's name, which is that of its file where nobody gave it another, without the extension."""
-    stem, _, extension = name.rpartition(".")
-    return stem if f".{extension.lower()}" in EXTENSIONS else name
 
 
 async def detail(ctx: Context, report_id: UUID) -> Report:

@@ -9,6 +9,7 @@ from uuid import UUID
 from core.confined.run import run, workplace
 from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
+from core.files.write.formats import FORMATS
 from core.report.tables import Looks
 from service.documents import shared as documents
 from service.platform.context import Subject, Unit
@@ -20,13 +21,9 @@ from service.reports import content_actions, store
 from service.reports.actions import policy_of
 from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, Made, MakeOrder, NotMade
 from service.reports.schema import ReportNotFound, ReportRow
+from service.workbooks.schema import DAMAGED
 
 FAILED: Final = "The report could not be made because of a fault in the service; ask for it again."
-DAMAGED: Final = "The stored bytes of the workbook are damaged; upload the file again."
-MEDIA_TYPES: Final = {
-    "pdf": "application/pdf",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 
 jobs = JobTable()
 
@@ -92,7 +89,7 @@ async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
         unit,
         path,
         name=report.filename,
-        media_type=MEDIA_TYPES[report.format],
+        media_type=FORMATS[report.format].mime_type,
         seconds=unit.settings.export_ttl_seconds,
     )
     await store.change(unit, report.id, {"status": "completed", "document_id": document.id, "completed_at": unit.now()})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from core.files.write.formats import PDF, XLSX
 from service.compliance.schema import ResultNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Streamed
+from service.platform.http.api import Area, Slice, Streamed
 from service.platform.http.problem import RangeNotSatisfiable
 from service.reconciliation.schema import TapeNotFound
 from service.reports import actions, store
@@ -18,10 +19,10 @@ from service.reports.schema import (
     ReconciliationReportRequest,
     Report,
     ReportExpired,
+    ReportLimitExceeded,
     ReportList,
     ReportNotFound,
     ReportNotReady,
-    ReportPage,
     ReportRequest,
 )
 from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound
@@ -31,17 +32,16 @@ area = Area("/api/v1/reports", tag="reports", scope="reports")
 GENERATE = "reports:generate"
 OF_RUN = (WorkbookNotFound, ResultNotFound, NothingRun)
 OF_TAPE = (TapeNotFound, NothingCompared)
+LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
 
 
-@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, StorageLimitExceeded), event="report.created")
+@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created")
 async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
     """Have a report made of a compliance run: the one that is named, else the newest of the workbook (and suite)."""
     return await actions.of_run(ctx, body)
 
 
-@area.post(
-    "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, StorageLimitExceeded), event="report.created"
-)
+@area.post("/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created")
 async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest) -> Report:
     """Have a report made of a tape's newest completed comparison."""
     return await actions.of_tape(ctx, body)
@@ -51,7 +51,7 @@ async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest)
     "/generate",
     status=201,
     access=GENERATE,
-    errors=(*OF_RUN, *OF_TAPE, StorageLimitExceeded),
+    errors=(*OF_RUN, *OF_TAPE, *LIMITS),
     event="report.created",
 )
 async def generate_report(ctx: Context, body: ReportRequest) -> Report:
@@ -60,7 +60,7 @@ async def generate_report(ctx: Context, body: ReportRequest) -> Report:
 
 
 @area.get()
-async def list_reports(ctx: Context, query: ReportList) -> ReportPage:
+async def list_reports(ctx: Context, query: ReportList) -> Slice[Report]:
     """The reports of the tenant."""
     return await store.listed(ctx, query)
 
@@ -74,8 +74,8 @@ async def get_report(ctx: Context, report_id: UUID) -> Report:
 @area.get(
     "/{report_id}/download",
     errors=(ReportNotFound, ReportNotReady, ReportExpired, RangeNotSatisfiable, Damaged),
-    media_type="application/pdf",
-    also_media=("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
+    media_type=PDF.mime_type,
+    also_media=(XLSX.mime_type,),
     ranged=True,
     event="report.downloaded",
 )

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from core.redact.kinds import Level, Strategy
 from service.compliance.schema import SuiteId
+from service.platform.http.api import PageSize, SliceQuery
 from service.platform.http.problem import Problem
 from service.reconciliation.schema import TapeId
 
@@ -29,9 +31,9 @@ class ReportOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     sanitize_pii: bool = True
     """Personal data in texts is redacted."""
-    classification_threshold: Literal["public", "internal", "confidential", "restricted"] = "confidential"
+    classification_threshold: Level = "confidential"
     """From which class on."""
-    redaction_strategy: Literal["mask", "hash", "remove"] = "mask"
+    redaction_strategy: Strategy = "mask"
     xlsx_include_styles: bool = True
     xlsx_freeze_header: bool = True
     xlsx_auto_width: bool = True
@@ -69,20 +71,10 @@ class ReportRow(Report, frozen=True, kw_only=True):
     document_id: UUID | None
 
 
-class ReportPage(Struct, frozen=True, kw_only=True):
-    """Some of the reports."""
-
-    items: list[Report]
-    total: int
-    skip: int
-    limit: int
-
-
-class ReportList(Struct, frozen=True, kw_only=True):
+class ReportList(SliceQuery, frozen=True, kw_only=True):
     """Which reports, in which order."""
 
-    skip: Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")] = 0
-    limit: Annotated[int, Meta(ge=1, le=100, description="Most items to return")] = 20
+    limit: PageSize = 20
     report_type: ReportType | None = None
     sort_by: Literal["created_at", "completed_at", "report_type", "status"] = "created_at"
     sort_dir: Literal["asc", "desc"] = "desc"
@@ -139,6 +131,10 @@ class ReportNotReady(Problem, status=409):
 
 class ReportExpired(Problem, status=410):
     """Report has expired"""
+
+
+class ReportLimitExceeded(Problem, status=403):
+    """Report limit exceeded"""
 
 
 class NothingRun(Problem, status=409):

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, rows_of, set_of
-from service.reports.schema import Report, ReportList, ReportNotFound, ReportPage, ReportRow
+from service.platform.http.api import Slice
+from service.reports.schema import Report, ReportList, ReportNotFound, ReportRow
 
 _MADE = {
     "id": "reports.id",
@@ -28,6 +29,12 @@ _ORDER = {
 }
 
 
+async def lock_count(ctx: Context) -> int:
+    """How many reports of the tenant are in work, held still until the transaction ends."""
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    return int(await ctx.value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
+
+
 async def create(ctx: Context, row: dict[str, Any]) -> None:
     """A report that is to be made."""
     await ctx.execute(insert_of("reports", row), row)
@@ -43,9 +50,9 @@ async def get(unit: Unit, report_id: UUID, *, locked: bool = False) -> ReportRow
     return await unit.one(ReportRow, sql, [report_id], missing=ReportNotFound)
 
 
-async def listed(ctx: Context, query: ReportList) -> ReportPage:
+async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
     """Some of the reports."""
-    items, total = await rows_of(
+    found = await rows_of(
         ctx,
         Report,
         _REPORT,
@@ -55,7 +62,7 @@ async def listed(ctx: Context, query: ReportList) -> ReportPage:
         limit=query.limit,
         offset=query.skip,
     )
-    return ReportPage(items=items, total=total, skip=query.skip, limit=query.limit)
+    return Slice(*found, query.skip, query.limit)
 
 
 async def change(unit: Unit, report_id: UUID, row: dict[str, Any]) -> None:

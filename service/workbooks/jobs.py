@@ -16,13 +16,12 @@ from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.workbooks import store
-from service.workbooks.schema import Status, WorkbookNotFound, WorkbookRow
+from service.workbooks.schema import DAMAGED, Status, WorkbookNotFound, WorkbookRow
 from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import excess_of
 
 FAILED = "The workbook could not be parsed because of a fault in the service; upload the file again."
 RECALCULATION_FAILED = "The workbook could not be recalculated because of a fault in the service; ask for it again."
-DAMAGED = "The stored bytes of the workbook are damaged; upload the file again."
 
 jobs = JobTable()
 

@@ -35,6 +35,10 @@ FORMULAS_MAX = 100_000
 """Formulas of one answer; each is re-written for its own cell."""
 
 
+DAMAGED = "The stored bytes of the workbook are damaged; upload the file again."
+"""Why a job ended that read a workbook: its record says so."""
+
+
 # Records --------------------------------------------------------------------------------------------------------------
 
 

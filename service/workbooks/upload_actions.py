@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from core.confined.run import ChildKilled
+from core.confined.table import GIGABYTE, MEGABYTE
 from core.files import errors
 from core.files.errors import FileRefused, InvalidFormat
 from core.files.kinds import WORKBOOK_EXTENSIONS, check_file_name, file_kind
@@ -41,8 +42,6 @@ from service.workbooks.schema import (
 )
 from service.workbooks.store import NewSheet, Room, SourceFile
 
-MEGABYTE = 1024 * 1024
-GIGABYTE = 1024 * MEGABYTE
 COPY_BYTES = MEGABYTE
 
 Extensions = dict[str, FileKind]

@@ -83,6 +83,7 @@ STATED = {
         (404, "Result not found"),
         (409, "Workbook has no compliance run"),
         (403, "Storage limit exceeded"),
+        (403, "Report limit exceeded"),
     ],
     "POST /api/v1/reports/reconciliation": [(404, "Tape not found"), (409, "Tape has no completed comparison")],
     "GET /api/v1/reports/{report_id}/download": [

@@ -112,16 +112,15 @@ def write_xlsx(
     tables: Sequence[Table] = (),
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
-    recalculate: bool = False,
     active: int | None = None,
 ) -> Written:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
-    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `recalculate` asks the
-    program that opens the file to calculate all of it, which is asked anyway where a formula has no value. `active` is
-    the page that is seen first, where it is visible; else the first visible one is. The same
-    arguments give the same bytes. A file that fails is not left behind.
+    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `active` is
+    the page that is seen first, where it is visible; else the first visible one is. Where a formula has no value, the
+    program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A file that
+    fails is not left behind.
 
     What Excel would not open is left out and told: of a formula that reads another file, a sheet or a table that is not
     written, only the value is kept. An infinite number is #NUM!, NaN blank. Text past 32,767 characters is cut. Fonts,
@@ -143,7 +142,6 @@ def write_xlsx(
                 local_names=local_names or {},
                 parts=parts or {},
                 properties=properties or Properties(),
-                recalculate=recalculate,
                 active=active,
             )
         os.replace(waiting, path)
@@ -245,7 +243,6 @@ class _Book:
         local_names: Mapping[tuple[str, str], str],
         parts: Mapping[str, bytes],
         properties: Properties,
-        recalculate: bool,
         active: int | None,
     ) -> None:
         """Write all parts."""
@@ -282,15 +279,14 @@ class _Book:
             active=active,
             date_1904=date_1904,
             names=kept,
-            recalculate=recalculate or self.unvalued,
+            recalculate=self.unvalued,
         )
         self._put("xl/workbook.xml", workbook)
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)
         self._put("xl/_rels/workbook.xml.rels", links_xml(links))
         self._put("xl/styles.xml", styles_xml(self.styles.used(), self.codes))
         with part(self.archive, "xl/sharedStrings.xml") as put:
-            count = len(self.strings)
-            put(f'{XML}<sst xmlns="{MAIN}" count="{count}" uniqueCount="{count}">'.encode())
+            put(f'{XML}<sst xmlns="{MAIN}" uniqueCount="{len(self.strings)}">'.encode())
             for piece in self.strings.chunks():
                 put(piece)
             put(b"</sst>")

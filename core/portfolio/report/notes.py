@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import range_name
+from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers
 from core.portfolio.classes import NAME_LENGTH_MAX, are_class_names, is_class_name
@@ -71,10 +72,10 @@ class _Notes:
         read = {name: _values(table, name, places) for name in table.columns.keys() - {"class"}}
         self.columns = {name for name, values in read.items() if np.isfinite(values).any()}
         self.rows = [{name: float(read[name][at]) for name in self.columns} for at in range(len(names))]
-        sheet = table.page.sheet.name.replace("'", "''")
-        self.place = f"'{sheet}'!{range_name(places[0], 0, places[-1], max(table.headers))}"
+        sheet = in_quotes(table.page.sheet.name)
+        self.place = f"{sheet}!{range_name(places[0], 0, places[-1], max(table.headers))}"
         self.cells = {
-            f"tranches.{name}": f"'{sheet}'!{range_name(places[0], at, places[-1], at)}"
+            f"tranches.{name}": f"{sheet}!{range_name(places[0], at, places[-1], at)}"
             for name in self.columns
             for at in table.columns[name][:1]
         }

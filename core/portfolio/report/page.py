@@ -10,6 +10,7 @@ import numpy as np
 
 from core.grid.address import cell_name
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, ERROR, TEXT, Pool
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
@@ -112,8 +113,7 @@ class Page:
 
     def place(self, row: int, column: int) -> str:
         """Where a cell stands, with the sheet's name."""
-        name = self.sheet.name.replace("'", "''")
-        return f"'{name}'!{cell_name(row, column)}"
+        return f"{in_quotes(self.sheet.name)}!{cell_name(row, column)}"
 
     def texts(self) -> Iterator[tuple[int, int, str]]:
         """(row, column, text) of every text cell, row by row."""

@@ -37,7 +37,7 @@ def test_numbers_are_short_and_every_drawing_the_same() -> None:
         return drawing.chart("x").svg
 
     assert drawn() == drawn()
-    assert '<rect x="0.33" y="0" width="3" height="10" fill="#123456" stroke-width="0.5"/>' in drawn()
+    assert '<rect x="0.33" y="0" width="3" height="10" fill="#123456"/>' in drawn()
     assert 'd="M0 0L0 5"' in drawn()
     assert drawn().count("<rect") == 1
     assert 'width="100pt" height="10.5pt"' in drawn()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.export.foundation import Foundation, chosen_places, foundation_of, quoted, unique_names
+from core.export.foundation import Foundation, chosen_places, foundation_of
 from core.export.order import ExportError
 from core.grid.sheet import Table, Workbook
 from core.recalc.book import Book
@@ -102,21 +102,3 @@ def test_sheets_are_chosen_by_name_in_the_order_of_the_workbook() -> None:
         chosen_places(book, ["Data", "Nope"])
     with pytest.raises(ExportError, match="at least one sheet"):
         chosen_places(book, [])
-
-
-@every(
-    "names, made",
-    [
-        (["Loans", "Control"], ["Loans", "Control (2)"]),
-        (["a/b*c", "A_B_C", "x" * 40], ["a_b_c", "A_B_C (2)", "x" * 31]),
-        (["x" * 31, "x" * 32], ["x" * 31, "x" * 27 + " (2)"]),
-        (["'quoted'", "", "\x00"], ["quoted", "Sheet", "_"]),
-        (["😀" * 20], ["😀" * 15]),
-    ],
-)
-def test_written_names_can_be_and_are_distinct(names: list[str], made: list[str]) -> None:
-    assert unique_names(names, {"control"}) == made
-
-
-def test_names_are_quoted() -> None:
-    assert [quoted(name) for name in ("Loans", "Q1 '24", "2024")] == ["'Loans'!", "'Q1 ''24'!", "'2024'!"]

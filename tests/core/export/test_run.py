@@ -22,7 +22,7 @@ from core.export.order import ComplianceRow, Exported, ExportError, ExportOrder,
 from core.export.run import export_workbook
 from core.export.seal import self_signed
 from core.files.read import read
-from core.files.write import write_workbook_rows
+from core.files.write import Formula, write_workbook_rows
 from core.generate import generate
 from core.grid.sheet import Sheet, Table, Workbook
 from core.portfolio.portfolio import Portfolio
@@ -223,6 +223,27 @@ def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> N
     assert {0, 1, 4, 8, 9} <= set(kept)
     assert not {2, 5, 6, 10} & set(kept)
     assert len([text for text in exported.result_summary.warnings if "ormula" in text]) == 1
+
+
+def test_formulas_that_were_never_calculated_are_told(tmp_path: Path) -> None:
+    """No count is promised that a spreadsheet changes as it opens the file: Control says CHECK before and after."""
+    path = tmp_path / "in.xlsx"
+    rows = [["Id", "Par", "Twice"], *([f"LX{at}", at * 1e6, Formula(f"B{at + 1}*2")] for at in range(1, 5))]
+    write_workbook_rows(path, {"Raw": rows, "Fine": [["a", Formula("1+1", 2.0)]]})
+    exported = export_workbook(read(path), ORDER, tmp_path)
+    (told,) = exported.result_summary.warnings
+    assert "never calculated, whose cells have no value here: 4." in told
+    made = read(tmp_path / "export.xlsx")
+    live = Book(made)
+    live.recalculate()
+    control = made["Control"]
+    assert labelled(control)["Checks"] == live.value("Control", "B4") == "CHECK"
+    results = {
+        (control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)
+    }
+    assert results["Raw", "Formulas never calculated"] == "CHECK"
+    assert results["Raw", "Sum of Par"] == results["Fine", "Cells filled"] == "OK"
+    assert ("Raw", "Cells filled") not in results
 
 
 PERSONAL = "jane.roe@example.com"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.files.errors import InvalidFormat
-from core.files.kinds import EXTENSIONS, check_file_name, file_kind
+from core.files.kinds import EXTENSIONS, check_file_name, file_kind, stem_of
 from tests.rows import every
 
 
@@ -53,3 +53,11 @@ def test_names_of_other_files_pass_where_they_are_read() -> None:
 )
 def test_text_is_told_by_its_content(content: bytes, kind: str) -> None:
     assert file_kind(content) == kind
+
+
+@every(
+    "name, stem",
+    [("Deal.xlsx", "Deal"), ("Q1.2024.CSV", "Q1.2024"), ("Fund No. 3", "Fund No. 3"), (".xlsx", ".xlsx"), ("", "")],
+)
+def test_a_name_without_its_extension(name: str, stem: str) -> None:
+    assert stem_of(name) == stem

@@ -40,7 +40,7 @@ def test_the_hash_is_its_definition(tmp_path_factory: pytest.TempPathFactory, ro
     assert data_hash(book).hash == naive.data_hash(book)
 
 
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=1_500, deadline=None)
 @given(numbers)
 def test_numbers_are_rounded_by_their_shortest_decimal(number: float) -> None:
     for near in (number, math.nextafter(number, math.inf), math.nextafter(number, 0)):

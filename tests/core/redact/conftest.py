@@ -11,7 +11,8 @@ import numpy as np
 from core.grid._intern import intern
 from core.grid.column import Text
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.redact import Policy, Redacted, redact
+from core.redact.book import Redacted, redact
+from core.redact.replace import Policy
 from tests.core.portfolio.conftest import sheet_from_rows
 
 KEY = b"a key of sixteen bytes or more"

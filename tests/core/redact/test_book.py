@@ -12,7 +12,8 @@ import pytest
 from core.files.read import read
 from core.generate import MESSY, generate, generate_report
 from core.grid.sheet import Table, Workbook
-from core.redact import Policy, redact, redact_text
+from core.redact.book import redact, redact_text
+from core.redact.replace import Policy
 from tests.core.redact.conftest import CASES, KEY, book_of, cells, redacted
 from tests.rows import every
 
@@ -247,11 +248,10 @@ def test_most_values_of_a_column_say_what_its_odd_ones_are() -> None:
 
 def test_nothing_of_a_generated_deal_is_personal(tmp_path: Path) -> None:
     """Identifiers, names, amounts and days of the generator, in all manners of its reports."""
-    for seed in (1, 2):
-        texts = generate(30_000, seed).texts
-        strings = {*texts.companies, *texts.cusip.tolist(), *texts.isin.tolist(), *texts.loanx.tolist()}
-        book = book_of(S=[["Name"], *[[text] for text in strings]])
-        assert redact(book, Policy(threshold="public")).workbook is book
+    texts = generate(30_000, 1).texts
+    strings = {*texts.companies, *texts.cusip.tolist(), *texts.isin.tolist(), *texts.loanx.tolist()}
+    book = book_of(S=[["Name"], *[[text] for text in strings]])
+    assert redact(book, Policy(threshold="public")).workbook is book
     policy = Policy(threshold="public")
     made = tmp_path / "deal.xlsx"
     for seed, messy in ((3, ()), (5, MESSY)):

@@ -11,7 +11,10 @@ import pytest
 
 from core.grid._intern import intern
 from core.grid.column import Text
-from core.redact import KINDS, Policy, Span, find, redact_text
+from core.redact.book import redact_text
+from core.redact.find import Span, find
+from core.redact.kinds import KINDS
+from core.redact.replace import Policy
 from core.redact.sieve import candidates
 from tests.core.redact.conftest import CASES
 from tests.rows import every

@@ -185,6 +185,15 @@ def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
     assert "\u0531" in bookmarks(opened(compliance_pdf(own)))[0], "what a font shows stays"
 
 
+def test_masked_ends_stand_in_one_line_below_their_figure() -> None:
+    tests = [result_of("open", "pass", 108.49, 120.0, low=107.53, high=108.49), result_of("shown", "pass", 1.0, 3.0)]
+    report = reported(None, Results(tests, []))
+    view = _view(report)
+    assert [row["masked"] for row in view["categories"][0]["tests"]] == ["107.53 to 108.49", ""]
+    assert view["widths"]["value"] > 60.0, "what sixteen small letters take"
+    assert len(opened(compliance_pdf(report)).pages) == 2
+
+
 def test_what_was_guessed_stands_at_the_top_and_none_of_it_is_lost(g1: Build) -> None:
     warnings = [DataWarning("no_loans", f"warning {at}: " + "something was left out " * 8) for at in range(30)]
     report = msgspec.structs.replace(

@@ -71,6 +71,15 @@ def test_industries_are_those_of_the_test_that_limits_them(g1: Build) -> None:
     assert told.limit == 17.5
 
 
+def test_a_limit_on_shares_of_another_amount_is_not_drawn(g1: Build) -> None:
+    limit = {"id": "largest", "name": "Largest", "measure": "obligor", "max": 2.5}
+    drawn = [
+        of(reported(g1(), definition=parse({"tests": [limit | more]}), suite="deal"), "Obligors").limit
+        for more in ({}, {"of": "par"})
+    ]
+    assert drawn == [2.5, None]
+
+
 def test_countries_stay_themselves_where_the_rules_make_them_one_home(g1: Build) -> None:
     countries = (["FR", "DE", "US"] * 5)[:13]
     rules = parse({"conventions": {"home_countries": ["FR", "DE"]}})

@@ -10,6 +10,7 @@ from uuid import uuid4
 from tests.conftest import Member, Stack
 from tests.rows import every
 from tests.service.deals import conftest as deals
+from tests.service.exports.conftest import stopped
 from tests.service.reconciliation.conftest import FOUND, Pair
 from tests.service.reports.conftest import URL, bytes_of, ended, made, ordered, run_of, sheets_of
 
@@ -202,6 +203,16 @@ def test_what_cannot_be_reported_is_refused(
     values = {"{book}": g1["id"], "{other}": str(uuid4())}
     answer = shared_owner.post(f"{URL}/{kind}", json={name: values.get(str(one), one) for name, one in body.items()})
     assert (answer.status_code, answer.json()["detail"]) == (status, detail), answer.text
+
+
+def test_so_many_are_in_work_at_a_time(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    run_of(owner, own_g1)
+    with stopped(stack), stack.another_api(CUSHION_MAX_EXPORTS="1") as url:
+        owner.http.base_url = url  # type: ignore[assignment]
+        ordered(owner, "compliance", workbook_id=own_g1["id"])
+        answer = owner.post(f"{URL}/compliance", json={"workbook_id": own_g1["id"]})
+    assert (answer.status_code, answer.json()["detail"]) == (403, "Report limit exceeded")
+    assert answer.json()["errors"][0]["message"] == "the limit is 1 reports in work"
 
 
 def test_lists_are_sorted_and_narrowed(pair: Pair) -> None:

@@ -1,15 +1,12 @@
-"""What reports that are set as pages share: texts that a page can hold, and a word on letters that no font shows."""
+"""Texts that a page can hold, whatever they are made of."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from core.typeset.pdf import UNSHOWN, typeset
+from core.typeset.pdf import UNSHOWN
 
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
@@ -18,31 +15,20 @@ WORD_MAX: Final = 24
 """Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
 
 PIECE: Final = 12
-
-UNSHOWN_LISTED: Final = 8
-
-
-def set_pages(template: Path, view: Callable[[Sequence[str]], dict[str, Any]], created: datetime) -> bytes:
-    """The PDF of a template and its data, which `view` makes with further remarks for the first page: letters that no
-    font of ours has stand as a mark, and the remark says so."""
-    made = typeset(template, view(()), created=created)
-    if made.replaced:
-        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in made.replaced[:UNSHOWN_LISTED])
-        more = "" if len(made.replaced) <= UNSHOWN_LISTED else f" and {len(made.replaced) - UNSHOWN_LISTED} more"
-        remark = f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
-        made = typeset(template, view((remark,)), created=created)
-    return made.data
+"""Letters of a piece of one that is broken."""
 
 
-def page_text(words: str, length: int = TEXT_MAX) -> str:
+def page_text(words: str) -> str:
     """A text for a cell: as `plain_text` has it, breakable where it has no blanks."""
-    return " ".join(map(_breakable, plain_text(words, length).split(" ")))
+    return breakable(plain_text(words))
 
 
-def plain_text(words: str, length: int = TEXT_MAX) -> str:
+def plain_text(words: str) -> str:
     """A text without what turns or hides others, cut to what a page has room for."""
-    shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
-    return cut(" ".join(shown.split()), length)
+    shown = words
+    if not (words.isascii() and words.isprintable()):
+        shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
+    return cut(" ".join(shown.split()), TEXT_MAX)
 
 
 _HIDDEN: Final = frozenset(("Cc", "Cf"))
@@ -59,13 +45,18 @@ def cut(words: str, length: int) -> str:
     return words if len(words) <= length else f"{words[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def _breakable(word: str) -> str:
-    if len(word) <= WORD_MAX:
+def breakable(words: str, word_max: int = WORD_MAX) -> str:
+    """A text whose words of more than so many letters may be broken, by a space of no width."""
+    return " ".join(_pieces(word, word_max) for word in words.split(" "))
+
+
+def _pieces(word: str, word_max: int) -> str:
+    if len(word) <= word_max:
         return word
     pieces: list[str] = []
     for part in _PARTS_OF_WORD.findall(word):
         letters = _letters(part)
-        step = len(letters) if len(letters) <= WORD_MAX else PIECE
+        step = len(letters) if len(letters) <= word_max else PIECE
         pieces += ["".join(letters[at : at + step]) for at in range(0, len(letters), step)]
     return "\N{ZERO WIDTH SPACE}".join(pieces)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.report.setting import TEXT_MAX, page_text
 from core.typeset.pdf import UNSHOWN
+from core.typeset.texts import TEXT_MAX, page_text
 from tests.rows import every
 
 
