@@ -36,13 +36,15 @@ def areas() -> list[Area]:
     from service.formulas.routes import area as formulas
     from service.health.routes import area as health
     from service.mappings.routes import area as mappings
+    from service.notifications.routes import area as notifications
     from service.reconciliation.routes import area as reconciliation
     from service.reports.routes import area as reports
     from service.scenarios.routes import area as scenarios
+    from service.webhooks.routes import area as webhooks
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports]
+    working += [exports, reports, notifications, webhooks]
     return [*working, auth, admin, audit, activity, health]
 
 

@@ -36,12 +36,11 @@ def jobs() -> JobTable:
     from service.platform.work.mail import jobs as mail
     from service.reconciliation.jobs import jobs as reconciliation
     from service.reports.jobs import jobs as reports
+    from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    return JobTable(
-        {**workbooks.jobs, **reconciliation.jobs, **formulas.jobs, **exports.jobs, **reports.jobs, **mail.jobs}
-        | cleanup.jobs
-    )
+    tables = (workbooks, reconciliation, formulas, exports, reports, webhooks, mail, cleanup)
+    return JobTable({name: job for table in tables for name, job in table.jobs.items()})
 
 
 async def work(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,6 +18,7 @@ import xlsxwriter
 from service.app import routes
 from service.platform.http.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
+from tests.service.webhooks.conftest import Receiver, ended, evaluated, hooked
 
 ALL_ROWS = routes()
 ROWS = [row for row in ALL_ROWS if row.path.startswith("/api/")]
@@ -160,6 +162,8 @@ MAPPING: dict[str, Any] = {
     "source_type": "custom",
     "mappings": {"ID": {"target": "id", "type": "string", "required": False, "aliases": []}},
 }
+NOBODY = "http://127.0.0.1:9/"
+"""Where nobody listens."""
 FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
 
@@ -197,6 +201,27 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     wait_until(lambda: ended(f"compare/{job_id}/status", "status"), what="the comparison")
     issues = member.get(f"{base}/issues").json()["items"]
     return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
+
+
+def _told(owner: Member) -> dict[str, str]:
+    """A webhook, which was given up once, what it was told then, and the notification of that."""
+    with Receiver() as gone:
+        thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        webhook = hooked(owner, gone.url("/410"), "calculation.completed")
+        evaluated(owner)
+        told: list[dict[str, Any]] = wait_until(
+            lambda: [
+                one for one in owner.get("/api/v1/notifications").json()["items"] if one["resource_id"] == webhook["id"]
+            ],
+            what="the notification",
+        )
+        gone.shutdown()
+        thread.join()
+    (delivery,) = ended(owner, webhook)
+    mended = {"enabled": True, "url": NOBODY, "events": ["alert.triggered"]}
+    assert owner.patch(f"/api/v1/webhooks/{webhook['id']}", json=mended).status_code == 200
+    return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": told[0]["id"]}
 
 
 def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
@@ -373,6 +398,9 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "environment": "test",
         },
         "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
+        "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
+        "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
+        "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
     }
     return bodies[identity(row)]
 
@@ -420,6 +448,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
     return {
+        **_told(owner),
         "export_id": export.json()["id"],
         "report_id": report.json()["id"],
         "run_id": run.json()["id"],

@@ -45,7 +45,7 @@ CORE_FLOORS = [
 CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files")}
 
 AREA_ORDER = [
-    "auth activity audit dlq health",
+    "auth activity audit dlq health notifications",
     "mappings",
     "workbooks",
     "portfolios documents",

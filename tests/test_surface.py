@@ -17,6 +17,9 @@ DONE = {
 }  # fmt: skip
 """Parts of the specification whose endpoints must all be there."""
 
+AREAS_DONE = {"webhooks"}
+"""Areas that are done before the rest of their part."""
+
 ENDPOINTS: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8")) if LISTED.exists() else []
 ROWS = {(row.method, plain): row for row in routes() for plain in [re.sub(r"{\w+}", "{}", row.path)]}
 
@@ -34,7 +37,8 @@ def told(endpoint: dict[str, Any]) -> str:
 
 
 def test_what_is_done_is_there() -> None:
-    assert [told(endpoint) for endpoint in ENDPOINTS if endpoint["built_in"] in DONE and row_of(endpoint) is None] == []
+    asked = [each for each in ENDPOINTS if each["built_in"] in DONE or each["area"] in AREAS_DONE]
+    assert [told(endpoint) for endpoint in asked if row_of(endpoint) is None] == []
 
 
 def test_what_is_there_is_as_the_specification_says() -> None:

@@ -67,7 +67,7 @@ async def listed(ctx: Context, query: DealList) -> Page[Deal]:
 
 async def lock_count(ctx: Context) -> int:
     """How many deals the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return int(await ctx.value("SELECT count(*) FROM deals"))
 
 

@@ -92,7 +92,7 @@ async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
 
 async def lock_count(ctx: Context) -> int:
     """How many exports of the tenant are in work, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return int(await ctx.value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
 
 

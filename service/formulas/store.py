@@ -41,7 +41,7 @@ async def listed(ctx: Context, query: PageQuery) -> Page[Config]:
 
 async def lock_count(ctx: Context) -> int:
     """How many formulas the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return int(await ctx.value("SELECT count(*) FROM formula_configs"))
 
 

@@ -70,7 +70,7 @@ async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -
 
 async def lock_count(ctx: Context) -> int:
     """How many mappings the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return int(await ctx.value("SELECT count(*) FROM mappings"))
 
 

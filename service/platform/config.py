@@ -210,6 +210,23 @@ class Settings(Struct, frozen=True, kw_only=True):
     signing_passphrase: Annotated[str | None, told("passphrase of that file; unset: it has none")] = None
     export_ttl_seconds: Annotated[int, told("life of an exported file or a report", 1)] = 604_800
     max_deals: Annotated[int, told("deals of a tenant", 1)] = 1_000
+    allow_private_webhooks: Annotated[
+        bool,
+        told("webhooks, of alerts too, may go to any address, by http and to any port; off: to public hosts by https"),
+    ] = False
+    max_webhooks: Annotated[int, told("webhooks of a tenant", 1, 1_000)] = 20
+    webhook_seconds: Annotated[float, Meta(gt=0, le=60, description="time in which a webhook must answer")] = 10.0
+    webhook_attempts: Annotated[int, told("attempts of a delivery to a webhook before it has failed", 1, 20)] = 8
+    webhook_backoff_seconds: Annotated[
+        int, told("pause before the second attempt, within a fifth; four times as long before each further one", 0)
+    ] = 5
+    webhook_failure_days: Annotated[
+        float, Meta(gt=0, description="days of nothing but failures after which a webhook is disabled")
+    ] = 5.0
+    webhook_log_days: Annotated[int, told("days that the log of a webhook's deliveries is kept", 1)] = 30
+    webhook_jobs: Annotated[int, told("webhooks that one worker delivers to at a time", 1, 256)] = 32
+    webhook_tests_per_minute: Annotated[int, told("test events and replays a minute by one user", 1)] = 30
+    notification_days: Annotated[int, told("days that notifications are kept", 1)] = 90
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000
     max_sample_bytes: Annotated[int, told("size of the body with sample rows to try a mapping on", 1024)] = 8_388_608

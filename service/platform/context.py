@@ -245,16 +245,17 @@ class Unit:
         """Who has this work done: of a job, whoever asked for it."""
         return self._asked_by
 
-    async def enqueue(self, name: str, *, queue: str, arguments: dict[str, Any]) -> str:
-        """Write a job in this transaction; it is handed to the queue once the transaction is safe. Its identifier."""
+    async def enqueue(self, name: str, *, queue: str, arguments: dict[str, Any], delay_seconds: float = 0.0) -> str:
+        """Write a job in this transaction; it is handed to the queue once the transaction is safe, and so many seconds
+        have gone by. Its identifier."""
         job_id = f"task_{new_id().hex}"
         documents = [msgspec.json.encode(one).decode() for one in (arguments, await self.actor())]
         await (await self.begin()).post(
             """
-            INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id, ready_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s))
             """,
-            [self.tenant, job_id, queue, name, *documents, self.request_id],
+            [self.tenant, job_id, queue, name, *documents, self.request_id, delay_seconds],
         )
         return job_id
 

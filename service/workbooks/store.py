@@ -107,7 +107,7 @@ async def room(ctx: Unit) -> Room:
 
 async def lock_room(ctx: Context) -> Room:
     """The same, held still until the transaction ends: two uploads cannot both take the last place."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
+    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await room(ctx)
 
 

@@ -129,6 +129,17 @@ admin:api-keys          DELETE  /api/v1/admin/api-keys/{key_id}
 admin:api-keys          POST    /api/v1/admin/api-keys/{key_id}/rotate
 role:admin              GET     /api/v1/admin/audit-logs
 role:admin              GET     /api/v1/admin/audit-logs/export
+role:admin              GET     /api/v1/webhooks
+role:admin              POST    /api/v1/webhooks
+role:admin              GET     /api/v1/webhooks/{webhook_id}
+role:admin              PATCH   /api/v1/webhooks/{webhook_id}
+role:admin              DELETE  /api/v1/webhooks/{webhook_id}
+role:admin              GET     /api/v1/webhooks/{webhook_id}/deliveries
+role:admin              POST    /api/v1/webhooks/{webhook_id}/test
+role:admin              POST    /api/v1/webhooks/{webhook_id}/rotate
+role:admin              POST    /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay
+any                     GET     /api/v1/notifications
+any                     POST    /api/v1/notifications/{notification_id}/read
 """
 ACCESS = {f"{method} {path}": access for access, method, path in map(str.split, TABLE.split("\n")[1:-1])}
 

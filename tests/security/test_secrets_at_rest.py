@@ -51,6 +51,11 @@ def lived(stack: Stack, url: str) -> tuple[Member, dict[str, str]]:
         told |= {"key": made["key"], "rotated key": rotated["new_key"]["key"]}
         for secret in (made["key"], rotated["new_key"]["key"], "svc_live_" + uuid4().hex):
             http.get("/api/v1/workbooks", headers={"X-API-Key": secret})
+        hook = {"url": "http://127.0.0.1:9/", "events": ["alert.triggered"]}
+        made = owner.post("/api/v1/webhooks", json=hook, headers={"Idempotency-Key": uuid4().hex}).json()
+        rotated = owner.post(f"/api/v1/webhooks/{made['id']}/rotate", json={}).json()
+        owner.post(f"/api/v1/webhooks/{made['id']}/test")
+        told |= {"webhook's secret": made["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
         guest = {"email": f"guest-{uuid4().hex[:12]}@example.com", "full_name": "G", "role": "viewer"}
         told["invitation"] = owner.post("/api/v1/admin/users/invite", json=guest).json()["invitation_token"]
         told["two-factor secret"] = owner.post("/api/v1/auth/2fa/enroll").json()["secret"]

@@ -1,4 +1,4 @@
-"""What has expired goes: sessions, jobs, resets, revocations, idempotency keys, event numbers, documents' bytes."""
+"""What has expired goes: sessions, jobs, revocations, keys, event numbers, documents, notifications, deliveries."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ PAUSE_SECONDS = 30
 MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
-    "SELECT expire_documents(%s)",
-    "SELECT forget_event_numbers(%s)",
-    "SELECT forget_idempotency_keys(%s)",
-    "SELECT forget_jobs(%s)",
-    "SELECT forget_password_resets(%s)",
-    "SELECT forget_revocations(%s)",
-    "SELECT forget_sessions(%s)",
+    "SELECT expire_documents(%(most)s)",
+    "SELECT forget_event_numbers(%(most)s)",
+    "SELECT forget_idempotency_keys(%(most)s)",
+    "SELECT forget_jobs(%(most)s)",
+    "SELECT forget_notifications(%(notification_days)s, %(most)s)",
+    "SELECT forget_password_resets(%(most)s)",
+    "SELECT forget_revocations(%(most)s)",
+    "SELECT forget_sessions(%(most)s)",
+    "SELECT forget_webhook_deliveries(%(webhook_log_days)s, %(most)s)",
 )
-"""Each deletes what has expired of one kind, whoever's it is."""
+"""Each deletes what has expired of one kind, whoever's it is; a figure is the setting of its name."""
 
 log = structlog.get_logger()
 
@@ -42,5 +44,10 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
 
 
 async def _forgotten(resources: Resources, statement: str) -> int:
+    figures = {
+        "most": MOST_AT_A_TIME,
+        "notification_days": resources.settings.notification_days,
+        "webhook_log_days": resources.settings.webhook_log_days,
+    }
     async with resources.database.transaction() as tx:
-        return int(await tx.value(statement, [MOST_AT_A_TIME]))
+        return int(await tx.value(statement, figures))

@@ -35,7 +35,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
 from service.platform.http.problem import Unavailable
 
-QUEUES = ("default", "calculate", "parse", "priority", "export")
+QUEUES = ("default", "calculate", "parse", "priority", "export", "webhooks")
 CLAIM_BATCH = 100
 WAITING_LEASES = 10
 """A job may wait in Redis for this many leases before it counts as lost there; a flush is noticed at once."""
@@ -468,7 +468,8 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worke
             job_deserializer=_carried,
             keep_result=0,
             handle_signals=False,
-            max_jobs=settings.worker_jobs,
+            # webhooks wait for others rather than calculate, so a few that answer slowly take nobody's place
+            max_jobs=settings.webhook_jobs if name == "webhooks" else settings.worker_jobs,
             poll_delay=0.1,
             health_check_interval=60,
             job_completion_wait=settings.parse_seconds,

@@ -55,6 +55,23 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
             """,
             [tenant, uuid4().hex, status, f"{days} days"],
         )
+    for days in (31, 29, None):
+        clean.sql(
+            """
+            INSERT INTO webhook_deliveries (tenant_id, id, webhook_id, message_id, event, payload, status, created_at,
+                                            completed_at)
+            VALUES (%s, %s, %s, 'msg', 'none', '{}', %s, now() - interval '100 days', now() - make_interval(days => %s))
+            """,
+            [tenant, uuid4(), uuid4(), "failed" if days else "pending", days],
+        )
+    for days in (91, 89):
+        clean.sql(
+            """
+            INSERT INTO notifications (tenant_id, id, user_id, type, priority, title, message, created_at)
+            VALUES (%s, %s, %s, 'none', 'low', '', '', now() - make_interval(days => %s))
+            """,
+            [tenant, uuid4(), user, days],
+        )
     clean.run(_once)
 
     def left(table: str) -> int:
@@ -62,12 +79,13 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
         return count
 
     # A session and a reset stay for a day, so that a late request is told what happened to them.
-    assert {
-        table: left(table) for table in ("sessions", "password_resets", "idempotency_keys", "revocations", "jobs")
-    } == {
+    expected = {
         "sessions": 2,
         "password_resets": 2,
         "idempotency_keys": 1,
         "revocations": 1,
         "jobs": 2,
+        "webhook_deliveries": 2,
+        "notifications": 1,
     }
+    assert {table: left(table) for table in expected} == expected

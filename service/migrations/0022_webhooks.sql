@@ -1,0 +1,188 @@
+-- Notifications: what a user finds in the application. Webhooks: a tenant's addresses that are told of its events, the
+-- deliveries that this takes, and the line in which those of one webhook stand.
+
+CREATE TABLE notifications (
+    tenant_id     uuid NOT NULL,
+    id            uuid NOT NULL,
+    user_id       uuid NOT NULL,
+    type          text NOT NULL,
+    priority      text NOT NULL CHECK (priority IN ('low', 'normal', 'high', 'urgent')),
+    title         text NOT NULL,
+    message       text NOT NULL,
+    resource_type text,
+    resource_id   text,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    read_at       timestamptz,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX notifications_of_user ON notifications (tenant_id, user_id, created_at DESC, id);
+CREATE INDEX notifications_unread ON notifications (tenant_id, user_id, created_at DESC, id) WHERE read_at IS NULL;
+CREATE INDEX notifications_age ON notifications (created_at);
+
+CREATE TABLE webhooks (
+    tenant_id        uuid NOT NULL REFERENCES tenants,
+    id               uuid NOT NULL,
+    url              text NOT NULL,
+    events           text[] NOT NULL,
+    description      text,
+    enabled          boolean NOT NULL,
+    secret           text NOT NULL,  -- sealed
+    secret_hint      text NOT NULL,
+    old_secret       text,  -- sealed; signs beside the new one until old_secret_until
+    old_secret_until timestamptz,
+    failing_since    timestamptz,  -- the first attempt that failed after the last one that did not
+    last_delivery    jsonb,
+    disabled_at      timestamptz,
+    disabled_reason  text,
+    created_by       text NOT NULL,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    updated_at       timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+
+-- A row of its own: an event locks it under the audit log's head, so nothing may wait for that head while it holds this.
+-- For the same reason neither it nor a delivery has a foreign key to its webhook; the job of a deleted one removes them.
+CREATE TABLE webhook_queues (
+    tenant_id   uuid NOT NULL,
+    webhook_id  uuid NOT NULL,
+    is_served   boolean NOT NULL DEFAULT false,  -- a job is there that delivers what waits
+    waiting     integer NOT NULL DEFAULT 0,      -- deliveries, or a few more than there are; exact when none is
+    passed_over bigint NOT NULL DEFAULT 0,       -- events that found the line full
+    PRIMARY KEY (tenant_id, webhook_id)
+) WITH (fillfactor = 50);
+
+CREATE TABLE webhook_deliveries (
+    tenant_id       uuid NOT NULL,
+    id              uuid NOT NULL,
+    webhook_id      uuid NOT NULL,
+    sequence        bigint GENERATED ALWAYS AS IDENTITY,
+    message_id      text NOT NULL,  -- the event's: the same at every webhook, attempt and replay
+    event           text NOT NULL,
+    payload         text NOT NULL,  -- what is sent and signed, to the byte
+    status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
+    attempts        jsonb NOT NULL DEFAULT '[]',
+    next_attempt_at timestamptz,
+    error           text,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    completed_at    timestamptz,
+    PRIMARY KEY (tenant_id, id),
+    CHECK ((status = 'pending') = (completed_at IS NULL))
+);
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, webhook_id, sequence) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_log ON webhook_deliveries (tenant_id, webhook_id, sequence DESC);
+CREATE INDEX webhook_deliveries_age ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['notifications', 'webhooks', 'webhook_queues', 'webhook_deliveries']
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
+        EXECUTE format('CREATE POLICY definer ON %I TO cushion_definer USING (true) WITH CHECK (true)', name);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
+    END LOOP;
+END
+$$;
+GRANT SELECT, DELETE ON notifications TO cushion_definer;
+GRANT SELECT (tenant_id, id, enabled, events) ON webhooks TO cushion_definer;
+GRANT SELECT, UPDATE ON webhook_queues TO cushion_definer;
+GRANT SELECT, INSERT, DELETE ON webhook_deliveries TO cushion_definer;
+GRANT INSERT ON jobs TO cushion_definer;
+
+ALTER TABLE jobs DROP CONSTRAINT jobs_queue_check;
+ALTER TABLE jobs ADD CONSTRAINT jobs_queue_check
+    CHECK (queue IN ('default', 'calculate', 'parse', 'priority', 'export', 'webhooks'));
+
+-- An event that enters the audit log is told to the webhooks that asked for it, in the same transaction. It runs as
+-- append_audit does, under the lock of the tenant's chain, so deliveries are numbered as the events are.
+CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
+    AS $$
+    DECLARE
+        told CONSTANT text := CASE NEW.action WHEN 'compliance.run_completed' THEN 'compliance.completed' ELSE NEW.action END;
+        most CONSTANT integer := 10000;  -- that wait for one webhook
+        hook uuid;
+        line webhook_queues;
+    BEGIN
+        FOR hook IN
+            SELECT w.id FROM webhooks w
+            WHERE w.tenant_id = NEW.tenant_id AND w.enabled AND told = ANY (w.events) ORDER BY w.id
+        LOOP
+            SELECT * INTO line FROM webhook_queues q WHERE q.tenant_id = NEW.tenant_id AND q.webhook_id = hook FOR UPDATE;
+            CONTINUE WHEN NOT FOUND;  -- it was deleted in between
+            IF line.waiting >= most THEN
+                UPDATE webhook_queues q SET passed_over = q.passed_over + 1
+                WHERE q.tenant_id = NEW.tenant_id AND q.webhook_id = hook;
+                CONTINUE;
+            END IF;
+            UPDATE webhook_queues q SET waiting = q.waiting + 1, is_served = true
+            WHERE q.tenant_id = NEW.tenant_id AND q.webhook_id = hook;
+            INSERT INTO webhook_deliveries (tenant_id, id, webhook_id, message_id, event, payload)
+            VALUES (NEW.tenant_id, gen_random_uuid(), hook, 'msg_' || replace(NEW.id::text, '-', ''), told,
+                    json_build_object(
+                        'type', told,
+                        'timestamp', to_char(NEW.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                        'data', json_build_object(
+                            'tenant_id', NEW.tenant_id,
+                            'resource_type', NEW.resource_type,
+                            'resource_id', NEW.resource_id,
+                            'resource_name', NEW.resource_name,
+                            'user_id', NEW.user_id,
+                            'request_id', NEW.request_id,
+                            -- a receiver may bound what it reads: what is long it asks the API for
+                            'details', CASE WHEN octet_length(NEW.details::text) <= 16384 THEN NEW.details END))::text);
+            IF NOT line.is_served THEN
+                INSERT INTO jobs (tenant_id, id, queue, name, arguments, request_id)
+                VALUES (NEW.tenant_id, 'task_' || replace(gen_random_uuid()::text, '-', ''), 'webhooks',
+                        'webhooks.deliver', jsonb_build_object('webhook_id', hook), NEW.request_id);
+            END IF;
+        END LOOP;
+        RETURN NULL;
+    END
+    $$;
+
+CREATE TRIGGER audit_log_webhooks AFTER INSERT ON audit_log FOR EACH ROW
+    WHEN (NEW.action IN ('workbook.uploaded', 'calculation.completed', 'compliance.run_completed', 'alert.triggered'))
+    EXECUTE FUNCTION tell_webhooks();
+
+GRANT CREATE ON SCHEMA public TO cushion_definer;  -- to take over the functions below; revoked at the end
+
+-- What still waits is kept: its attempts end.
+CREATE FUNCTION forget_webhook_deliveries(days integer, most integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+    AS $$
+        WITH gone AS (
+            DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM webhook_deliveries WHERE completed_at < now() - make_interval(days => days) LIMIT most))
+            RETURNING 1
+        )
+        SELECT count(*) FROM gone
+    $$;
+
+CREATE FUNCTION forget_notifications(days integer, most integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+    AS $$
+        WITH gone AS (
+            DELETE FROM notifications WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM notifications WHERE created_at < now() - make_interval(days => days) LIMIT most))
+            RETURNING 1
+        )
+        SELECT count(*) FROM gone
+    $$;
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['forget_webhook_deliveries(integer, integer)', 'forget_notifications(integer, integer)']
+    LOOP
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', name);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO cushion_service', name);
+        EXECUTE format('ALTER FUNCTION %s OWNER TO cushion_definer', name);
+    END LOOP;
+END
+$$;
+REVOKE CREATE ON SCHEMA public FROM cushion_definer;

@@ -1,0 +1,1 @@
+"""Notifications: what a user of the application is told by it."""

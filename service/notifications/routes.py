@@ -1,0 +1,24 @@
+"""Notifications' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.notifications import store
+from service.notifications.schema import Notification, NotificationList, NotificationNotFound
+from service.platform.context import Context
+from service.platform.http.api import Area, Page
+
+area = Area("/api/v1/notifications", tag="notifications")
+
+
+@area.get(access="any")
+async def list_notifications(ctx: Context, query: NotificationList) -> Page[Notification]:
+    """What the caller was told, the newest first; an API key reads its creator's."""
+    return await store.listed(ctx, query)
+
+
+@area.post("/{notification_id}/read", access="any", errors=(NotificationNotFound,))
+async def read_notification(ctx: Context, notification_id: UUID) -> None:
+    """Mark one of the caller's notifications as read; a second time changes nothing."""
+    await store.read(ctx, notification_id)

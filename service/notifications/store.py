@@ -1,0 +1,58 @@
+"""Notifications' queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from service.notifications.schema import Notification, NotificationList, NotificationNotFound
+from service.platform.context import Context, Unit
+from service.platform.data.listing import columns_of, page
+from service.platform.http.api import Page
+
+_READ = {True: "read_at IS NULL", False: "read_at IS NOT NULL"}
+
+TO_USERS = "id = ANY (%(user_ids)s)"
+TO_ADMINS = "role IN ('owner', 'admin')"
+
+
+async def listed(ctx: Context, query: NotificationList) -> Page[Notification]:
+    """The caller's own."""
+    return await page(
+        ctx,
+        Notification,
+        columns_of(Notification),
+        "notifications WHERE true",
+        {"user_id": ctx.caller.user_id, "unread": query.unread},
+        query,
+        order="created_at DESC, id",
+        conditions={"unread": _READ.get(query.unread, "")} if query.unread is not None else None,
+    )
+
+
+async def read(ctx: Context, notification_id: UUID) -> None:
+    """Note that the caller has read one; when it was first.
+
+    Raises:
+        NotificationNotFound: the caller has none of that identifier.
+    """
+    found = await ctx.execute(
+        "UPDATE notifications SET read_at = coalesce(read_at, now()) WHERE id = %s AND user_id = %s",
+        [notification_id, ctx.caller.user_id],
+    )
+    if not found:
+        raise NotificationNotFound
+
+
+async def add(unit: Unit, where: str, user_ids: Sequence[UUID], row: dict[str, Any]) -> int:
+    """Tell those of the tenant's active users who match a condition; how many they are."""
+    return await unit.execute(
+        f"""
+        INSERT INTO notifications (tenant_id, id, user_id, type, priority, title, message, resource_type, resource_id)
+        SELECT tenant_id, gen_random_uuid(), id, %(type)s, %(priority)s, %(title)s, %(message)s, %(resource_type)s,
+               %(resource_id)s
+        FROM users WHERE status = 'active' AND {where}
+        """,
+        {**row, "user_ids": list(user_ids)},
+    )

@@ -1,0 +1,294 @@
+"""Requests to addresses that users give: to public hosts alone, on the very address that was checked, and bounded.
+
+A host is resolved once. All its addresses must be public, and the connection goes to one of them, so a name that
+resolves to something else a moment later leads nowhere else; TLS is verified against the name. Redirections are
+answers like any other, and no proxy stands in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final
+
+import httpx
+import msgspec
+import structlog
+from msgspec import Struct
+
+URL_CHARACTERS: Final = 2048
+PORTS: Final = {"https": frozenset((443, 8443)), "http": frozenset((80, 8080))}
+"""Where a request may go; to any port, and by http, where private addresses are permitted."""
+DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+CONNECT_SECONDS: Final = 5.0
+"""Of each address that is tried."""
+ADDRESSES_TRIED: Final = 2
+ADDRESSES_MAX: Final = 32
+ANSWER_BYTES_MAX: Final = 64 * 1024
+HEADERS_MAX: Final = 20
+HEADER_CHARACTERS: Final = 1_000
+RESOLVERS: Final = 32
+"""Threads that ask for names: a name server that is silent holds one for as long as the system's resolver waits."""
+
+NOT_PUBLIC: Final = tuple(
+    ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        "168.63.129.16/32",  # Azure's own services, which machines there reach at a public address
+        "2001::/23",  # protocols: Teredo, ORCHID
+        *("2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),  # 2002: 6to4, an IPv4 address within
+    )
+)
+"""IANA's special purpose registries within what is else public."""
+PUBLIC_IPV6: Final = ip_network("2000::/3")
+"""All else has not been given out, is local, or has an IPv4 address within: mapped, NAT64."""
+
+_HOST: Final = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?")
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
+_OURS: Final = frozenset(
+    (
+        *("accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization"),
+        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "user-agent"),
+    )
+)
+"""Headers that say where a message ends, or that the transport sets itself."""
+
+log = structlog.get_logger()
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""A host and a port to the host's addresses."""
+
+
+class UnfitTarget(ValueError):
+    """A request cannot go there, now or later; the message says what is wrong with the URL or the headers."""
+
+
+class NoAnswer(Exception):
+    """No answer came of a request; the message says why, for whoever gave the address."""
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What came back."""
+
+    status: int
+    content: bytes
+    """At most as much as was wanted; the rest was left unread."""
+    milliseconds: int
+
+
+def target(url: str, *, private: bool) -> httpx.URL:
+    """A URL that requests may go to, as far as it alone can tell; an international host in its ASCII form.
+
+    Raises:
+        UnfitTarget: it is none.
+    """
+    if len(url) > URL_CHARACTERS:
+        raise UnfitTarget(f"a URL has at most {URL_CHARACTERS:,} characters")
+    if any(char.isspace() or not char.isprintable() or char == "\\" for char in url):
+        raise UnfitTarget("a URL holds no spaces, control characters and backslashes")
+    try:
+        parsed = httpx.URL(url)
+        host = parsed.raw_host.decode("ascii").lower()
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        raise UnfitTarget("expected a URL such as https://example.com/hooks") from None
+    if parsed.scheme not in DEFAULT_PORTS or (parsed.scheme == "http" and not private):
+        raise UnfitTarget("expected a URL that begins with https://")
+    if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
+        raise UnfitTarget("a URL holds no user name and password")
+    if parsed.fragment:
+        raise UnfitTarget("a URL that is requested has no fragment (#)")
+    address = _literal(host)
+    if address is None and not _HOST.fullmatch(host):
+        raise UnfitTarget("expected a URL with a host, such as https://example.com/hooks")
+    if not private:
+        allowed = PORTS[parsed.scheme]
+        if _port(parsed) not in allowed:
+            raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
+        if address is not None and not is_public(address):
+            raise UnfitTarget("the address is not a public one")
+    return parsed
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """See that headers stay headers: none that ends early, begins another, or says where the message ends.
+
+    Raises:
+        UnfitTarget: one would not.
+    """
+    if len(headers) > HEADERS_MAX:
+        raise UnfitTarget(f"at most {HEADERS_MAX} headers may be given")
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
+            raise UnfitTarget(f"{name[:100]!r} is no header that may be given")
+        if len(value) > HEADER_CHARACTERS or not _HEADER_VALUE.fullmatch(value):
+            raise UnfitTarget(f"a header's value is at most {HEADER_CHARACTERS:,} printable ASCII characters")
+    if len({name.lower() for name in headers}) < len(headers):
+        raise UnfitTarget("a header is given once")
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is one of the internet's at large."""
+    if isinstance(address, IPv6Address) and (address.scope_id or address not in PUBLIC_IPV6):
+        return False
+    return not any(address in network for network in NOT_PUBLIC if network.version == address.version)
+
+
+async def send(
+    method: str,
+    url: str,
+    *,
+    private: bool,
+    seconds: float,
+    headers: Mapping[str, str],
+    content: bytes = b"",
+    answer_bytes: int = ANSWER_BYTES_MAX,
+    resolve: Resolve | None = None,
+    authorities: ssl.SSLContext | None = None,
+) -> Answer:
+    """Send a request and read its answer, within so many seconds for all of it.
+
+    Args:
+        private: any address, port and scheme will do.
+        answer_bytes: of its content, as it comes; what is more is not read.
+        resolve: who is asked for addresses; unset, the system.
+        authorities: whose certificates are believed; unset, the system's, else those of Mozilla.
+
+    Raises:
+        UnfitTarget: it can go to no such URL, or not with these headers.
+        NoAnswer: none came.
+    """
+    parsed = target(url, private=private)
+    check_headers(headers)
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(seconds):
+            addresses = await _addresses(parsed, private=private, resolve=resolve or _resolved)
+            for address in addresses[:-1]:
+                try:
+                    answer = await _asked(method, parsed, address, headers, content, answer_bytes, authorities)
+                    break
+                except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent: another address may do
+                    continue
+            else:
+                answer = await _asked(method, parsed, addresses[-1], headers, content, answer_bytes, authorities)
+    except TimeoutError:
+        raise NoAnswer(f"no answer within {seconds:g} seconds") from None
+    except (httpx.HTTPError, OSError, ssl.SSLError) as error:
+        log.info("outgoing.failed", host=parsed.host, error=repr(error))
+        raise NoAnswer(_told(error)) from None
+    return msgspec.structs.replace(answer, milliseconds=round((time.monotonic() - started) * 1000))
+
+
+async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> list[IPv4Address | IPv6Address]:
+    host = parsed.raw_host.decode("ascii").lower()
+    literal = _literal(host)
+    if literal is not None:
+        return [literal]  # `target` has looked at it
+    try:
+        found = await resolve(host, _port(parsed))
+        addresses = [ip_address(one) for one in dict.fromkeys(found)][:ADDRESSES_MAX]
+    except (OSError, UnicodeError, ValueError):
+        addresses = []
+    if not addresses:
+        raise NoAnswer("the host's name does not resolve")
+    if not private and not all(map(is_public, addresses)):
+        raise NoAnswer("the host has an address that is not a public one")
+    return addresses[:ADDRESSES_TRIED]
+
+
+async def _asked(
+    method: str,
+    parsed: httpx.URL,
+    address: IPv4Address | IPv6Address,
+    headers: Mapping[str, str],
+    content: bytes,
+    answer_bytes: int,
+    authorities: ssl.SSLContext | None,
+) -> Answer:
+    """The answer of one address, whatever its status."""
+    transport = httpx.AsyncHTTPTransport(
+        verify=authorities or _authorities(), trust_env=False, http2=False, retries=0
+    )  # without a client there are no redirections, cookies, proxies and decoders
+    request = httpx.Request(
+        method,
+        parsed.copy_with(host=str(address)),
+        headers={
+            **headers,
+            "host": parsed.netloc.decode("ascii"),
+            "user-agent": "Cushion",
+            "accept-encoding": "identity",
+            "connection": "close",
+        },
+        content=content,
+        extensions={
+            "sni_hostname": parsed.raw_host.decode("ascii").strip("[]"),  # whose certificate is asked for, and believed
+            "timeout": {"connect": CONNECT_SECONDS, "read": None, "write": None, "pool": None},
+        },
+    )
+    async with transport:
+        answer = await transport.handle_async_request(request)
+        read = bytearray()
+        try:
+            assert isinstance(answer.stream, httpx.AsyncByteStream)
+            async for chunk in answer.stream:
+                read += chunk
+                if len(read) >= answer_bytes:
+                    break
+        finally:
+            await answer.aclose()
+        return Answer(status=answer.status_code, content=bytes(read[:answer_bytes]), milliseconds=0)
+
+
+def _told(error: Exception) -> str:
+    """Why there was no answer, without what only the network's own people should learn."""
+    causes: list[BaseException | None] = [error, error.__cause__, error.__context__]
+    causes += [one.__cause__ or one.__context__ for one in causes if one is not None]
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return "the certificate of the host could not be verified"
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return "no secure connection came about"
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return "the host could not be connected to"
+    if isinstance(error, httpx.ProtocolError):
+        return "what the host answers is no proper HTTP"
+    return "the connection broke off"
+
+
+def _port(parsed: httpx.URL) -> int:
+    return DEFAULT_PORTS[parsed.scheme] if parsed.port is None else parsed.port
+
+
+def _literal(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+async def _resolved(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.run_in_executor(
+        _threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    )
+    return [str(entry[4][0]) for entry in found]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Of their own, so that nobody's files and kernels wait for a name."""
+    return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    return httpx.create_ssl_context()

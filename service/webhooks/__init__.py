@@ -1,0 +1,1 @@
+"""Webhooks: addresses of a tenant that are told of its events."""

@@ -1,0 +1,132 @@
+"""One attempt of a delivery: signed by the Standard Webhooks, sent, and what it comes to."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import SystemRandom
+from typing import Final
+from uuid import UUID
+
+import msgspec
+import structlog
+from standardwebhooks import Webhook as Signer
+
+from service.notifications.shared import notify
+from service.platform.access.secrets import BadSeal
+from service.platform.context import Subject, Unit
+from service.platform.work import outgoing
+from service.webhooks import store
+from service.webhooks.schema import Attempt, LastDelivery, WebhookNotFound
+from service.webhooks.store import Target, Waiting
+
+PURPOSE: Final = "webhook"
+"""Of the key that seals the secrets."""
+ANSWER_BYTES: Final = 1024
+"""Of an answer that are kept."""
+LONGEST_PAUSE_SECONDS: Final = 4 * 3600
+GONE: Final = 410
+"""By which a receiver says, as the Standard Webhooks have it, that nothing more is wanted."""
+
+log = structlog.get_logger()
+_chance = SystemRandom()
+
+
+async def attempt(unit: Unit, target: Target, message_id: str, payload: str) -> Attempt:
+    """Send a message once. Any status but one of success is a failure: a redirection is not followed."""
+    settings, now = unit.settings, unit.now()
+    made = Attempt(at=now, status_code=None, answer=None, error=None, milliseconds=None)
+    secrets = [target.secret]
+    if target.old_secret is not None and target.old_secret_until is not None and now < target.old_secret_until:
+        secrets.append(target.old_secret)
+    try:
+        signers = [Signer(unit.resources.vault.open(PURPOSE, secret).decode()) for secret in secrets]
+        answer = await outgoing.send(
+            "POST",
+            target.url,
+            private=settings.allow_private_webhooks,
+            seconds=settings.webhook_seconds,
+            headers={
+                "content-type": "application/json",
+                "webhook-id": message_id,
+                "webhook-timestamp": str(int(now.timestamp())),
+                "webhook-signature": " ".join(signer.sign(message_id, now, payload) for signer in signers),
+            },
+            content=payload.encode(),
+            answer_bytes=ANSWER_BYTES,
+        )
+    except BadSeal:
+        return msgspec.structs.replace(made, error="the secret was sealed with another secret key: rotate it")
+    except (outgoing.UnfitTarget, outgoing.NoAnswer) as failed:
+        return msgspec.structs.replace(made, error=str(failed))
+    text = answer.content.decode("utf-8", "replace").replace("\x00", "\ufffd")
+    error = None if 200 <= answer.status < 300 else f"the receiver answers with the status {answer.status}"
+    return msgspec.structs.replace(
+        made, status_code=answer.status, answer=text, milliseconds=answer.milliseconds, error=error
+    )
+
+
+async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) -> float | None:
+    """Write down what an attempt came to, and disable a webhook that has failed for days; the seconds until the next
+    attempt of this delivery, None where there is none. All but what comes of disabling is left to commit."""
+    settings = unit.settings
+    tries = waiting.tries + 1
+    gone = made.status_code == GONE
+    failing_since = None if made.error is None else target.failing_since or made.at
+    pause, status = None, "delivered"
+    if made.error is not None:
+        status = "failed" if gone or tries >= settings.webhook_attempts else "pending"
+    if status == "pending":
+        grown = min(settings.webhook_backoff_seconds * 4 ** (tries - 1), LONGEST_PAUSE_SECONDS)
+        pause = grown * _chance.uniform(0.8, 1.2)
+    last = LastDelivery(
+        delivery_id=waiting.id,
+        status="delivered" if made.error is None else "failed",
+        status_code=made.status_code,
+        at=made.at,
+    )
+    # The webhook's row comes first: an order in which nobody waits for anybody in a circle.
+    await store.change(
+        unit, target.id, {"last_delivery": msgspec.json.encode(last).decode(), "failing_since": failing_since}
+    )
+    next_at = None if pause is None else unit.now() + timedelta(seconds=pause)
+    await store.tried(unit, waiting.id, made, status, made.error, next_at)
+    if pause is None:
+        await store.leave_line(unit, target.id)
+    days = timedelta(days=settings.webhook_failure_days)
+    if status == "failed" and (gone or (failing_since is not None and unit.now() - failing_since >= days)):
+        await unit.commit()  # no event's line is held while the audit log's is waited for
+        reason = (
+            "The receiver answered 410 Gone"
+            if gone
+            else f"Every delivery of the last {settings.webhook_failure_days:g} days failed; the last one: {made.error}"
+        )
+        await _disable(unit, target.id, reason)
+    return pause
+
+
+async def _disable(unit: Unit, webhook_id: UUID, reason: str) -> None:
+    try:
+        target = await store.target(unit, webhook_id, locked=True)
+    except WebhookNotFound:
+        return
+    if target.enabled:
+        host = host_of(target.url)
+        row = {"enabled": False, "disabled_at": unit.now(), "disabled_reason": reason}
+        await store.change(unit, webhook_id, row)
+        await notify(
+            unit,
+            None,
+            type_="webhook.disabled",
+            title=f"The webhook to {host} was disabled",
+            message=f"{reason}. Events are not sent to it until it is enabled again.",
+            priority="high",
+            resource=("webhook", str(webhook_id)),
+        )
+        await unit.audit("webhook.disabled", Subject("webhook", str(webhook_id), host, {"reason": reason}))
+        log.info("webhook.disabled", webhook_id=str(webhook_id), reason=reason)
+    await unit.commit()
+
+
+def host_of(url: str) -> str:
+    """What records show of a URL: its path may be a secret."""
+    return outgoing.target(url, private=True).host

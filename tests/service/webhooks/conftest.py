@@ -1,0 +1,140 @@
+"""Receivers of webhooks on this machine: honest, refusing, slow, redirecting, endless."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+import pytest
+from standardwebhooks import Webhook as Verifier
+from standardwebhooks.webhooks import WebhookVerificationError
+
+from tests.conftest import Member, wait_until
+
+URL = "/api/v1/webhooks"
+
+
+class Message(NamedTuple):
+    """What a receiver got."""
+
+    path: str
+    id: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def content(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
+    def is_signed_by(self, secret: str) -> bool:
+        try:
+            Verifier(secret).verify(self.body, self.headers)
+        except WebhookVerificationError:
+            return False
+        return True
+
+
+class Receiver(ThreadingHTTPServer):
+    """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection.
+
+    `refusals` of a path are statuses that come first.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.got: list[Message] = []
+        self.refusals: dict[str, list[int]] = {}
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    def url(self, path: str = "/200") -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}{path}"
+
+    def at(self, path: str = "/200") -> list[Message]:
+        return [message for message in self.got if message.path == path]
+
+    def wait_for(self, count: int, path: str = "/200") -> list[Message]:
+        """What came to a path, once it is so much."""
+        found: list[Message] = wait_until(
+            lambda: len(self.at(path)) >= count and self.at(path), what=f"{count} messages at {path}"
+        )
+        return found
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.got.append(Message(self.path, headers["webhook-id"], headers, body))
+        first = self.server.refusals.get(self.path)
+        word = self.path.strip("/").partition("?")[0]
+        status = first.pop(0) if first else int(word) if word.isdigit() else 200
+        if word == "slow":
+            time.sleep(4)
+        try:
+            self.send_response(302 if word == "elsewhere" else status)
+            if word == "elsewhere":
+                self.send_header("location", self.server.url())
+            self.end_headers()
+            self.wfile.write(b"said \x00" + "ä".encode())
+            while word == "huge":
+                self.wfile.write(b"x" * 65_536)
+        except OSError:
+            pass  # the other side has enough
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
+    """A webhook, with its secret."""
+    answer = who.post(URL, json={"url": url, "events": events or ("workbook.uploaded",), **body})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def evaluated(who: Member, formula: str = "=1+1") -> None:
+    """An event, calculation.completed."""
+    answer = who.post("/api/v1/calculations/evaluate", json={"formula": formula})
+    assert answer.status_code == 200, answer.text
+
+
+def log_of(who: Member, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+    """A webhook's deliveries, the oldest first."""
+    answer = who.get(f"{URL}/{webhook['id']}/deliveries", params=query)
+    assert answer.status_code == 200, answer.text
+    return list(reversed(answer.json()["items"]))
+
+
+def ended(who: Member, webhook: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
+    """A webhook's deliveries once so many are there and none waits."""
+
+    def done() -> list[dict[str, Any]] | None:
+        log = log_of(who, webhook)
+        return log if len(log) >= count and all(one["status"] != "pending" for one in log) else None
+
+    found: list[dict[str, Any]] = wait_until(done, what="the end of the deliveries")
+    return found
+
+
+Hook = Callable[..., dict[str, Any]]
