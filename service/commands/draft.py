@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryDirectory
+from secrets import token_hex
+from shutil import copyfileobj, rmtree
 from typing import IO, Final
 
 from service.commands.refusal import Refused
@@ -21,14 +20,13 @@ def drafts(target: Path) -> Iterator[Path]:
     Raises:
         OSError: no folder can be made there.
     """
-    # An interrupt between the making of the folder and the hold on it would leave it behind.
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    # Named before it is made: an interrupt between the making of a folder and the hold on it would leave it behind.
+    folder = target / f".cushion-{token_hex(8)}"
     try:
-        folder = TemporaryDirectory(dir=target, prefix=".cushion-")
+        folder.mkdir(mode=0o700)
+        yield folder
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    with folder as path:
-        yield Path(path)
+        rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

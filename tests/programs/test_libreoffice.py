@@ -87,6 +87,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
     control = [
         ["Total", Formula("SUM(Held[Value])", 298.5), Shown(Formula("Loans!C2/total", 1 / 3), "0.0%")],
         ["Status", Formula('IF(B1>200,"PASS","FAIL")', "PASS"), Formula("B1=298.5", True)],
+        ["Without a value, which has all of them calculated", Formula("1+1")],
     ]
     pages = [
         Page("Loans", sheet_of(loans, formats), header_row=0, frozen=(1, 0), protected=True),
@@ -101,7 +102,6 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         tables=[Table("Held", "Loans", 0, 0, 2, 2, ("Par", "Price", "Value"))],
         defined_names={"total": "'Control & <co>'!$B$1"},
         parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
-        recalculate=True,
     )
     assert told.warnings == ()
     (tmp_path / "saved").mkdir()
@@ -111,6 +111,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
     for place, value in cells(ours).items():
         other = cells(theirs)[place]
         assert other == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
+    assert theirs.sheets[1].value(2, 1) == 2.0
     assert [sheet.state for sheet in theirs.sheets] == ["visible", "visible", "hidden"]
     assert (theirs.defined_names, [table.name for table in theirs.tables]) == (ours.defined_names, ["Held"])
     with zipfile.ZipFile(saved) as archive:

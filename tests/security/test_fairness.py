@@ -164,7 +164,7 @@ def test_calls_that_wait_for_one_row_leave_connections_to_everybody_else(
     stack: Stack, hostile: Member, other: Other, book: Path
 ) -> None:
     """Uploads of a tenant wait for each other by its row, each with a connection of the ten to the database."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE'"
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR NO KEY UPDATE'"
     file = {"file": (book.name, book.read_bytes())}
     with psycopg.connect(stack.database_url) as owner:
         owner.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [hostile.tenant_id])

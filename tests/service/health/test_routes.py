@@ -48,7 +48,7 @@ def test_queue_depths_count_what_waits(stack: Stack, owner: Member) -> None:
     finally:
         stack.sql("DELETE FROM jobs WHERE tenant_id = %s", [owner.tenant_id])
     assert set(body) == {"queues", "total_pending", "timestamp"}
-    assert set(body["queues"]) == {"default", "calculate", "parse", "priority", "export"}
+    assert set(body["queues"]) == {"default", "calculate", "parse", "priority", "export", "webhooks"}
     assert body["queues"]["export"] >= 1
     assert body["total_pending"] == sum(body["queues"].values())
 

@@ -29,6 +29,8 @@ SECRETIVE = {
     "/api/v1/admin/users/invite",
     "/api/v1/admin/api-keys",
     "/api/v1/admin/api-keys/{key_id}/rotate",
+    "/api/v1/webhooks",
+    "/api/v1/webhooks/{webhook_id}/rotate",
 }
 
 

@@ -65,7 +65,7 @@ def _fill(apart: Apart, table: str, tenant_column: str, tenant: UUID) -> None:
                (SELECT substring(pg_get_constraintdef(c.oid) FROM $$'([^']*)'::text$$) FROM pg_constraint c
                 WHERE c.conrelid = a.attrelid AND c.contype = 'c' AND c.conkey = ARRAY[a.attnum])
         FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
-          AND (a.attname = %s OR (a.attnotnull AND NOT a.atthasdef))
+          AND (a.attname = %s OR (a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''))
         """,
         [table, tenant_column],
     )
@@ -197,7 +197,7 @@ def test_no_row_can_be_put_into_another_tenant(
         copied = apart.sql(
             "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute"
             " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s"
-            " AND attgenerated = ''",
+            " AND attgenerated = '' AND attidentity = ''",
             [name, column],
         )[0][0]
         with (
@@ -247,7 +247,7 @@ def test_what_is_no_tenant_table_cannot_be_changed(apart: Apart) -> None:
         " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> 'tenants'"
         " AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id')"
     )
-    assert sorted(others) == [("deployment",), ("migrations",)]
+    assert sorted(others) == [("deployment",), ("migrations",), ("webhook_deliveries_sequence_seq",)]
     for (name,) in others:  # it may see which migrations there are, and whose store is its own
         for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
             assert apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, name, right]) == [(False,)]
@@ -279,7 +279,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     assert writing == {
         "blobs": "SELECT UPDATE",
         "documents": "SELECT UPDATE",
-        "jobs": "DELETE SELECT UPDATE",
+        "jobs": "DELETE INSERT SELECT UPDATE",
         "revocations": "DELETE SELECT",
         "audit_log": "INSERT SELECT",
         "audit_heads": "INSERT SELECT UPDATE",
@@ -288,6 +288,9 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
         "sessions": "DELETE SELECT",
         "tenant_usage": "INSERT SELECT UPDATE",
         "event_numbers": "DELETE INSERT SELECT UPDATE",
+        "notifications": "DELETE SELECT",
+        "webhook_deliveries": "DELETE INSERT SELECT",
+        "webhook_queues": "SELECT UPDATE",
     }
     reading = {name for name, _ in rights} - set(writing)
     assert reading == {

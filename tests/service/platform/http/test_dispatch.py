@@ -371,5 +371,5 @@ def test_a_bounded_pool_sheds_load_until_a_thread_is_free(clean: Apart) -> None:
     assert clean.run(walk, compute_threads=2, compute_queue=1) == [full, full, "5"]
 
 
-def test_the_queues_are_the_specifications() -> None:
-    assert set(QUEUES) == {"default", "calculate", "parse", "priority", "export"}
+def test_the_queues_are_the_specifications_and_one_for_webhooks() -> None:
+    assert set(QUEUES) == {"default", "calculate", "parse", "priority", "export", "webhooks"}
