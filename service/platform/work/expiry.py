@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from service.platform.context import Resources
-from service.platform.http.problem import Unavailable
+from service.platform.http.problem import Problem
 
 PAUSE_SECONDS = 30
 MOST_AT_A_TIME = 10_000
@@ -37,7 +37,7 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
             try:
                 while not stopping.is_set() and await _forgotten(resources, statement) == MOST_AT_A_TIME:
                     pass
-            except Unavailable as error:
+            except Problem as error:  # a lock that did not come, too
                 log.warning("upkeep.failed", statement=statement, error=type(error).__name__)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)

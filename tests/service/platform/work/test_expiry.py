@@ -89,3 +89,17 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
         "notifications": 1,
     }
     assert {table: left(table) for table in expected} == expected
+
+
+def test_a_lost_race_ends_nothing(clean: Apart) -> None:
+    """Whoever deadlocks with upkeep may win: the worker goes on, and tries again."""
+    ((definition,),) = clean.sql("SELECT pg_get_functiondef('forget_sessions(integer)'::regprocedure)")
+    clean.sql(
+        "CREATE OR REPLACE FUNCTION forget_sessions(most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER"
+        " SET search_path = pg_catalog, public, pg_temp"
+        " AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$"
+    )
+    try:
+        clean.run(_once)
+    finally:
+        clean.sql(definition)
