@@ -232,7 +232,7 @@ def _dropped(foundation: Foundation, redacted_formulas: int) -> list[str]:
     told = {
         "Formulas that read what is not exported (other sheets, other files, tables), or that cannot be read; their "
         "values were kept": foundation.dropped,
-        "Formulas that showed personal data; their redacted values were kept": redacted_formulas,
+        "Formulas that showed or read personal data; their values, redacted, were kept": redacted_formulas,
         "Defined names that stand for what is not exported; they were left out": foundation.names_dropped,
     }
     return [f"{text}: {count:,}." for text, count in told.items() if count]

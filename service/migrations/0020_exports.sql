@@ -96,8 +96,11 @@ CREATE FUNCTION expire_documents(most integer) RETURNS bigint
             ORDER BY d.expires_at LIMIT most FOR UPDATE SKIP LOCKED
         ), expired AS (
             UPDATE documents d SET blob_key = NULL FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+        ), held AS (  -- in the order of all who hold several
+            SELECT b.tenant_id, b.key FROM blobs b WHERE (b.tenant_id, b.key) IN (SELECT due.tenant_id, due.blob_key FROM due)
+            ORDER BY b.tenant_id, b.key FOR UPDATE
         ), freed AS (
-            UPDATE blobs b SET left_at = now() FROM due WHERE b.tenant_id = due.tenant_id AND b.key = due.blob_key
+            UPDATE blobs b SET left_at = now() FROM held WHERE b.tenant_id = held.tenant_id AND b.key = held.key
         )
         SELECT count(*) FROM due
     $$;
