@@ -109,7 +109,8 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
                     WHERE t.tenant_id = w.tenant_id AND (t.workbook_id IS NULL OR t.workbook_id = w.id)
                       AND (t.deal_id IS NULL OR t.deal_id = w.deal_id)
                     ORDER BY t.test_id) l) AS limits,
-               coalesce((SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s), '') AS email
+               coalesce((SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s), '')
+                   AS email
         FROM workbooks w
         LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
         LEFT JOIN deal_definitions f
