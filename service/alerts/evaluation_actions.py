@@ -132,7 +132,7 @@ async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
 
 
 def _told(why: Problem) -> str:
-    return "; ".join([why.detail, *(fault.message for fault in why.faults[:1])])
+    return "; ".join([why.detail, *(fault.message for fault in why.errors[:1])])
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
@@ -227,27 +227,30 @@ async def trigger(
 ) -> None:
     """Write that alerts, whose rows this transaction holds, were triggered, and have their channels told."""
     now = unit.now()
-    triggers = [
-        {
-            "id": new_id(),
-            "alert_id": one.id,
-            "workbook_id": workbook_id,
-            "run_id": run_id,
-            "triggered_at": now,
-            "metric_value": verdicts[one.id].metric_value,
-            "details": {"sentence": verdicts[one.id].sentence, **verdicts[one.id].details},
-        }
-        for one in raised
-    ]
-    await store.triggered(unit, triggers)
-    await queue(unit, [row["id"] for row in triggers])
-    for one, row in zip(raised, triggers, strict=True):
+    ids = {one.id: new_id() for one in raised}
+    await store.triggered(
+        unit,
+        [
+            {
+                "id": ids[one.id],
+                "alert_id": one.id,
+                "workbook_id": workbook_id,
+                "run_id": run_id,
+                "triggered_at": now,
+                "metric_value": verdicts[one.id].metric_value,
+                "details": {"sentence": verdicts[one.id].sentence, **verdicts[one.id].details},
+            }
+            for one in raised
+        ],
+    )
+    await queue(unit, list(ids.values()))
+    for one in raised:
         told = {
             "alert_type": one.alert_type,
-            "history_id": row["id"],
+            "history_id": ids[one.id],
             "workbook_id": workbook_id,
             "run_id": run_id,
-            "metric_value": row["metric_value"],
+            "metric_value": verdicts[one.id].metric_value,
             "sentence": verdicts[one.id].sentence,
         }
         await unit.audit("alert.triggered", Subject("alert", str(one.id), one.name, told))

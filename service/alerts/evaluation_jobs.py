@@ -15,7 +15,7 @@ from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
 from service.platform.access.secrets import new_id
 from service.platform.context import Resources, Unit
-from service.platform.http.problem import Problem
+from service.platform.http.problem import Problem, Unavailable
 from service.platform.work.jobs import JobTable
 
 PAUSE_SECONDS: Final = 2.0
@@ -61,10 +61,10 @@ async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 async def hand_over_due(resources: Resources) -> None:
-    """Hand over the schedules that are due, each in a transaction of its own.
+    """Hand over the schedules that are due, each in a transaction of its own: one that fails holds up no other.
 
     Raises:
-        Problem: the database is away, or a lock did not come.
+        Unavailable: the database is away.
     """
     for one in await due(resources):
         unit = Unit(resources, one.tenant_id, request_id=str(new_id()))
@@ -73,7 +73,9 @@ async def hand_over_due(resources: Resources) -> None:
             await unit.commit()
         except BaseException as error:
             await unit.rollback(error)
-            raise
+            if isinstance(error, Unavailable) or not isinstance(error, Exception):
+                raise
+            log.error("alerts.hand_over_failed", alert_id=str(one.id), exc_info=error)
 
 
 async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:
@@ -82,6 +84,6 @@ async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> 
         try:
             await hand_over_due(resources)
         except Problem as error:
-            log.warning("alerts.hand_over_failed", error=type(error).__name__)
+            log.warning("alerts.clock_failed", error=type(error).__name__)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)

@@ -88,7 +88,8 @@ async def last_run_workbook(unit: Unit) -> UUID | None:
     """The workbook that the tenant ran last."""
     found: UUID | None = await unit.value(
         """
-        SELECT r.workbook_id FROM compliance_runs r JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
+        SELECT r.workbook_id FROM compliance_runs r
+        JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
         WHERE r.status = 'completed' AND w.deleted_at IS NULL ORDER BY r.executed_at DESC LIMIT 1
         """
     )
@@ -136,9 +137,7 @@ _LOOKS: Final = """
 """
 
 
-async def history(
-    unit: Unit, book: Watched, since: dict[str, datetime], before: datetime
-) -> dict[str, list[Point]]:
+async def history(unit: Unit, book: Watched, since: dict[str, datetime], before: datetime) -> dict[str, list[Point]]:
     """By test what runs and recalculations gave since a moment of its own, or for days since then, and the last figure
     before; in the order of time. Of a deal those of all its workbooks."""
     found: dict[str, list[Point]] = {test_id: [] for test_id in since}

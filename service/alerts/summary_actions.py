@@ -22,10 +22,10 @@ from service.workbooks.schema import StorageLimitExceeded
 
 ORDER: Final = "alerts.order_summary"
 SEND: Final = "alerts.send_summary"
-LOOKS_SECONDS: Final = 2.0
-"""Between two looks at whether a report is made."""
-WAITS_MAX: Final = 1_800
-"""Looks at a report, an hour of them: then the alert goes without it."""
+LOOKS_SECONDS: Final = 1.0
+"""Before the first look at whether a report is made; each further one waits so much longer."""
+LOOKS_MAX: Final = 80
+"""Within an hour: then the alert goes without its report."""
 
 
 async def hand_over(unit: Unit, alert_id: UUID) -> None:
@@ -89,9 +89,10 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
         why = "it was deleted"
     else:
         if report.status in ("pending", "generating"):
-            if arguments["looks"] < WAITS_MAX:
+            if arguments["looks"] < LOOKS_MAX:
                 again = {**arguments, "looks": arguments["looks"] + 1}
-                await unit.enqueue(SEND, queue="default", arguments=again, delay_seconds=LOOKS_SECONDS)
+                pause_seconds = LOOKS_SECONDS * (again["looks"] + 1)
+                await unit.enqueue(SEND, queue="default", arguments=again, delay_seconds=pause_seconds)
                 return
             why = "it is not made yet"
         elif report.status == "failed":
