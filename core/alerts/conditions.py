@@ -71,7 +71,7 @@ class ScheduleConditions(_Conditions, frozen=True, kw_only=True, forbid_unknown_
 
 Conditions: TypeAlias = ThresholdConditions | ComplianceConditions | TrendConditions | ScheduleConditions
 
-_OF_TYPE: Final[dict[str, type[Conditions]]] = {
+CONDITIONS: Final[dict[str, type[Conditions]]] = {
     "threshold": ThresholdConditions,
     "compliance": ComplianceConditions,
     "trend": TrendConditions,
@@ -86,7 +86,7 @@ def conditions_of(alert_type: str, given: Any) -> Conditions:
         InvalidConditions: they are none of this type.
     """
     try:
-        found = msgspec.convert(given, _OF_TYPE[alert_type])
+        found = msgspec.convert(given, CONDITIONS[alert_type])
     except msgspec.ValidationError as error:
         raise InvalidConditions(str(error)) from None
     for name in ("value", "cushion_threshold", "change_threshold"):

@@ -95,7 +95,7 @@ class Channel(Struct, frozen=True, kw_only=True):
     config: dict[str, Any]
 
 
-class OpenChannel(Struct, frozen=True, kw_only=True):
+class OpenChannel(Struct, frozen=True):
     """A channel as it is used."""
 
     id: UUID

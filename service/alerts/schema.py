@@ -8,13 +8,13 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from core.alerts.conditions import AlertType
 from service.alerts.channel_schema import CHANNELS_MAX, Channel, ChannelGiven, ChannelType
 from service.platform.http.api import PageQuery
 from service.platform.http.problem import Problem
 
 COOLDOWN_MINUTES_MAX = 366 * 24 * 60
 
-AlertType = Literal["threshold", "compliance", "trend", "schedule"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Description = Annotated[str, Meta(max_length=2000)]

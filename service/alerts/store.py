@@ -94,3 +94,20 @@ async def time_zone(ctx: Context) -> str:
     return str(
         await ctx.value("SELECT coalesce(settings ->> 'timezone', 'UTC') FROM tenants WHERE id = %s", [ctx.tenant])
     )
+
+
+async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
+    """Which of these tests the definition of no deal has."""
+    found = await ctx.value(
+        """
+        SELECT array_agg(asked.id ORDER BY asked.place)
+        FROM unnest(%s::text[]) WITH ORDINALITY AS asked (id, place)
+        WHERE asked.id NOT IN (
+            SELECT coalesce(test ->> 'id', '') FROM deals d
+            JOIN deal_definitions f ON f.deal_id = d.id AND f.version = d.definition_version,
+            json_array_elements(CASE json_typeof(f.definition -> 'tests') WHEN 'array' THEN f.definition -> 'tests'
+                                ELSE '[]' END) AS test)
+        """,
+        [list(test_ids)],
+    )
+    return found or []
