@@ -30,6 +30,7 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.alerts.delivery_jobs import jobs as alert_deliveries
     from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
@@ -39,7 +40,7 @@ def jobs() -> JobTable:
     from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    tables = (workbooks, reconciliation, formulas, exports, reports, webhooks, mail, cleanup)
+    tables = (workbooks, reconciliation, formulas, exports, reports, alert_deliveries, webhooks, mail, cleanup)
     return JobTable({name: job for table in tables for name, job in table.jobs.items()})
 
 
