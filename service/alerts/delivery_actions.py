@@ -74,7 +74,9 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     if channel is None or not alert.enabled:
         await end(unit, due.line, TAKEN_OFF if channel is None else DISABLED)
         return
-    most = channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
+    most = (
+        channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
+    )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
     if channel.type == "email" and (wait_seconds := await seconds_until_mail(unit)):
@@ -106,7 +108,7 @@ async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
     """
     tries, error = len(due.attempts) + 1, came.made.error
     if error is None:
-        refusals = [one.refusal for one in (*due.attempts, came.made) if one.refusal is not None]
+        refusals = [one.refusal for one in due.attempts if one.refusal] + ([came.made.refusal] if came.made.refusal else [])
         await delivery_store.hold(unit, due.alert_id)
         await delivery_store.tried(unit, due.id, came.made, "delivered", "; ".join(refusals) or None, None)
         if due.status == "pending":

@@ -13,7 +13,14 @@ from msgspec.structs import asdict
 
 from service.alerts import delivery_store
 from service.alerts.channel_actions import opened
-from service.alerts.channel_schema import Channel, ChatWebhookConfig, EmailConfig, InAppConfig, OpenChannel, WebhookConfig
+from service.alerts.channel_schema import (
+    Channel,
+    ChatWebhookConfig,
+    EmailConfig,
+    InAppConfig,
+    OpenChannel,
+    WebhookConfig,
+)
 from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notification, request, trial
 from service.alerts.schema import AlertRow, TestResult
 from service.notifications.shared import notify
@@ -166,7 +173,13 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[TestResult]:
         return [_result(one, failed(unit.now(), SEALED)) for one in alert.channels]
     await unit.commit()  # no connection is held while the receivers take their time
     outwards = [one for one in channels if one.type != "in_app"]
-    came = dict(zip((one.id for one in outwards), await asyncio.gather(*(_tested(unit, one, notice) for one in outwards)), strict=True))
+    came = dict(
+        zip(
+            (one.id for one in outwards),
+            await asyncio.gather(*(_tested(unit, one, notice) for one in outwards)),
+            strict=True,
+        )
+    )
     for one in channels:
         if one.type == "in_app":  # one after the other: they share the transaction
             came[one.id] = await sent(unit, one, notice, new_id())
@@ -180,5 +193,9 @@ async def _tested(unit: Unit, channel: OpenChannel, notice: Notice) -> Came:
 
 
 def _result(channel: Channel | OpenChannel, came: Came) -> TestResult:
-    status = "delivered" if came.made.error is None else "failed"
-    return TestResult(channel=channel.type, channel_id=channel.id, status=status, message=came.words)
+    return TestResult(
+        channel=channel.type,
+        channel_id=channel.id,
+        status="delivered" if came.made.error is None else "failed",
+        message=came.words,
+    )

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
-from tests.service.compliance.conftest import g1_file, own_g1, write_book  # noqa: F401 - fixtures
 
 CCC = {"metric": "ccc_bucket_pct", "operator": "gt", "value": 7.5}
 """True of the worked pool, whose bucket is 45m of 400m."""
@@ -68,8 +67,8 @@ def test_a_run_raises_what_it_concerns(
     stack: Stack,
     owner: Member,
     stranger: Member,
-    own_g1: dict[str, Any],  # noqa: F811
-    g1_file: Path,  # noqa: F811
+    own_g1: dict[str, Any],
+    g1_file: Path,
 ) -> None:
     other = owner.uploaded(g1_file)
     trend = {"metric": "oc_ratio", "direction": "either", "change_threshold": 0.1, "lookback_days": 30}
@@ -131,8 +130,8 @@ def test_a_run_raises_what_it_concerns(
 def test_a_cooldown_holds_back_and_ends(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
-    g1_file: Path,  # noqa: F811
+    own_g1: dict[str, Any],
+    g1_file: Path,
 ) -> None:
     other = owner.uploaded(g1_file)
     own, anywhere = watched(owner, own_g1, cooldown_minutes=60), watched(owner, None, cooldown_minutes=60)
@@ -148,7 +147,7 @@ def test_a_cooldown_holds_back_and_ends(
     assert (look["holds"], look["triggered"]) == (True, True)
 
 
-def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
+def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     cooled, hot = watched(owner, own_g1, cooldown_minutes=1), watched(owner, None, cooldown_minutes=0)
     made = run(owner, own_g1)
     looked_at(stack, owner)
@@ -177,7 +176,7 @@ def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: di
 def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
+    own_g1: dict[str, Any],
 ) -> None:
     """It holds by earlier runs; without any it comes true by itself; and a run that says otherwise ends it."""
     run(owner, own_g1)
@@ -205,7 +204,7 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
 def test_what_ended_meanwhile_is_not_raised(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
+    own_g1: dict[str, Any],
 ) -> None:
     hour = watched(owner, own_g1, CCC | {"duration_minutes": 60})
     run(owner, own_g1)
@@ -238,7 +237,7 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_book: Any) -> None:  # noqa: F811
+def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_book: Any) -> None:
     from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
 
     less = [row for row in G1_LOANS if row[1] != "Lima"]  # a CCC bucket of 35m of 390m
@@ -280,7 +279,7 @@ def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_bo
 def test_a_recalculation_is_looked_at_and_stays_no_run(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
+    own_g1: dict[str, Any],
 ) -> None:
     alert_id = watched(owner, own_g1, cooldown_minutes=0)
     assert owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate").status_code in (200, 202)
@@ -293,7 +292,7 @@ def test_a_recalculation_is_looked_at_and_stays_no_run(
     assert figures["ccc_bucket_pct"] == {"value": 11.25}
 
 
-def test_who_watches_nothing_has_no_work(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
+def test_who_watches_nothing_has_no_work(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     watched(owner, own_g1, {"schedule": "0 9 1 1 *"}, alert_type="schedule")
     watched(owner, own_g1, enabled=False)
     run(owner, own_g1)

@@ -13,8 +13,7 @@ from service.platform.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
 from tests.service.alerts.test_evaluation_actions import moment, run, told, watched
-from tests.service.compliance.conftest import g1_file, own_g1, write_book  # noqa: F401 - fixtures
-from tests.service.platform.conftest import Apart, alone, apart, clean  # noqa: F401 - fixtures
+from tests.service.platform.conftest import Apart
 
 HOURLY = {"schedule": "0 * * * *", "report_type": "compliance_summary"}
 
@@ -35,7 +34,7 @@ def triggered(who: Member, alert_id: str, count: int = 1) -> dict[str, Any]:
 def test_a_schedule_brings_the_report_of_the_newest_run(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
+    own_g1: dict[str, Any],
 ) -> None:
     alert_id = watched(owner, own_g1, HOURLY, alert_type="schedule")
     anywhere = watched(owner, None, HOURLY, alert_type="schedule")
@@ -55,7 +54,7 @@ def test_a_schedule_brings_the_report_of_the_newest_run(
         assert moment(alert["next_at"]) - moment(details["due_at"]) == timedelta(hours=1)
 
 
-def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
+def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     alert_id = watched(owner, own_g1, HOURLY, alert_type="schedule")
     fall_due(stack, alert_id)
     (entry,) = triggered(owner, alert_id)["history"]
