@@ -27,19 +27,19 @@ CREATE FUNCTION watch_alerts() RETURNS trigger LANGUAGE plpgsql SET search_path 
     AS $$
     DECLARE
         is_run CONSTANT boolean := NEW.action = 'compliance.run_completed';
-        book CONSTANT uuid := CASE WHEN is_run THEN NEW.details ->> 'workbook_id' ELSE NEW.resource_id END;
+        looked_at CONSTANT uuid := CASE WHEN is_run THEN NEW.details ->> 'workbook_id' ELSE NEW.resource_id END;
     BEGIN
         IF EXISTS (
             SELECT FROM alerts a
             WHERE a.tenant_id = NEW.tenant_id AND a.enabled AND a.alert_type <> 'schedule'
-              AND (a.workbook_id IS NULL OR a.workbook_id = book OR EXISTS (
+              AND (a.workbook_id IS NULL OR a.workbook_id = looked_at OR EXISTS (
                   SELECT FROM workbooks one JOIN workbooks other
                       ON other.tenant_id = one.tenant_id AND other.deal_id = one.deal_id
-                  WHERE one.tenant_id = NEW.tenant_id AND one.id = book AND other.id = a.workbook_id)))
+                  WHERE one.tenant_id = NEW.tenant_id AND one.id = looked_at AND other.id = a.workbook_id)))
         THEN
             INSERT INTO jobs (tenant_id, id, queue, name, arguments, request_id)
             VALUES (NEW.tenant_id, 'task_' || replace(gen_random_uuid()::text, '-', ''), 'default', 'alerts.evaluate',
-                    jsonb_build_object('workbook_id', book, 'run_id', CASE WHEN is_run THEN NEW.resource_id END),
+                    jsonb_build_object('workbook_id', looked_at, 'run_id', CASE WHEN is_run THEN NEW.resource_id END),
                     NEW.request_id);
         END IF;
         RETURN NULL;

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from service.alerts.evaluation_jobs import hand_over_due
+from service.alerts.summary_actions import ORDER
 from service.platform.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
-from tests.service.alerts.test_evaluation_actions import in_app, moment, run, told, watched
-from tests.service.compliance.conftest import g1_file, own_g1, write_book  # noqa: F401 - fixtures
+from tests.service.alerts.test_evaluation_actions import moment, run, told, watched
 from tests.service.platform.conftest import Apart
 
 HOURLY = {"schedule": "0 * * * *", "report_type": "compliance_summary"}
@@ -33,7 +34,7 @@ def triggered(who: Member, alert_id: str, count: int = 1) -> dict[str, Any]:
 def test_a_schedule_brings_the_report_of_the_newest_run(
     stack: Stack,
     owner: Member,
-    own_g1: dict[str, Any],  # noqa: F811
+    own_g1: dict[str, Any],
 ) -> None:
     alert_id = watched(owner, own_g1, HOURLY, alert_type="schedule")
     anywhere = watched(owner, None, HOURLY, alert_type="schedule")
@@ -53,7 +54,7 @@ def test_a_schedule_brings_the_report_of_the_newest_run(
         assert moment(alert["next_at"]) - moment(details["due_at"]) == timedelta(hours=1)
 
 
-def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
+def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     alert_id = watched(owner, own_g1, HOURLY, alert_type="schedule")
     fall_due(stack, alert_id)
     (entry,) = triggered(owner, alert_id)["history"]
@@ -80,13 +81,11 @@ def due(apart: Apart, tenant: UUID, row: dict[str, Any]) -> UUID:
 
 def handed_over(apart: Apart, alert_id: UUID) -> list[str]:
     """The moments for which it was."""
-    sql = "SELECT arguments ->> 'due_at' FROM jobs WHERE name = 'alerts.order_summary' AND arguments ->> 'alert_id' = %s"
-    return [due_at for (due_at,) in apart.sql(sql, [str(alert_id)])]
+    sql = "SELECT arguments ->> 'due_at' FROM jobs WHERE name = %s AND arguments ->> 'alert_id' = %s"
+    return [due_at for (due_at,) in apart.sql(sql, [ORDER, str(alert_id)])]
 
 
 def test_several_workers_hand_over_once(alone: Apart) -> None:
-    import asyncio
-
     tenant, hour = alone.tenant(), datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     missed = [due(alone, tenant, {"next_at": hour - timedelta(days=days)}) for days in range(20)]
 
@@ -117,9 +116,7 @@ def test_a_moment_is_served_where_it_is_meant(
     alone: Apart, minutes_since: int | None, cooldown: int, schedule: str, zone: str, is_served: bool
 ) -> None:
     tenant, hour = alone.tenant(), datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-    alone.sql(
-        "UPDATE tenants SET settings = jsonb_build_object('timezone', %s::text) WHERE id = %s", [zone, tenant]
-    )
+    alone.sql("UPDATE tenants SET settings = jsonb_build_object('timezone', %s::text) WHERE id = %s", [zone, tenant])
     last = None if minutes_since is None else hour - timedelta(minutes=minutes_since)
     conditions = f'{{"schedule": "{schedule}"}}'
     row = {"next_at": hour, "last_triggered": last, "cooldown_minutes": cooldown, "conditions": conditions}
