@@ -334,23 +334,13 @@ class World:
             self.groups(by, condition).items(),
             key=lambda one: (1 if smallest else -1) * sum(loan.par for loan in one[1]),
         )[:most]
+        held = self.groups(by, condition, of="all")
         answer = Expected()
         for label, loans in ranked:
-            par, held = (
-                total(loans),
-                sum(loan.par for loan in self.all if self._label(loan, by) == label),
-            )
-            answer += Expected(
-                [
-                    [
-                        (par, "currency"),
-                        (par / self.deal.cpa * 100, "percent"),
-                        (held, "currency"),
-                        (par / self.deal.par * 100, "percent"),
-                    ]
-                ],
-                [self._spoken(label, loans, by)],
-            )
+            par = total(loans)
+            shares = [(par / self.deal.cpa * 100, "percent"), (par / self.deal.par * 100, "percent")]
+            readings = [(par, "currency"), (total(held[label]), "currency"), *shares]
+            answer += Expected([list(dict.fromkeys(readings))], [self._spoken(label, loans, by)])
         return answer
 
     def at(self, place: int, by: str, condition: str = "True") -> Expected:
