@@ -32,13 +32,15 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed typeset charts",
+    "values confined remembered seed typeset charts grounding",
     "grid",
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
     "deals scenario facts alerts",
     "export report",
+    "insights",
+    "questions",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
@@ -48,7 +50,7 @@ AREA_ORDER = [
     "auth activity audit dlq health notifications",
     "mappings",
     "workbooks",
-    "portfolios documents",
+    "portfolios documents wording",
     "admin calculations formulas compliance reconciliation insights webhooks",
     "deals scenarios exports",
     "reports",

@@ -132,6 +132,8 @@ async def _mailed(
         async with asyncio.timeout(seconds):
             handed = await hand(unit.settings, delivery_id.hex, notice.triggered_at, mail, to)
     except (UnfitAddress, UnfitMail, Hopeless) as refused:
+        if only is not None:  # the others have it
+            return _came(now, words=str(refused), refusal=f"for {len(to):,} addresses {refused}")
         return failed(now, str(refused), is_final=True)
     except (NotReached, OSError):  # their words name what only the network's own people should learn
         return failed(now, "the mail server cannot be reached, or takes too long")
@@ -147,8 +149,8 @@ def _handed(now: datetime, asked: int, handed: Handed) -> Came:
         words = "written into the data folder, since no mail server is set"
     else:
         words = f"the mail server took it for {taken:,} of {asked:,} addresses"
-    refusal = f"refused for {len(lost):,} addresses: {next(iter(lost.values()))}" if lost else None
-    error = f"not taken yet for {len(later):,} addresses: {next(iter(later.values()))}" if later else None
+    refusal = f"refused for {len(lost):,} of {asked:,} addresses: {next(iter(lost.values()))}" if lost else None
+    error = f"not taken for {len(later):,} of {asked:,} addresses: {next(iter(later.values()))}" if later else None
     words = "; ".join(filter(None, [words, refusal, error]))
     return _came(now, words=words, error=error, refusal=refusal, left=list(later) if later else None)
 
