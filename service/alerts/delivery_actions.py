@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from service.alerts import delivery_store, store
 from service.alerts.channel_actions import opened
-from service.alerts.channel_schema import OpenChannel, WebhookConfig
+from service.alerts.channel_schema import EmailConfig, OpenChannel, WebhookConfig
 from service.alerts.delivery_store import Due, Line
 from service.alerts.message_actions import Notice
 from service.alerts.schema import AlertRow
@@ -83,10 +83,15 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
-    if channel.type == "email" and (wait_seconds := await seconds_until_mail(unit)):
-        await delivery_store.put_off(unit, due.id, too_many_mails(unit), unit.now() + timedelta(seconds=wait_seconds))
-        await serve(unit, due.line, wait_seconds)
-        return
+    only = due.attempts[-1].left if due.attempts else None
+    if isinstance(channel.config, EmailConfig):
+        everybody = {*channel.config.recipients, *channel.config.cc}
+        seconds = await seconds_until_mail(unit, due.tier, len(everybody if only is None else only))
+        if seconds:
+            reason = too_many_mails(unit, due.tier)
+            await delivery_store.put_off(unit, due.id, reason, unit.now() + timedelta(seconds=seconds))
+            await serve(unit, due.line, seconds)
+            return
     notice = Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -100,8 +105,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time
-    last = due.attempts[-1] if due.attempts else None
-    came = await sent(unit, channel, notice, due.id, only=last.left if last else None, report=report)
+    came = await sent(unit, channel, notice, due.id, only=only, report=report)
     await _record(unit, due, came, most)
 
 

@@ -149,8 +149,8 @@ def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> No
 
 
 def test_letters_are_limited_and_wait(office: Office) -> None:
-    alert, post = office.alert(("email", EMAIL)), Post()
-    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url, CUSHION_ALERT_MAILS_PER_HOUR="2"):
+    alert, post = office.alert(("email", {**EMAIL, "cc": ["bob@example.com", "cy@example.com"]})), Post()
+    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url, CUSHION_ALERT_MAILS_PER_HOUR="0 0 0 5"):
         for _ in range(3):
             office.trigger(alert)
         sql = (
@@ -161,7 +161,7 @@ def test_letters_are_limited_and_wait(office: Office) -> None:
     *sent, late = [trigger.deliveries[0] for trigger in office.history(alert)]
     assert [one.status for one in sent] == ["delivered"] * 2
     assert (late.status, late.attempts) == ("pending", 0)
-    assert late.error == "the letters of alerts are limited to 2 an hour"
+    assert late.error == "the letters of alerts are limited to 5 an hour"
     assert len(post.taken) == 2
 
 
