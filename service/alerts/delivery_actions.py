@@ -26,6 +26,8 @@ from service.platform.work.mail import ATTACHED_BYTES, Attachment
 from service.reports import shared as reports
 
 DELIVER: Final = "alerts.deliver"
+QUEUE: Final = "webhooks"
+"""Whose deliveries wait for others just so."""
 DISABLED: Final = "the alert was disabled before it could be sent"
 TAKEN_OFF: Final = "the channel was taken off the alert before it could be sent"
 
@@ -40,8 +42,12 @@ async def queue(unit: Unit, history_ids: Sequence[UUID]) -> None:
 async def serve(unit: Unit, line: Line, delay_seconds: float = 0.0) -> None:
     """Have the first delivery of a line attempted."""
     arguments = {name: str(value) for name, value in asdict(line).items()}
-    # where the deliveries of webhooks are, which wait for others just so
-    await unit.enqueue(DELIVER, queue="webhooks", arguments=arguments, delay_seconds=delay_seconds)
+    await unit.enqueue(DELIVER, queue=QUEUE, arguments=arguments, delay_seconds=delay_seconds)
+
+
+async def hasten(unit: Unit, alert_id: UUID) -> None:
+    """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
+    await unit.hasten(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
 async def hand_on(unit: Unit, line: Line) -> None:

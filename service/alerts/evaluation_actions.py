@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from core.alerts.conditions import Conditions, InvalidConditions, conditions_of
-from core.alerts.evaluate import Need, Reading, Verdict, history_of, judge
+from core.alerts.evaluate import Need, Point, Reading, Verdict, history_of, judge
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
@@ -173,11 +173,12 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
             made[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
     since = _since(needs.values())
-    history = await store.history(unit, look.book, since, look.reading.at) if since else {}
+    history: dict[str, list[Point]] = {test_id: [] for test_id in since}
+    for one in await store.history(unit, look.book, since, look.reading.at) if since else ():
+        history[one.test_id].append(Point(one.at, one.day, one.value))
     for alert_id, conditions in asked.items():
         need = needs[alert_id]
-        points = () if need is None else history[need.test_id]
-        made[alert_id] = judge(conditions, look.reading, points, now)
+        made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now)
     return made
 
 

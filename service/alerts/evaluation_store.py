@@ -10,8 +10,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.alerts.conditions import AlertType
-from core.alerts.evaluate import Point
 from service.platform.context import Resources, Unit
 
 POINTS_MAX: Final = 10_000
@@ -37,7 +35,7 @@ class Watching(Struct, frozen=True, kw_only=True):
 
     id: UUID
     name: str
-    alert_type: AlertType
+    alert_type: str
     conditions: dict[str, Any]
     last_evaluation: dict[str, Any] | None
 
@@ -47,7 +45,7 @@ class Held(Struct, frozen=True, kw_only=True):
 
     id: UUID
     name: str
-    alert_type: AlertType
+    alert_type: str
     cooldown_minutes: int
     last_triggered: datetime | None
     """For an alert of the whole tenant: the last time that this workbook, or its deal, triggered it."""
@@ -114,7 +112,9 @@ async def watching(unit: Unit, book: Watched, *, alert_id: UUID | None = None) -
 # History --------------------------------------------------------------------------------------------------------------
 
 
-class _Figure(Struct, frozen=True):
+class Figure(Struct, frozen=True):
+    """What a test gave once."""
+
     test_id: str
     at: datetime
     day: date
@@ -137,12 +137,11 @@ _LOOKS: Final = """
 """
 
 
-async def history(unit: Unit, book: Watched, since: dict[str, datetime], before: datetime) -> dict[str, list[Point]]:
-    """By test what runs and recalculations gave since a moment of its own, or for days since then, and the last figure
+async def history(unit: Unit, book: Watched, since: dict[str, datetime], before: datetime) -> list[Figure]:
+    """What runs and recalculations gave for tests since a moment of each, or for days since then, and the last figure
     before; in the order of time. Of a deal those of all its workbooks."""
-    found: dict[str, list[Point]] = {test_id: [] for test_id in since}
-    for one in await unit.all(
-        _Figure,
+    return await unit.all(
+        Figure,
         f"""
         {_LOOKS}, figures AS (
             SELECT t.test_id, t.since, l.at, l.day, (l.figures -> t.test_id ->> 'value')::float8 AS value
@@ -165,9 +164,7 @@ async def history(unit: Unit, book: Watched, since: dict[str, datetime], before:
             "since": list(since.values()),
             "most": POINTS_MAX * len(since),
         },
-    ):
-        found[one.test_id].append(Point(one.at, one.day, one.value))
-    return found
+    )
 
 
 async def last_look(unit: Unit, book: Watched) -> datetime | None:
