@@ -32,12 +32,12 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed typeset charts",
+    "values confined remembered seed typeset charts grounding",
     "grid",
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts",
+    "deals scenario facts alerts",
     "export report",
     "insights",
     "questions",
@@ -50,10 +50,11 @@ AREA_ORDER = [
     "auth activity audit dlq health notifications",
     "mappings",
     "workbooks",
-    "portfolios documents",
+    "portfolios documents wording",
     "admin calculations formulas compliance reconciliation insights webhooks",
     "deals scenarios exports",
-    "reports alerts ai",
+    "reports",
+    "alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 

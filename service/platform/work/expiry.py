@@ -1,4 +1,4 @@
-"""What has expired goes: sessions, jobs, revocations, keys, event numbers, documents, notifications, deliveries."""
+"""What has expired goes: sessions, jobs, revocations, keys, numbers, documents, notifications, deliveries, triggers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
     "SELECT expire_documents(%(most)s)",
+    "SELECT forget_alert_figures(%(alert_history_days)s, %(most)s)",
+    "SELECT forget_alert_history(%(alert_history_days)s, %(most)s)",
     "SELECT forget_event_numbers(%(most)s)",
     "SELECT forget_idempotency_keys(%(most)s)",
     "SELECT forget_jobs(%(most)s)",
@@ -46,6 +48,7 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
 async def _forgotten(resources: Resources, statement: str) -> int:
     figures = {
         "most": MOST_AT_A_TIME,
+        "alert_history_days": resources.settings.alert_history_days,
         "notification_days": resources.settings.notification_days,
         "webhook_log_days": resources.settings.webhook_log_days,
     }
