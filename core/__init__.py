@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
-    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse", "compile",
-    "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate", "simulate_many",
+    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse",
+    "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate",
+    "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
