@@ -49,9 +49,10 @@ AREA_ORDER = [
     "mappings",
     "workbooks",
     "portfolios documents",
-    "admin calculations formulas compliance reconciliation insights webhooks",
+    "admin calculations formulas compliance reconciliation webhooks",
     "deals scenarios exports",
-    "reports alerts ai",
+    "reports insights",
+    "alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 
