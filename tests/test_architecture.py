@@ -39,6 +39,8 @@ CORE_FLOORS = [
     "recalc compliance reconciliation generate provenance retention",
     "deals scenario facts",
     "export report",
+    "insights",
+    "questions",
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
