@@ -27,6 +27,7 @@ from service.insights.schema import (
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of
 from service.platform.http.problem import Problem
+from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------
 
@@ -113,6 +114,32 @@ async def withdraw(ctx: Context, workbook_ids: Collection[UUID]) -> None:
 
 
 # What is analysed -----------------------------------------------------------------------------------------------------
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """Whose a workbook is."""
+
+    workbook_name: str
+    deal_id: UUID | None
+    deal_name: str | None
+
+
+async def about(unit: Unit, workbook_id: UUID) -> About:
+    """A workbook's name, and its deal.
+
+    Raises:
+        WorkbookNotFound: there is none of that identifier.
+    """
+    return await unit.one(
+        About,
+        """
+        SELECT w.name AS workbook_name, w.deal_id, d.name AS deal_name
+        FROM workbooks w LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+        WHERE w.id = %s AND w.deleted_at IS NULL
+        """,
+        [workbook_id],
+        missing=WorkbookNotFound,
+    )
 
 
 class TopBreak(Struct, frozen=True, kw_only=True):
