@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
+from core.insights.analyst import analyse
 from msgspec import to_builtins
 
-from core.insights.analyst import analyse
 from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance

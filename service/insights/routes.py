@@ -43,9 +43,7 @@ async def list_nominations(ctx: Context) -> list[Nomination]:
     return await store.nominations(ctx)
 
 
-@area.put(
-    "/nominations/{workbook_id}", errors=(WorkbookNotFound, NominationLimitExceeded), event="nomination.updated"
-)
+@area.put("/nominations/{workbook_id}", errors=(WorkbookNotFound, NominationLimitExceeded), event="nomination.updated")
 async def put_nomination(ctx: Context, workbook_id: UUID, body: NominationPut) -> Nomination:
     """Have insights made of a workbook, or no more. What comes later to its deal takes its place."""
     return await actions.nominate(ctx, workbook_id, body)

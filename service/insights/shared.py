@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
+from core.questions.ask import ask
 
 from core.compliance.suites import DEAL_SUITE
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import Answer
-from core.questions.ask import ask
 from service.compliance import shared as compliance
 from service.compliance.schema import InvalidDefinition, RunTooSlow
 from service.compliance.shared import NotRepeatable
@@ -107,7 +107,9 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
     end = time.monotonic() + GATHERING * ctx.settings.insight_seconds
     for place, workbook_id in enumerate(wanted):
         if place and time.monotonic() > end:
-            left_out.append(f"{len(wanted) - place} more workbooks are left out: reading them takes longer than it may.")
+            left_out.append(
+                f"{len(wanted) - place} more workbooks are left out: reading them takes longer than it may."
+            )
             break
         try:
             subjects.append(await _subject(ctx, workbook_id))

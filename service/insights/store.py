@@ -188,7 +188,8 @@ async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | Non
             FROM issues GROUP BY 1, 2, 3
         )
         SELECT n.file_name AS tape, n.id AS comparison_id, n.day,
-               (n.summary ->> 'total_loans_compared')::integer AS compared, (n.summary ->> 'matched')::integer AS matched,
+               (n.summary ->> 'total_loans_compared')::integer AS compared,
+               (n.summary ->> 'matched')::integer AS matched,
                (SELECT coalesce(sum(issues), 0)::integer FROM counted WHERE NOT stands) AS settled,
                (SELECT coalesce(json_object_agg(severity, issues), '{}')
                 FROM (SELECT severity, sum(issues) AS issues FROM counted WHERE stands GROUP BY 1) s) AS by_severity,

@@ -159,9 +159,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 100
     uploads_per_hour: Annotated[ByTier, told("uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
     insights_per_day: Annotated[ByTier, told("generations of insights a day, by tier")] = ByTier(5, 20, 100, 1_000)
-    questions_per_day: Annotated[
-        ByTier, told("questions a day to insights and the assistant together, by tier")
-    ] = ByTier(20, 100, 500, 5_000)
+    questions_per_day: Annotated[ByTier, told("questions a day to insights and the assistant together, by tier")] = (
+        ByTier(20, 100, 500, 5_000)
+    )
     max_workbooks: Annotated[ByTier, told("workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
     max_users: Annotated[ByTier, told("users of a tenant, pending invitations included, by tier")] = ByTier(
         2, 10, 25, -1
