@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.insights.insight import Category
+from core.insights.insight import Category, Stakeholder
 from core.reconciliation.rules import IssueType, Severity
 from service.insights.schema import (
     CATEGORY_NAMES,
@@ -228,7 +228,7 @@ class Held(Struct, frozen=True, kw_only=True):
     """A session that may be regenerated."""
 
     id: str
-    stakeholder_type: str
+    stakeholder_type: Stakeholder
     regeneration_count: int
 
 
@@ -291,7 +291,7 @@ async def held(ctx: Context) -> Held | None:
     )
 
 
-async def create(ctx: Context, session_id: str, stakeholder: str, about: Mapping[str, Any]) -> None:
+async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
     """A session without its insights; `about` as `regenerated`."""
     row = {"tenant_id": ctx.tenant, "id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
     row |= _told(about)
