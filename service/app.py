@@ -35,6 +35,7 @@ def areas() -> list[Area]:
     from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
     from service.health.routes import area as health
+    from service.insights.routes import area as insights
     from service.mappings.routes import area as mappings
     from service.notifications.routes import area as notifications
     from service.reconciliation.routes import area as reconciliation
@@ -44,7 +45,7 @@ def areas() -> list[Area]:
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports, notifications, webhooks]
+    working += [exports, reports, insights, notifications, webhooks]
     return [*working, auth, admin, audit, activity, health]
 
 

@@ -79,6 +79,8 @@ SENT: dict[str, Any] = {
     "workbook_id": str(uuid4()),
     "sheet_id": "Loans",
     "target_column": "Double",
+    "is_nominated": True,
+    "question": "What is the total par?",
 }
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
@@ -398,6 +400,11 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "environment": "test",
         },
         "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
+        "PUT /api/v1/insights/nominations/{workbook_id}": {"is_nominated": True},
+        "POST /api/v1/insights/nominations/bulk": {"workbook_ids": [made["workbook_id"]], "is_nominated": True},
+        "POST /api/v1/insights/generate": {"stakeholder_type": "analyst"},
+        "POST /api/v1/insights/ask": {"question": "What is the total par?"},
+        "POST /api/v1/insights/{insight_id}/ask": {"question": "What is the total par?"},
         "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
         "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
         "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
@@ -447,8 +454,14 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
+    nomination = f"/api/v1/insights/nominations/{workbook['id']}"
+    assert owner.put(nomination, json={"is_nominated": True}).status_code == 200
+    session = owner.post("/api/v1/insights/generate", json={})
+    assert session.status_code == 200, session.text
     return {
         **_told(owner),
+        "session_id": session.json()["session_id"],
+        "insight_id": session.json()["insights"][0]["id"],
         "export_id": export.json()["id"],
         "report_id": report.json()["id"],
         "run_id": run.json()["id"],

@@ -114,6 +114,17 @@ workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/cells/{ref}
 calculations:execute    POST    /api/v1/workbooks/{workbook_id}/recalculate
+workbooks:read          GET     /api/v1/insights/nominations
+workbooks:write         PUT     /api/v1/insights/nominations/{workbook_id}
+workbooks:write         POST    /api/v1/insights/nominations/bulk
+workbooks:read          POST    /api/v1/insights/generate
+workbooks:read          POST    /api/v1/insights/regenerate
+workbooks:read          POST    /api/v1/insights/ask
+workbooks:read          GET     /api/v1/insights/sessions/current
+workbooks:read          GET     /api/v1/insights/sessions/{session_id}
+workbooks:read          GET     /api/v1/insights/questions/history
+workbooks:read          GET     /api/v1/insights/{insight_id}
+workbooks:read          POST    /api/v1/insights/{insight_id}/ask
 workbooks:read          GET     /api/v1/activity
 role:admin              GET     /api/v1/admin/tenant
 role:admin              PATCH   /api/v1/admin/tenant

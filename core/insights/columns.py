@@ -1,0 +1,193 @@
+"""The loans of one file as recipes ask for them: which meet the conditions, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.measures import Pool
+from core.insights.insight import Condition, Recipe
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Names
+from core.portfolio.ratings import DEFAULTED
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+RATINGS: Final = ("rating_agency_a", "rating_agency_b", "rating_agency_c", "rating")
+IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
+_DAYS_MAX: Final = 400_000.0
+
+
+class Columns:
+    """A portfolio's columns as the run's rules see them."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.portfolio, self._view = pool.portfolio, pool.view
+        par = self._view.numbers["par_value"]
+        has_par = np.isfinite(par)
+        self.par = np.where(has_par, par, 0.0)
+        self._loans = {"performing": has_par & ~pool.defaulted, "defaulted": has_par & pool.defaulted, "all": has_par}
+        self._seen: dict[str, Floats | Names | None] = {}
+        self.other: Columns | None = None
+        """The other month."""
+        self.pair: NDArray[np.int64] = np.full(pool.portfolio.row_count, -1)
+        """The row of the same loan in the other month; -1 where there is none."""
+
+    def has(self, *names: str) -> bool:
+        """Whether there is each of the columns."""
+        return all(self.column(name) is not None for name in names)
+
+    def column(self, name: str) -> Floats | Names | None:
+        """A column: numbers, flags as 0 and 1 and ratings as ranks with NaN for a blank, or names; None without it."""
+        if name not in self._seen:
+            self._seen[name] = self._made(name)
+        return self._seen[name]
+
+    def numbers(self, name: str) -> Floats:
+        """A column of numbers that is there."""
+        column = self.column(name)
+        assert isinstance(column, np.ndarray), name
+        return column
+
+    def names(self, name: str) -> Names:
+        """A column of names that is there."""
+        column = self.column(name)
+        assert isinstance(column, Names), name
+        return column
+
+    def _made(self, name: str) -> Floats | Names | None:
+        view = self._view
+        if name == "worst_rating":
+            ratings = [column for one in RATINGS if isinstance(column := self.column(one), np.ndarray)]
+            return np.fmax.reduce(ratings) if ratings else None
+        if name == "year":
+            return None if (maturity := view.numbers.get("maturity_date")) is None else _years(maturity)
+        if name == "lien_type":
+            return None if view.lien is None else Names(view.lien.astype(np.int32) - 1, LIENS)
+        if name in view.ranks:
+            ranks = view.ranks[name]
+            return np.where((ranks == 0) | (ranks > DEFAULTED), np.nan, ranks)
+        if name in view.numbers:
+            return view.numbers[name]
+        if name in view.flags:
+            return view.flags[name].astype(np.float64)
+        return view.names.get(name)
+
+    # Loans
+
+    def chosen(self, where: Sequence[Condition] = (), loans: str = "performing") -> Mask:
+        """The loans that have a par and meet every condition."""
+        found = self._loans[loans]
+        for condition in where:
+            found = found & self._meets(condition)
+        return found
+
+    def _meets(self, condition: Condition) -> Mask:
+        if condition.is_ == "only_here":
+            return np.asarray(self.pair < 0)
+        column = self.column(condition.column)
+        assert column is not None, condition.column
+        if isinstance(column, Names):
+            if condition.is_ in ("known", "blank"):
+                return np.asarray((column.codes >= 0) == (condition.is_ == "known"))
+            assert condition.is_ == "equal"
+            same = [code for code, text in enumerate(column.values) if text == condition.value]
+            return np.asarray(np.isin(column.codes, same))
+        if condition.is_ in ("rose", "fell", "unchanged"):
+            before = self.paired(condition.column)
+            compare = {"rose": np.greater, "fell": np.less, "unchanged": np.equal}[condition.is_]
+            return np.asarray(compare(column, before))
+        if condition.is_ in ("known", "blank"):
+            return np.asarray(np.isfinite(column) == (condition.is_ == "known"))
+        assert isinstance(condition.value, float | int), condition
+        return np.asarray(_COMPARED[condition.is_](column, condition.value))
+
+    def paired(self, name: str) -> Floats:
+        """A column of numbers of the other month, in the order of these loans; NaN for a loan that is only here."""
+        assert self.other is not None
+        theirs = self.other.column(name)
+        if not isinstance(theirs, np.ndarray):
+            return np.full(len(self.pair), np.nan)
+        return np.asarray(np.append(theirs, np.nan)[self.pair])
+
+    # What they come to
+
+    def figure(self, recipe: Recipe) -> float | None:
+        """The figure of a recipe over loans; None where no loan gives one."""
+        chosen = self.chosen(recipe.where, recipe.loans)
+        if recipe.operation == "count":
+            return float(np.count_nonzero(chosen))
+        if recipe.operation == "sum":
+            values = self.par if recipe.column in (None, "par_value") else self.numbers(recipe.column or "")
+            return float(np.nansum(values[chosen]))
+        if recipe.operation == "share":
+            divisor = {"par": self.pool.par, "cpa": self.pool.cpa, "denominator": self.pool.denominator}[
+                recipe.of or "par"
+            ]
+            return float(self.par[chosen].sum() / divisor * 100) if divisor > 0 else None
+        if recipe.operation == "market_value":
+            price = self.numbers("price")
+            return float(np.nansum(self.par[chosen] * price[chosen]) / 100)
+        assert recipe.column is not None
+        values = self.numbers(recipe.column)
+        known = chosen & np.isfinite(values)
+        if not known.any():
+            return None
+        if recipe.operation == "average":
+            par = float(self.par[known].sum())
+            return float(self.par[known] @ values[known]) / par if par > 0 else None
+        return float(values[known].min() if recipe.operation == "least" else values[known].max())
+
+    def largest(self, chosen: Mask) -> NDArray[np.intp]:
+        """Rows of these loans, the most par first; of equals the first."""
+        rows = np.flatnonzero(chosen)
+        return rows[np.argsort(-self.par[rows], kind="stable")]
+
+    def by_name(self, name: str, chosen: Mask | None = None) -> list[tuple[str, float]]:
+        """Par by the names of a column, largest first; blanks are left out."""
+        names = self.names(name)
+        par = self.par * (self.chosen() if chosen is None else chosen)
+        sums = np.bincount(names.codes + 1, par, len(names.values) + 1)[1:]
+        order = np.argsort(-sums, kind="stable")
+        return [(names.values[int(at)], float(sums[at])) for at in order[: np.count_nonzero(sums > 0)]]
+
+    @cached_property
+    def borrower(self) -> Names | None:
+        """The column that names borrowers for a reader."""
+        return next(
+            (
+                found
+                for name in ("borrower_name", "obligor", "facility_name")
+                if isinstance(found := self.column(name), Names)
+            ),
+            None,
+        )
+
+    def identifier(self, row: int) -> str | None:
+        """What tells a loan from others."""
+        for name in IDENTIFIERS:
+            names = self.portfolio.names.get(name)
+            if names is not None and names.codes[row] >= 0:
+                return names.values[int(names.codes[row])]
+        return None
+
+
+_COMPARED: Final = {
+    "equal": np.equal, "above": np.greater, "below": np.less, "at_least": np.greater_equal, "at_most": np.less_equal,
+}  # fmt: skip
+
+LIENS: Final = tuple(lien.name.lower() for lien in Lien)[1:]
+"""The words of liens; a blank is none of them."""
+
+
+def _years(maturity: Floats) -> Floats:
+    dated = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
+    years = np.full(len(maturity), np.nan)
+    years[dated] = np.floor(maturity[dated]).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
+    return years

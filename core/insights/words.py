@@ -1,0 +1,92 @@
+"""Figures and names as the analyst's sentences print them."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import date
+from typing import Final
+
+from core.insights.insight import Unit
+from core.report.figures import day, figure, signed
+
+NAME_CHARACTERS: Final = 80
+"""Of a name out of the file; a cell may hold 32,767."""
+
+_DECIMALS: Final[dict[Unit, int]] = {"factor": 0, "number": 0, "bps": 0, "days": 0}
+_SUFFIX: Final[dict[Unit, str]] = {
+    "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
+}  # fmt: skip
+DECIMALS: Final = 2
+DECIMALS_MAX: Final = 6
+
+_LIKE: Final = str.maketrans({"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
+                              ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
+                              "[": "(", "]": ")", "`": "'", "{": "(", "}": ")", "|": "/"})  # fmt: skip
+
+
+def plain(text: str, most: int = NAME_CHARACTERS) -> str:
+    """A name out of a file as one short line that no reader takes for markup: what a cell says is data.
+
+    Control and format characters go, brackets of markup become others, and an address is no link any more.
+    """
+    kept = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[: 4 * most])
+    line = " ".join(kept.translate(_LIKE).replace("://", ": //").split())
+    return line if len(line) <= most else line[: most - 3].rstrip() + "..."
+
+
+def printed(
+    value: float | date,
+    unit: Unit,
+    *,
+    currency: str | None = None,
+    noun: str = "",
+    sign: bool = False,
+    decimals: int | None = None,
+) -> str:
+    """A figure with its unit: 7.50 %, USD 12.35m, 3 loans.
+
+    Args:
+        noun: what is counted, in the singular.
+        sign: whether a positive figure has one.
+        decimals: those that tell it from another figure; by its unit where None.
+    """
+    if isinstance(value, date):
+        return day(value)
+    shown = signed if sign else figure
+    if unit == "amount":
+        return _money(value, currency, sign=sign)
+    if unit == "count":
+        return f"{value:,.0f} {noun if value == 1 else plural(noun)}".rstrip()
+    if decimals is None:
+        decimals = _DECIMALS.get(unit, DECIMALS)
+    return shown(value, decimals) + _SUFFIX.get(unit, "")
+
+
+def decimals_between(value: float, other: float, unit: Unit) -> int:
+    """The decimals at which two different figures are printed as such, from those of their unit on."""
+    first = _DECIMALS.get(unit, DECIMALS)
+    return next(
+        (at for at in range(first, DECIMALS_MAX) if value == other or f"{value:.{at}f}" != f"{other:.{at}f}"),
+        DECIMALS_MAX,
+    )
+
+
+_SCALES: Final = ((1e9, "bn"), (1e6, "m"))
+
+
+def _money(value: float, currency: str | None, *, sign: bool) -> str:
+    scale, mark = next(((size, word) for size, word in _SCALES if abs(value) >= size), (1.0, ""))
+    text = (signed if sign else figure)(value / scale, 2 if mark else 0) + mark
+    return f"{plain(currency, 10)} {text}" if currency else text
+
+
+def plural(noun: str) -> str:
+    """Of a regular noun; of several words, of the last."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")
+
+
+def listed(items: list[str]) -> str:
+    """One, two and three."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
