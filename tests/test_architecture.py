@@ -32,7 +32,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed typeset charts",
+    "values confined remembered seed typeset charts grounding",
     "grid",
     "files formula portfolio redact",
     "definition",
@@ -50,7 +50,7 @@ AREA_ORDER = [
     "auth activity audit dlq health notifications",
     "mappings",
     "workbooks",
-    "portfolios documents",
+    "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
     "deals scenarios exports",
     "reports insights",

@@ -230,6 +230,21 @@ class Settings(Struct, frozen=True, kw_only=True):
     webhook_log_days: Annotated[int, told("days that the log of a webhook's deliveries is kept", 1)] = 30
     webhook_jobs: Annotated[int, told("webhooks that one worker delivers to at a time", 1, 256)] = 32
     webhook_tests_per_minute: Annotated[int, told("test events and replays a minute by one user", 1)] = 30
+    llm_url: Annotated[
+        str | None,
+        told(
+            "language model that words answers and insights, by OpenAI's protocol: the URL before /chat/completions;"
+            " unset: the built-in analyst's own words"
+        ),
+    ] = None
+    llm_model: Annotated[str | None, told("name of the model, as that service calls it; needed with its URL")] = None
+    llm_api_key: Annotated[str | None, told("key that the language model is called with; unset: none")] = None
+    llm_seconds: Annotated[
+        float, Meta(gt=0, le=600, description="time in which the language model must have answered")
+    ] = 30.0
+    llm_requests: Annotated[
+        int, told("requests to the language model of one process at a time; half at most for one tenant", 1, 256)
+    ] = 8
     notification_days: Annotated[int, told("days that notifications are kept", 1)] = 90
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000

@@ -75,6 +75,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     )
     check_mail(settings)
     check_signing(settings)
+    check_language_model(settings)
     await database.open()
     scratch = scratch_folder(settings)
     try:
@@ -183,14 +184,30 @@ def check_signing(settings: Settings) -> None:
         raise ConfigError(f"CUSHION_SIGNING_CERTIFICATE={str(certificate)!r} cannot be used: it cannot be read")
 
 
+def check_language_model(settings: Settings) -> None:
+    """Whether a language model could be asked by these settings.
+
+    Raises:
+        ConfigError: its address is none, its name is missing, or its key could not be sent.
+    """
+    url, key = settings.llm_url, settings.llm_api_key
+    if url is not None and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", url):  # not shown, as above
+        raise ConfigError("CUSHION_LLM_URL cannot be used: expected https://models.example.com/v1")
+    if url is not None and not settings.llm_model:
+        raise ConfigError("CUSHION_LLM_MODEL is needed where CUSHION_LLM_URL is set")
+    if key is not None and not re.fullmatch(r"[!-~]+", key):
+        raise ConfigError("CUSHION_LLM_API_KEY cannot be used: expected printable ASCII characters without spaces")
+
+
 def check(settings: Settings) -> None:
     """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
 
     Raises:
-        ConfigError: as `secret_key`, `check_mail`, `check_signing` and `blobs`.
+        ConfigError: as `secret_key`, `check_mail`, `check_signing`, `check_language_model` and `blobs`.
     """
     check_mail(settings)
     check_signing(settings)
+    check_language_model(settings)
     if settings.database_url is not None:
         secret_key(settings)
     if settings.blob_url is not None:

@@ -1,0 +1,212 @@
+"""Whether the figures of a text are known: each against the facts, by value, unit, rounding and day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.grounding.fact import Fact
+from core.grounding.figures import Reading, counted, figures, plain, reading_of
+
+MARK: Final = " [not in the data]"
+"""What follows a figure of a checked text that no fact has."""
+ROUNDING_MAX: Final = 0.05
+"""By what part of itself a figure may be rounded: 0.4 is not 0."""
+THING_CHARACTERS: Final = 4
+"""Characters of the shortest name that is looked for in a sentence: shorter ones stand in words."""
+FIGURES_MAX: Final = 500
+"""Figures of a text that are looked up; those behind them count as unknown."""
+
+_EXACT: Final = 1e-9
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
+_FALLS: Final = re.compile(
+    r"(?i)\b(?:-|negative|short(?:fall)?|minus|below|under|fell|fall(?:s|en|ing)?|declin\w+|decreas\w+|drop\w*|down|lower"
+    r"|lost|loss(?:es)?|los(?:es|ing)|shr[aiu]nk\w*|narrow\w*|reduc\w+|less|fewer|breach\w*|fail\w*|worse\w*|deteriorat\w+"
+    r"|tighten\w*|exceed\w*|over|above|beyond|behind|deficit)\b"
+)
+"""Words by which a negative figure is said without its sign."""
+_OPPOSITES: Final = (
+    (
+        re.compile(
+            r"(?i)\b(?:rose|ris(?:es?|en|ing)|increas\w+|grew|grow(?:s|n|ing)|gain\w*|climb\w*|widen\w*|up by)\b"
+        ),
+        re.compile(
+            r"(?i)\b(?:fell|fall(?:s|en|ing)|declin\w+|decreas\w+|dropp\w+|drops|shr[aiu]nk\w*|narrow\w*|down by)\b"
+        ),
+    ),
+    (re.compile(r"(?i)\b(?:pass(?:es|ed|ing)?)\b"), re.compile(r"(?i)\b(?:fail(?:s|ed|ing)?|breach\w*)\b")),
+)
+"""Words that say of a figure the one thing, and the other."""
+_HEDGE: Final = re.compile(
+    r"(?i)(?:\b(?:about|around|roughly|approximately|approx\.?|circa|nearly|almost|close to|"
+    r"(?P<over>more than|over|above|exceeding|at least)|(?P<under>less than|under|below|at most|up to))|~)\s*$"
+)
+"""A round figure follows: near it, from it upwards, up to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A text whose unknown figures are followed by `MARK`."""
+
+    text: str
+    unsupported: tuple[str, ...]
+    """The figures without a fact, as they were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A reading of a fact, and what the fact says of it."""
+
+    reading: Reading
+    said: str
+    nouns: frozenset[str]
+    things: frozenset[str]
+    """Whom it is said of."""
+
+
+class Facts:
+    """What is known, looked up by figure."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._known: dict[str, list[_Known]] = {}
+        self._names: set[str] = set()
+        self._things = frozenset(
+            thing.casefold() for fact in facts for thing in (fact.about, *fact.names) if len(thing) >= THING_CHARACTERS
+        )
+        for fact in facts:
+            for name in re.findall(r"\w+(?:[-/&.,:]\w+)*", plain(fact.text).lower()):
+                self._names.update((name, *re.split("[/&,:]", name)))
+            for sentence in _SENTENCE.split(fact.text):
+                for figure in figures(sentence):
+                    for reading in figure.readings:
+                        self._add(reading, sentence)
+            if isinstance(fact.value, float | int):
+                self._add(reading_of(float(fact.value), fact.unit), f"{fact.text} {fact.about}")
+            elif fact.value is not None:
+                self._add(Reading("day", what=fact.value.isoformat()[:10]), f"{fact.text} {fact.about}")
+
+    def _add(self, reading: Reading, said: str) -> None:
+        known = _Known(reading, said, counted(said), self.things_in(said))
+        self._known.setdefault(reading.kind, []).append(known)
+
+    def things_in(self, text: str) -> frozenset[str]:
+        """Whom a text names, of those that facts are about."""
+        folded = text.casefold()
+        return frozenset(thing for thing in self._things if thing in folded)
+
+    def bear(self, said: Reading, sentence: str, before: str, things: frozenset[str]) -> bool:
+        """Whether a fact says this figure of a sentence that names some things; `before` stands in front of it."""
+        if said.kind == "name":
+            return said.what in self._names
+        kinds = _KINDS.get(said.kind, (said.kind,))
+        return any(
+            not (things and known.things and things.isdisjoint(known.things))
+            and _agree(said, known, before, sentence)
+            and not _contradicts(sentence, known.said)
+            for kind in kinds
+            for known in self._known.get(kind, ())
+        )
+
+
+_KINDS: Final = {
+    "number": ("number", "count", "points"),
+    "count": ("count", "number"),
+    "percent": ("percent", "points", "factor"),
+    "points": ("points", "percent", "number"),
+    "factor": ("factor", "percent"),
+}
+"""The kinds of facts that a kind of figure may be."""
+
+
+def check(text: str, facts: Sequence[Fact]) -> Checked:
+    """Hold the figures of a text against the facts, and mark those that none of them has.
+
+    What is said of a figure is checked as far as this: its unit, what it counts, whether it rose or fell, passed or
+    failed, and that its sentence names whom the fact is about where it names anybody.
+    """
+    known = Facts(facts)
+    pieces: list[str] = []
+    unsupported: list[str] = []
+    looked_at = 0
+    for sentence, gap in _sentences(text):
+        at, things = 0, known.things_in(sentence)
+        for figure in figures(sentence):
+            looked_at += 1
+            before = sentence[max(0, figure.start - 16) : figure.start]
+            if looked_at <= FIGURES_MAX and any(known.bear(one, sentence, before, things) for one in figure.readings):
+                continue
+            unsupported.append(sentence[figure.start : figure.end])
+            pieces += (sentence[at : figure.end], MARK)
+            at = figure.end
+        pieces += (sentence[at:], gap)
+    return Checked("".join(pieces), tuple(unsupported))
+
+
+def _sentences(text: str) -> list[tuple[str, str]]:
+    """Each sentence and what stands behind it."""
+    cuts = [(match.start(), match.end()) for match in _SENTENCE.finditer(text)]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(text)]
+    nexts = [*(end for _, end in cuts), len(text)]
+    return [(text[start:end], text[end:following]) for start, end, following in zip(starts, ends, nexts, strict=True)]
+
+
+def _agree(said: Reading, known: _Known, before: str, sentence: str) -> bool:
+    fact = known.reading
+    if said.kind == "day":
+        return _same_day(said.what, fact.what)
+    if said.kind == "count" and not (fact.what == said.what or (not fact.what and _may_count(said, known))):
+        return False
+    if said.kind == "money" and fact.what and said.what and fact.what != said.what:
+        return False
+    value = fact.value * (100.0 if fact.kind == "factor" and said.kind != "factor" else 1.0)
+    value /= 100.0 if said.kind == "factor" and fact.kind != "factor" else 1.0
+    if said.value < 0 < value:
+        if not _FALLS.search(known.said):
+            return False
+        value = -value
+    elif value < 0 < said.value:
+        if not _FALLS.search(sentence):
+            return False
+        value = -value
+    return _near(said, value, fact.step, before)
+
+
+def _may_count(said: Reading, known: _Known) -> bool:
+    return known.reading.kind == "count" or said.what in known.nouns
+
+
+def _near(said: Reading, value: float, known_step: float, before: str) -> bool:
+    gap = value - said.value
+    most = ROUNDING_MAX * abs(value)
+    exact = _EXACT * max(abs(value), 1.0)
+    if (hedge := _HEDGE.search(before)) is not None:
+        upwards, downwards = hedge["over"], hedge["under"]
+        room = min(said.zeros if upwards or downwards else said.zeros / 2, most) + exact
+        if (-room if not upwards else -exact) <= gap <= (room if not downwards else exact):
+            return True
+    allowed = min(said.step / 2, most) if said.step >= known_step * (1 - _EXACT) else 0.0
+    return abs(gap) <= allowed + exact
+
+
+def _same_day(said: str, known: str) -> bool:
+    if said == known or known.startswith(f"{said}-") or (said.startswith("-") and known.endswith(said)):
+        return True
+    year, _, quarter = said.partition("-Q")
+    return bool(quarter) and any(
+        known.startswith(f"{year}-{month:02}") for month in range(3 * int(quarter) - 2, 3 * int(quarter) + 1)
+    )
+
+
+def _contradicts(said: str, known: str) -> bool:
+    """Whether one of two sentences says only the one thing and the other only its opposite."""
+    for one, other in _OPPOSITES:
+        ours, theirs = (
+            (bool(one.search(said)), bool(other.search(said))),
+            (bool(one.search(known)), bool(other.search(known))),
+        )
+        if ours in ((True, False), (False, True)) and theirs == ours[::-1]:
+            return True
+    return False

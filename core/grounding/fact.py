@@ -1,0 +1,67 @@
+"""What is known, as it is given to whoever words it: a text, and a figure with its unit where it is about one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is known.
+
+    Figures within the text count as known too, as exactly as they are written there.
+    """
+
+    text: str
+    """A sentence, or what the value is: "cushion of the Class A/B overcollateralization test"."""
+    value: float | date | None = None
+    unit: str = ""
+    """Of a number: percent, points, price, bps, fraction, factor, score, years, days, amount or a currency (USD),
+    count or what is counted (loans); empty or number for a plain one."""
+    about: str = ""
+    """Whose the value is, as texts name it: of a test, a loan, an industry."""
+    names: tuple[str, ...] = ()
+    """What of the text, and of `about`, somebody wrote into the file: it is shown to no model."""
+
+
+class Printed(Protocol):
+    """A figure that an answer or an insight prints."""
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+
+    @property
+    def value(self) -> float | int | str | date | None:
+        """None where there is none."""
+
+    @property
+    def unit(self) -> str:
+        """As of a `Fact`."""
+
+    @property
+    def text(self) -> str:
+        """As it is printed."""
+
+
+def facts_of(text: str, names: Sequence[str], figures: Iterable[Printed]) -> list[Fact]:
+    """The facts of a text that was printed: its paragraphs, and each of its figures as exactly as it is known.
+
+    Args:
+        names: what of the text comes out of the file.
+        figures: where one has an `of`, that is whose it is.
+    """
+    found = tuple(dict.fromkeys(names))
+    facts = [Fact(line, names=found) for line in text.splitlines() if line.strip()]
+    for figure in figures:
+        about = str(getattr(figure, "of", None) or "")
+        told = f"{figure.name} of {about}" if about else figure.name
+        known = figure.value
+        if isinstance(known, str | None):
+            facts.append(Fact(f"{told}: {figure.text}", about=about, names=found))
+        else:
+            facts.append(Fact(told, known, figure.unit, about, found))
+    return facts

@@ -1,0 +1,265 @@
+"""A language model behind any endpoint of OpenAI's protocol: streamed, bounded, and left alone while it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from functools import cache
+from typing import Any, Final, Literal
+
+import httpx
+import msgspec
+import structlog
+from msgspec import Struct
+
+from service.platform.config import Settings
+from service.platform.context import Resources
+from service.platform.http.problem import Unavailable
+from service.platform.work.fair import FairSemaphore
+
+REPLY_CHARACTERS_MAX: Final = 8_000
+ANSWER_BYTES_MAX: Final = 1 << 20
+"""Of an answer as it comes: a stream says some 200 bytes for each word."""
+LINE_BYTES_MAX: Final = 1 << 16
+"""Of one line of a stream."""
+CONNECT_SECONDS: Final = 5.0
+PLACE_SECONDS: Final = 5.0
+"""How long a request waits for one of the process's places: what it would word is there already."""
+WAITING: Final = 64
+"""Requests that may wait for a place; what is more goes without the model."""
+
+FAILURES_MAX: Final = 3
+"""Failures in a row after which the model is left alone."""
+PAUSE_SECONDS: Final = 30.0
+"""How long at first; twice as long after each further failure."""
+PAUSE_SECONDS_MAX: Final = 600.0
+RETRY_AFTER_MAX: Final = 3_600
+"""Seconds of a Retry-After that are believed."""
+
+OUR_FAULT: Final = frozenset((400, 413, 422))
+"""Statuses that are about one request: the next may do."""
+REFUSALS_OF_USE: Final = frozenset((401, 403, 404))
+"""Statuses that stay until somebody changes a setting: the model is left alone after the first."""
+
+State = Literal["closed", "open", "half_open"]
+
+log = structlog.get_logger()
+
+
+class Message(Struct, frozen=True):
+    """What one side says."""
+
+    role: Literal["system", "user"]
+    content: str
+
+
+class NoReply(Exception):
+    """The model said nothing that can be used; the message says why, for the log."""
+
+    def __init__(self, reason: str, *, counts: bool = True, pause_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.counts = counts
+        """Whether it is a failure of the service, rather than of one request."""
+        self.pause_seconds = pause_seconds
+        """How long the service wants to be left alone."""
+
+
+class Breaker:
+    """What a process knows of a service being well: closed lets all through, open nobody, half-open one who tries."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._failures = 0
+        self._retry_at: float | None = None
+        """None while it is closed."""
+        self._pause = PAUSE_SECONDS
+        self._trying = False
+
+    @property
+    def state(self) -> State:
+        if self._retry_at is None:
+            return "closed"
+        return "half_open" if self._now() >= self._retry_at else "open"
+
+    def enter(self) -> bool:
+        """Whether a call may go out; each that does ends by one of the three below."""
+        state = self.state
+        if state == "half_open" and not self._trying:
+            self._trying = True
+            return True
+        return state == "closed"
+
+    def succeeded(self) -> None:
+        self._failures, self._retry_at, self._pause, self._trying = 0, None, PAUSE_SECONDS, False
+
+    def failed(self, pause_seconds: float | None = None) -> None:
+        """A call failed; `pause_seconds`: leave it alone for so long whatever came before."""
+        tried, self._trying = self._trying, False
+        self._failures += 1
+        if self.state == "open" or (self._failures < FAILURES_MAX and not tried and pause_seconds is None):
+            return
+        self._retry_at = self._now() + (pause_seconds or self._pause)
+        self._pause = min(2 * self._pause, PAUSE_SECONDS_MAX)
+
+    def abandoned(self) -> None:
+        """A call ended without saying anything of the service."""
+        self._trying = False
+
+
+class _Said(Struct):
+    content: str | None = None
+
+
+class _Choice(Struct):
+    delta: _Said | None = None
+    message: _Said | None = None
+    finish_reason: str | None = None
+
+
+class _Part(Struct):
+    choices: list[_Choice] = []
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Part).decode
+
+
+class LanguageModel:
+    """The model of the settings, shared by a process."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.llm_url is not None, "asked for without a model"
+        base = settings.llm_url.rstrip("/")
+        self._url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        self._settings = settings
+        self._places = FairSemaphore(settings.llm_requests, waiting=WAITING)
+        self.name = settings.llm_model or ""
+        self.breaker = Breaker()
+
+    async def reply(self, whose: Hashable, messages: Sequence[Message]) -> str:
+        """What the model says to messages, for the sake of a tenant: a stranger's text.
+
+        Raises:
+            NoReply: nothing that can be used, in time.
+        """
+        try:
+            await self._places.acquire(whose, seconds=PLACE_SECONDS)
+        except Unavailable:
+            raise NoReply("no place is free", counts=False) from None
+        try:
+            if not self.breaker.enter():
+                raise NoReply("left alone after failures", counts=False)
+            return await self._noted(messages)
+        finally:
+            self._places.release(whose)
+
+    async def _noted(self, messages: Sequence[Message]) -> str:
+        """The reply; what came of asking is the breaker's to know."""
+        try:
+            async with asyncio.timeout(self._settings.llm_seconds):
+                said = await self._asked(messages)
+        except NoReply as error:
+            self._failed(error)
+            raise
+        except (TimeoutError, httpx.HTTPError, OSError, ssl.SSLError) as error:
+            missing = NoReply(f"no answer: {type(error).__name__}")
+            self._failed(missing)
+            raise missing from None
+        except BaseException:  # whoever asked has gone
+            self.breaker.abandoned()
+            raise
+        self.breaker.succeeded()
+        return said
+
+    def _failed(self, error: NoReply) -> None:
+        log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
+        if error.counts:
+            self.breaker.failed(error.pause_seconds)
+        else:
+            self.breaker.abandoned()
+
+    async def _asked(self, messages: Sequence[Message]) -> str:
+        body = {"model": self.name, "messages": messages, "stream": True}  # what every such endpoint takes
+        headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        if self._settings.llm_api_key is not None:
+            headers["authorization"] = f"Bearer {self._settings.llm_api_key}"
+        async with (
+            httpx.AsyncClient(
+                timeout=httpx.Timeout(None, connect=CONNECT_SECONDS), verify=_authorities(), follow_redirects=False
+            ) as client,
+            client.stream("POST", self._url, content=msgspec.json.encode(body), headers=headers) as answer,
+        ):
+            if answer.status_code != 200:
+                raise _refusal(answer)
+            return await _said(_lines(answer))
+
+
+def _refusal(answer: httpx.Response) -> NoReply:
+    status = answer.status_code
+    if status in OUR_FAULT:
+        return NoReply(f"status {status}", counts=False)
+    wait = answer.headers.get("retry-after", "")
+    if status in (429, 503) and re.fullmatch("[0-9]{1,9}", wait):
+        return NoReply(f"status {status}", pause_seconds=min(max(int(wait), 1), RETRY_AFTER_MAX))
+    return NoReply(f"status {status}", pause_seconds=PAUSE_SECONDS_MAX if status in REFUSALS_OF_USE else None)
+
+
+async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """The lines of an answer, the last one without its end too."""
+    rest, read = b"", 0
+    async for chunk in answer.aiter_raw():  # a packed answer could grow
+        read += len(chunk)
+        *whole, rest = (rest + chunk).split(b"\n")
+        if read > ANSWER_BYTES_MAX or len(rest) > LINE_BYTES_MAX:
+            raise NoReply("an answer without an end")
+        for line in whole:
+            yield line.strip()
+    yield rest.strip()
+
+
+async def _said(lines: AsyncIterator[bytes]) -> str:
+    """The text of a streamed answer; of a whole one, where an endpoint does not stream."""
+    pieces: list[str] = []
+    characters = 0
+    async for line in lines:
+        if not line or line[:1] == b":" or re.match(rb"(?:event|id|retry):", line):
+            continue
+        content = line.removeprefix(b"data:").strip()
+        if content == b"[DONE]":
+            break
+        try:
+            part = _decode(content)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            raise NoReply("an answer that is not of the protocol") from None
+        if part.error is not None:
+            raise NoReply("an error in the answer")
+        if not part.choices:  # how much was used, say
+            continue
+        choice = part.choices[0]
+        piece = (choice.delta or choice.message or _Said()).content or ""
+        pieces.append(piece)
+        characters += len(piece)
+        if characters > REPLY_CHARACTERS_MAX:
+            raise NoReply("a reply that is too long")
+        if choice.finish_reason == "stop":
+            break
+        if choice.finish_reason is not None:  # too long, held back, or something else than words
+            raise NoReply(f"a reply that ended by {choice.finish_reason[:40]!r}", counts=False)
+    else:
+        raise NoReply("an answer that broke off")
+    if not (text := "".join(pieces)).strip():
+        raise NoReply("an empty reply", counts=False)
+    return text
+
+
+def language_model(resources: Resources) -> LanguageModel | None:
+    """The process's language model; None where none is set. Made by `resources.once`."""
+    return LanguageModel(resources.settings) if resources.settings.llm_url is not None else None
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    return httpx.create_ssl_context()

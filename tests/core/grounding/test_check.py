@@ -1,0 +1,135 @@
+"""A figure of a text is known by its value, unit, rounding and day; whatever facts do not have is marked."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from decimal import Decimal
+
+from core.grounding.check import FIGURES_MAX, MARK, check
+from core.grounding.fact import Fact
+from tests.rows import every
+
+FACTS = (
+    Fact("Class A/B overcollateralization ratio", 125.2987, "percent"),
+    Fact("limit of the Class A/B overcollateralization ratio", 120.0, "percent"),
+    Fact("cushion of the Class C interest coverage test", -1.25, "percent"),
+    Fact("weighted average rating factor (WARF)", 2747.6, "score"),
+    Fact("weighted average life", 4.234, "years"),
+    Fact("weighted average spread", 352.0, "bps"),
+    Fact("par of the portfolio", 399_612_345.67, "USD"),
+    Fact("share of second-lien loans", 0.0049, "fraction"),
+    Fact("loans rated Caa1 or below", 12, "loans"),
+    Fact("failing tests", 3, "count"),
+    Fact("final maturity of Borealis Term Loan B2", date(2029, 5, 14)),
+    Fact("The CCC share rose by 1.5 percentage points to 6.8 %; 7 loans of 4 obligors were downgraded in March 2026."),
+    Fact("Its price fell by 2.4 points to 88.5."),
+    Fact("The Class D test (interest coverage) fails at 101.3 %."),
+    Fact("time since the last run", 9, "days"),
+    Fact("share of the portfolio", 4.75, "percent", "Cairn Holdings", ("Cairn Holdings", "Drumlin Foods")),
+    Fact("Drumlin Foods is 3.15 % of the portfolio; its spread is 4.05 %.", names=("Drumlin Foods",)),
+)
+
+BORNE = [
+    "The ratio is 125.3 % (limit 120 %).", "125.30% or 125 percent", "1.25x", "about 125 %", "125.2987 %",
+    "It is short by 1.25 %.", "a cushion of -1.25 %", "a cushion of -1.3 percentage points",
+    "WARF is 2,748.", "WARF is 2747.6", "WARF of roughly 2,700", "more than 2,700", "under 2,750",
+    "4.2 years", "a 4.23-year life", "about 51 months", "352 bps", "3.52 %", "352 basis points",
+    "$400 million", "$399.6m", "USD 399,612,346", "399.6 million dollars", "almost $400 million",
+    "0.49 %", "49 bps", "12 loans", "twelve loans", "12 distressed facilities", "12 of them", "three tests fail",
+    "3 failing tests", "May 14, 2029", "14 May 2029", "2029-05-14", "5/14/2029", "in May 2029", "in 2029", "Q2 2029",
+    "14th of May 2029", "Term Loan B2", "rated Caa1", "It rose by 1.5 points to 6.8%.", "7 loans and 4 issuers",
+    "Seven loans were downgraded in March 2026.", "a drop of -2.4 points", "down 2.4 points to 88.5",
+    "The Class D test fails at 101.3 %.", "nine days",
+    "Cairn Holdings is 4.75 %.", "The largest has 4.75 %.",
+    "Cairn Holdings and Drumlin Foods: 4.75 % and 3.15 %", "Drumlin Foods has 12 loans.", "from 120 to 125.3 %",
+    "\uff11\uff12 loans", "\u0661\u0662 loans",
+    "No figures at all; one of them, at first.",
+]  # fmt: skip
+
+INVENTED: list[tuple[str, list[str]]] = [
+    ("The ratio is 126.3 %.", ["126.3 %"]),
+    ("125.4 %", ["125.4 %"]),
+    ("125.29 %", ["125.29 %"]),  # it is 125.30
+    ("12.53 %", ["12.53 %"]),
+    ("125.3", ["125.3"]),  # of what?
+    ("125.3 years", ["125.3 years"]),
+    ("$125.3", ["$125.3"]),
+    ("a cushion of 1.25 %", ["1.25 %"]),  # there is none
+    ("WARF is 2,000", ["2,000"]),
+    ("WARF is 2,747", ["2,747"]),  # it is 2,748
+    ("more than 2,800", ["2,800"]),
+    ("less than 2,700", ["2,700"]),
+    ("4 years", ["4 years"]),  # that is rounding too much
+    ("4.2 months", ["4.2 months"]),
+    ("352 %", ["352 %"]),
+    ("€399.6m", ["€399.6m"]),
+    ("$399.6 billion", ["$399.6 billion"]),
+    ("$40 million", ["$40 million"]),
+    ("0 %", ["0 %"]),
+    ("0.5 % and 1.4 %", ["1.4 %"]),
+    ("12 obligors", ["12 obligors"[:2]]),
+    ("13 loans", ["13"]),
+    ("thirteen loans", ["thirteen"]),
+    ("12 %", ["12 %"]),
+    ("four loans", ["four"]),
+    ("half of the loans", ["half"]),
+    ("two-thirds of the par", ["two-thirds"]),
+    ("it doubled", ["doubled"]),
+    ("½ of it", ["½"]),
+    ("三 loans", ["三"]),
+    ("15 May 2029", ["15 May 2029"]),
+    ("2029-05-15", ["2029-05-15"]),
+    ("June 2029", ["June 2029"]),
+    ("in 2031", ["2031"]),
+    ("Q3 2029", ["Q3 2029"]),
+    ("rated B3", ["B3"]),
+    ("Caa2", ["Caa2"]),
+    ("It fell by 1.5 percentage points.", ["1.5 percentage points"]),
+    ("Its price rose by 2.4 points.", ["2.4 points"]),
+    ("The Class D test passes at 101.3 %.", ["101.3 %"]),
+    ("9 weeks", ["9 weeks"]),
+    ("Drumlin Foods is 4.75 %.", ["4.75 %"]),
+    ("CAIRN HOLDINGS is 3.15 %.", ["3.15 %"]),
+    ("1e3 loans", ["1e3"]),
+    ("10:30, 1.2.3 and 12,5 %", ["10:30", "1.2.3", "12,5"]),
+    ("\uff11\uff13 loans", ["\uff11\uff13"]),
+]
+
+OVERSIZE = " ".join(["12 loans."] * (FIGURES_MAX + 2))
+
+
+def test_what_facts_say_may_be_said() -> None:
+    marked = {text: checked.unsupported for text in BORNE if (checked := check(text, FACTS)).unsupported}
+    assert marked == {}
+
+
+@every("text, unsupported", INVENTED)
+def test_what_no_fact_says_is_marked(text: str, unsupported: list[str]) -> None:
+    checked = check(text, FACTS)
+    assert list(checked.unsupported) == unsupported
+    assert checked.text.count(MARK) == len(unsupported)
+    assert checked.text.replace(MARK, "") == text
+
+
+def test_nothing_is_known_without_facts() -> None:
+    for text in BORNE[:-1]:
+        assert check(text, ()).unsupported, text
+
+
+def test_figures_behind_the_last_that_is_looked_up_are_unknown() -> None:
+    assert check(OVERSIZE, FACTS).unsupported == ("12", "12")
+
+
+def test_a_figure_is_borne_exactly_where_it_rounds_to_what_is_said() -> None:
+    """Against plain arithmetic: the value as it is printed is borne, and of the printed ones around it no other."""
+    chance = random.Random(15)
+    for _ in range(300):
+        value = round(chance.uniform(20, 9_000), 4)
+        decimals = chance.randrange(3)
+        unit, words = chance.choice([("percent", "{} %"), ("score", "{}"), ("USD", "${}"), ("years", "{} years")])
+        for off in (0, 1, -1, 2, -2, 7):
+            digits = Decimal(f"{value + off / 10**decimals:.{decimals}f}")
+            borne = abs(digits - Decimal(str(value))) <= Decimal(10) ** -decimals / 2
+            said = words.format(f"{digits:,}")
+            assert bool(check(said, (Fact("a figure", value, unit),)).unsupported) is not borne, (value, said)
