@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
-from core.insights.analyst import analyse
 from msgspec import to_builtins
 
+from core.insights.analyst import analyse
 from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance
@@ -136,7 +137,10 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         Analysed(workbook_id=UUID(one.workbook_id), name=one.name, run_id=one.run_id, as_of=to_builtins(one.day))
         for one in gathered.subjects
     ]
-    insights = [_stored(one, number, subjects) for number, one in enumerate(found)]
+    told = await asyncio.gather(*(shared.told(ctx, "insight", "", one) for one in found))
+    insights = [
+        _stored(one, said, number, subjects) for number, (one, said) in enumerate(zip(found, told, strict=True))
+    ]
     return _Made({"subjects": subjects, "warnings": gathered.warnings}, insights)
 
 
@@ -153,14 +157,18 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     return shared.Gathered([first], [*gathered.warnings, Remark(code="left_out", message=message)])
 
 
-def _stored(found: Found, number: int, subjects: list[Analysed]) -> store.NewInsight:
+def _stored(found: Found, told: shared.Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
+    """An insight as it is kept; a language model's words only where each of their figures is known."""
+    if told.unsupported:
+        told = shared.Told(found.summary, shared.BUILT_IN)
     about = [UUID(found.workbook_id)] if found.workbook_id else [one.workbook_id for one in subjects]
-    same = ("category", "title", "summary", "confidence", "priority", "methodology", "supporting_data")
+    same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
         id=f"ins_{new_id().hex}",
         number=number,
         workbook_ids=about,
-        answered_by="built-in",
+        summary=told.text,
+        answered_by=told.answered_by,
         **{name: getattr(found, name) for name in same},
     )
 
