@@ -183,9 +183,7 @@ async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | Non
             FROM newest n JOIN reconciliation_issues i
                 ON i.tenant_id = n.tenant_id AND i.tape_id = n.tape_id AND i.workbook_id = n.workbook_id
         ), counted AS (
-            SELECT severity, CASE issue_type WHEN 'missing_loan' THEN issue_type ELSE field_name END AS field, stands,
-                   count(*) AS issues
-            FROM issues GROUP BY 1, 2, 3
+            SELECT severity, field_name AS field, stands, count(*) AS issues FROM issues GROUP BY 1, 2, 3
         )
         SELECT n.file_name AS tape, n.id AS comparison_id, n.day,
                (n.summary ->> 'total_loans_compared')::integer AS compared,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from tests.service.insights.conftest import (
     generated,
     nominated,
 )
+from tests.service.reconciliation.conftest import FOUND, Pair
+from tests.service.reconciliation.conftest import files as files
+from tests.service.reconciliation.conftest import pair as pair
 
 
 def ran(who: Member, workbook_id: str, **body: Any) -> dict[str, Any]:
@@ -57,6 +61,23 @@ def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -
     nominated(owner, march)
     both = generated(owner)
     assert {one["name"] for one in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
+
+
+def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
+    """All of the pair but one, which is settled by a person's word."""
+    member = pair.member
+    pair.compare()
+    pair.review(pair.issue("spread"), status="false_positive")
+    nominated(member, pair.workbook_id)
+    (breaks,) = [
+        one
+        for one in details(member, generated(member, stakeholder_type="operations"))
+        if "trustee" in one["summary"].lower() + one["title"].lower()
+    ]
+    given = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
+    standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
+    assert given["still"] == standing.total()
+    assert {name: given[f"discrepancies: {name}"] for name in standing} == standing
 
 
 def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str, Any]) -> None:
