@@ -166,6 +166,25 @@ MAPPING: dict[str, Any] = {
 }
 NOBODY = "http://127.0.0.1:9/"
 """Where nobody listens."""
+ALERT: dict[str, Any] = {
+    "name": "Alert",
+    "alert_type": "threshold",
+    "enabled": False,
+    "conditions": {"metric": OBLIGOR, "operator": "gt", "value": 2.5},
+    "channels": [
+        {"type": "email", "config": {"recipients": ["desk@example.com"], "cc": [], "subject_prefix": "[CLO]"}},
+        {"type": "webhook", "config": {"url": NOBODY, "headers": {"X-Token": "token"}, "retry_count": 0}},
+        {
+            "type": "chat_webhook",
+            "config": {
+                "webhook_url": NOBODY,
+                "channel": "#deals",
+                "username": "Cushion",
+                "mention_users": ["U024BE7LH"],
+            },
+        },
+    ],
+}
 FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
 
@@ -406,6 +425,14 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         "POST /api/v1/ai/chat": {"query": "What is the total par?", "context": {"workbook_id": made["workbook_id"]}},
         "POST /api/v1/insights/ask": {"question": "What is the total par?"},
         "POST /api/v1/insights/{insight_id}/ask": {"question": "What is the total par?"},
+        "POST /api/v1/alerts/configure": ALERT
+        | {"description": "of the largest obligor", "workbook_id": made["workbook_id"]},
+        "PATCH /api/v1/alerts/{alert_id}": {
+            "name": "Alert",
+            "description": "of it",
+            "conditions": ALERT["conditions"] | {"value": 3.0},
+            "channels": ALERT["channels"],
+        },
         "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
         "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
         "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
@@ -453,6 +480,8 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     export = owner.post("/api/v1/exports", json={"workbook_id": workbook["id"], "format": "csv"})
     assert export.status_code == 201, export.text
     wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
+    alert = owner.post("/api/v1/alerts/configure", json=ALERT)
+    assert alert.status_code == 201, alert.text
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
     nomination = f"/api/v1/insights/nominations/{workbook['id']}"
@@ -463,6 +492,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         **_told(owner),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],
+        "alert_id": alert.json()["id"],
         "export_id": export.json()["id"],
         "report_id": report.json()["id"],
         "run_id": run.json()["id"],

@@ -37,7 +37,7 @@ CORE_FLOORS = [
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
-    "deals scenario facts",
+    "deals scenario facts alerts",
     "export report",
     "insights",
     "questions",

@@ -71,9 +71,16 @@ def test_named(definition: Definition, test_id: str) -> Test | None:
     found = next((one for one in tests_of(definition) if one.test_id == test_id), None)
     if found is not None or not definition.standard:
         return found
+    by_class = class_test_named(test_id)
+    return None if by_class is None else _row(by_class, frozenset())
+
+
+def class_test_named(test_id: str) -> DealTest | None:
+    """The test of this id among those that a ready-made definition has by the classes of a file."""
     if (by_class := _CLASS_TEST.fullmatch(test_id)) is not None:
-        return _row(replace(_class_test(by_class[1], tuple(by_class[2].upper()), ""), id=test_id), frozenset())
-    return _row(_reinvestment(""), frozenset()) if test_id == REINVESTMENT else None
+        letters = tuple(by_class[2].upper())
+        return replace(_class_test(by_class[1], letters, "/".join(letters)), id=test_id)
+    return _reinvestment("") if test_id == REINVESTMENT else None
 
 
 REINVESTMENT: Final = "reinvestment_oc"

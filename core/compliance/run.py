@@ -26,7 +26,7 @@ from core.compliance.measures import (
 )
 from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
 from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
-from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, Suite, Test
+from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, TOTALS
 from core.portfolio.cells.checkpoint import checkpoint
@@ -606,8 +606,6 @@ def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
     return "pass"
 
 
-_UNIT_SIGNS: Final = {"percent": " %", "years": " years", "factor": "", "score": "", "amount": "", "number": ""}
-
 _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
     ("max", True): ("is within the", "limit"),
     ("max", False): ("is above the", "limit"),
@@ -620,7 +618,7 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 
 def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
     """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
-    sign = _UNIT_SIGNS[test.unit]
+    sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
     value, bound = f"{measured.value:.2f}", f"{limit.value:.2f}"
     hidden = status == "fail" and value == bound

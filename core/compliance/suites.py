@@ -20,6 +20,9 @@ from core.compliance.result import Direction
 Category = Literal["concentration", "rating", "coverage", "portfolio", "liquidity"]
 Divisor = Literal["cpa", "par"]
 
+UNIT_SIGNS: Final = {"percent": " %", "years": " years", "factor": "", "score": "", "amount": "", "number": ""}
+"""What stands behind a figure of each unit."""
+
 OBLIGOR: Final = "borrower_name or issuer_id"
 RATING: Final = "rating or rating_agency_a or rating_agency_b or rating_agency_c"
 

@@ -90,7 +90,7 @@ class _State:
     applied: dict[PartName, Mask] = field(default_factory=dict)
 
 
-def movements(before: Portfolio, after: Portfolio, run: Run) -> list[Movement]:
+def movements(before: Portfolio, after: Portfolio, run: Run, *, loans_tried: int = LOANS_TRIED_MAX) -> list[Movement]:
     """Split the change of every test that `run` measures on both portfolios.
 
     Loans are paired as a reconciliation pairs them. Each part is the difference of two full runs, one with one more
@@ -100,6 +100,7 @@ def movements(before: Portfolio, after: Portfolio, run: Run) -> list[Movement]:
     Args:
         before: the earlier file's loans, notes and accounts; `after` the later one's.
         run: the tests of one portfolio, such as `run_suite` with a deal's definition and thresholds.
+        loans_tried: loans of a part whose change is applied alone, those of the most par first.
 
     Raises:
         ReconcileError: more loans than a reconciliation takes.
@@ -110,7 +111,7 @@ def movements(before: Portfolio, after: Portfolio, run: Run) -> list[Movement]:
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
     names = {one.test_id: one.test_name for results in (first, last) for one in (*results, *results.skipped)}
     effects = [
-        _effects(mix, state_before, part, rows, run, earlier)
+        _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
             steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
         )
@@ -154,11 +155,11 @@ def _movement(test_id: str, name: str, figures: list[float | None], movers: list
 
 
 def _effects(
-    mix: _Mix, state: _State, part: PartName, rows: Rows, run: Run, figures: Mapping[str, float]
+    mix: _Mix, state: _State, part: PartName, rows: list[int], run: Run, figures: Mapping[str, float]
 ) -> dict[str, list[Mover]]:
     """The loans that move each test most, by applying the changes of one loan alone to what stands before the part."""
     moved: dict[str, list[Mover]] = {}
-    for row in mix.heaviest(rows):
+    for row in rows:
         alone = _figures(run(mix.portfolio(mix.with_rows(state, part, np.array([row])))))
         for test_id, figure in alone.items():
             effect = figure - figures[test_id] if test_id in figures else 0.0
@@ -221,9 +222,9 @@ class _Mix:
                     differs |= (earlier != later) & ~(_is_nan(earlier) & _is_nan(later))
         return np.flatnonzero(both & differs)
 
-    def heaviest(self, rows: Rows) -> list[int]:
+    def heaviest(self, rows: Rows, most: int) -> list[int]:
         """Those of the loans with the most par on either day, as many as are tried."""
-        count = max(LOANS_SHOWN, min(LOANS_TRIED_MAX, ROWS_TRIED_MAX // max(1, len(self.is_new))))
+        count = max(LOANS_SHOWN, min(most, ROWS_TRIED_MAX // max(1, len(self.is_new))))
         earlier, later = (np.abs(np.nan_to_num(side[rows])) for side in self._sides("numbers", "par_value"))
         order = np.argsort(-np.maximum(earlier, later), kind="stable")
         return [int(row) for row in rows[order[:count]]]

@@ -120,6 +120,8 @@ class Columns:
 
     def figure(self, recipe: Recipe) -> float | None:
         """The figure of a recipe over loans; None where no loan gives one."""
+        if recipe.loans == "notes":
+            return self._of_notes(recipe)
         chosen = self.chosen(recipe.where, recipe.loans)
         if recipe.operation == "count":
             return float(np.count_nonzero(chosen))
@@ -131,18 +133,31 @@ class Columns:
                 recipe.of or "par"
             ]
             return float(self.par[chosen].sum() / divisor * 100) if divisor > 0 else None
-        if recipe.operation == "market_value":
-            price = self.numbers("price")
-            return float(np.nansum(self.par[chosen] * price[chosen]) / 100)
         assert recipe.column is not None
         values = self.numbers(recipe.column)
         known = chosen & np.isfinite(values)
+        if recipe.operation == "weighted":
+            return float(self.par[known] @ values[known]) * recipe.times
         if not known.any():
             return None
         if recipe.operation == "average":
             par = float(self.par[known].sum())
             return float(self.par[known] @ values[known]) / par if par > 0 else None
         return float(values[known].min() if recipe.operation == "least" else values[known].max())
+
+    def _of_notes(self, recipe: Recipe) -> float | None:
+        notes = self.portfolio.tranches
+        if notes is None:
+            return None
+        balance = np.where(notes.is_income, 0.0, np.nan_to_num(notes.current_balance))
+        if recipe.operation == "sum":
+            return float(balance.sum())
+        values = getattr(notes, recipe.column or "")
+        known = np.isfinite(values) & (balance > 0)
+        if recipe.operation == "weighted":
+            return float(balance[known] @ values[known]) * recipe.times
+        assert recipe.operation == "average"
+        return float(balance[known] @ values[known] / balance[known].sum()) if known.any() else None
 
     def largest(self, chosen: Mask) -> NDArray[np.intp]:
         """Rows of these loans, the most par first; of equals the first."""

@@ -20,8 +20,8 @@ Unit = Literal[
 currency; count is of things that the text names; number has no unit."""
 
 Operation = Literal[
-    "test", "sum", "count", "share", "average", "least", "most", "market_value", "difference", "quotient", "movement",
-    "given",
+    "test", "tests", "sum", "count", "share", "average", "least", "most", "weighted", "total", "difference",
+    "quotient", "movement", "headroom", "given",
 ]  # fmt: skip
 Book = Literal["newest", "earlier"]
 Asked = Literal[
@@ -59,28 +59,34 @@ class Change(Struct, frozen=True, omit_defaults=True):
 class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a figure is worked out again.
 
-    `test`: the `part` of a test's result in a run over the `book` after `change`. Over the loans of the `book` that
-    meet every condition and have a par: `sum` of `column`, how many (`count`), `share` of par in percent of `of`, mean
-    of `column` weighted by par (`average`), its ends (`least`, `most`), sum of par x price / 100 (`market_value`).
-    `difference` and `quotient`: of the two figures named in `figures`, times `times`. `movement`: the part of a test's
-    change that a class of changes makes, or a loan of it alone (`core.deals.movements`). `given`: stands at `place`.
+    `test`: the `part` of a test's result in a run over the `book` after `change`; `tests`: how many tests of the run
+    have the status `part`. Over the loans of the `book` that meet every condition and have a par: `sum` of `column`,
+    how many (`count`), `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends
+    (`least`, `most`), sum of par x `column` x `times` (`weighted`). `total`, `difference` and `quotient`: of the
+    figures named in `figures`, times `times`. `movement`: what a class of changes alone (`part`), or a loan of it, did
+    to a test's figure (`core.deals.movements`). `headroom`: the most par of the loan of `change` that can be bought
+    until a test fails. `given`: stands at `place`.
     """
 
     operation: Operation
     book: Book = "newest"
     test_id: str | None = None
     part: str | None = None
-    """Of a test: value, limit, warning or cushion; slack is what the numerator may lose, or gain, until the test
-    fails. Of a movement: the class of changes."""
+    """Of a test: value, limit or cushion; slack, what its numerator may gain or lose until the test fails; else a path
+    in the breakdown of its details. Of a movement: the class of changes."""
     change: Change | None = None
     column: str | None = None
     where: list[Condition] = []
-    loans: Literal["performing", "defaulted", "all"] = "performing"
+    loans: Literal["performing", "defaulted", "all", "notes"] = "performing"
+    """Of the notes, the rated ones, weighted by their balance."""
     of: Literal["par", "cpa", "denominator"] | None = None
     """Performing par; that and principal cash; the same with defaulted loans as the deal counts them."""
     figures: list[str] = []
     times: float = 1.0
     row: int | None = None
+    """Of a `sum`, the one loan whose value it is, by its place from 0."""
+    loan: str | None = None
+    """Of a movement, the loan that moved it, by its name."""
     place: str | None = None
 
 
@@ -104,8 +110,6 @@ class LoanRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     identifier: str | None = None
     par: float | None = None
-    note: str | None = None
-    """What the insight says of it."""
 
 
 LOANS_SHOWN: Final = 25

@@ -82,6 +82,8 @@ def _money(value: float, currency: str | None, *, sign: bool) -> str:
 
 def plural(noun: str) -> str:
     """Of a regular noun; of several words, of the last."""
+    if not noun:
+        return ""
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return noun[:-1] + "ies"
     return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")

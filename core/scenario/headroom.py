@@ -76,6 +76,38 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
     )
 
 
+class First(NamedTuple):
+    """How much of a trade can be made until a test fails that did not."""
+
+    amount: float
+    """Par, to the unit; `most` where no test fails."""
+    test_ids: list[str]
+    """The tests that fail just beyond it, in the order of the suite."""
+    most: float
+    """As in `Room`."""
+
+
+def first_failure(simulator: Simulator, trade: Trade) -> First:
+    """The par of a trade up to which no test fails that does not fail before it; its own par counts for nothing.
+
+    Raises:
+        TradeError: it cannot be made at all.
+    """
+    most = _most(simulator, trade)
+    at = [_seen(0.0, simulator.before)]
+    for step in range(1, STEPS + 1):
+        at.append(_run(simulator, trade, most * (step / STEPS) ** 2))
+        if new := at[-1].failing - at[0].failing:
+            found = {
+                one.test_id: _first(simulator, trade, one.test_id, at) or 0.0
+                for one in simulator.before
+                if one.test_id in new
+            }
+            least = min(found.values())
+            return First(least, [test_id for test_id, amount in found.items() if amount <= least + CLOSE], most)
+    return First(most, [], most)
+
+
 def _most(simulator: Simulator, trade: Trade) -> float:
     """The par up to which it is looked."""
     portfolio = simulator.holdings.portfolio

@@ -230,6 +230,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     webhook_log_days: Annotated[int, told("days that the log of a webhook's deliveries is kept", 1)] = 30
     webhook_jobs: Annotated[int, told("webhooks that one worker delivers to at a time", 1, 256)] = 32
     webhook_tests_per_minute: Annotated[int, told("test events and replays a minute by one user", 1)] = 30
+    max_alerts: Annotated[int, told("alerts of a tenant", 1, 10_000)] = 1_000
+    alert_tests_per_minute: Annotated[int, told("tests of alerts a minute by one user", 1)] = 10
+    alert_history_days: Annotated[int, told("days that the triggers of alerts, and what was sent, are kept", 1)] = 366
     llm_url: Annotated[
         str | None,
         told(

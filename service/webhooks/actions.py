@@ -17,7 +17,7 @@ from service.platform.http.api import Page
 from service.platform.http.problem import ValidationFailed
 from service.platform.work import outgoing
 from service.webhooks import store
-from service.webhooks.delivery_actions import PURPOSE, attempt, host_of
+from service.webhooks.delivery_actions import PURPOSE, host_of, send
 from service.webhooks.schema import (
     Delivery,
     DeliveryList,
@@ -120,7 +120,7 @@ async def test(ctx: Context, webhook_id: UUID) -> Delivery:
     payload = msgspec.json.encode(
         {"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}}
     ).decode()
-    made = await attempt(ctx, target, message_id, payload)
+    made = await send(ctx, target, message_id, payload)
     delivery_id = new_id()
     row = {
         "tenant_id": ctx.tenant,

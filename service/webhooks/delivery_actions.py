@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from random import SystemRandom
 from typing import Final
 from uuid import UUID
 
@@ -15,54 +14,34 @@ from service.notifications.shared import notify
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Subject, Unit
 from service.platform.work import outgoing
+from service.platform.work.attempt import GONE, Attempt, attempt, not_made, pause_seconds
 from service.webhooks import store
-from service.webhooks.schema import Attempt, LastDelivery, WebhookNotFound
+from service.webhooks.schema import LastDelivery, WebhookNotFound
 from service.webhooks.store import Target, Waiting
 
 PURPOSE: Final = "webhook"
 """Of the key that seals the secrets."""
-ANSWER_BYTES: Final = 1024
-"""Of an answer that are kept."""
-LONGEST_PAUSE_SECONDS: Final = 4 * 3600
-GONE: Final = 410
-"""By which a receiver says, as the Standard Webhooks have it, that nothing more is wanted."""
 
 log = structlog.get_logger()
-_chance = SystemRandom()
 
 
-async def attempt(unit: Unit, target: Target, message_id: str, payload: str) -> Attempt:
-    """Send a message once. Any status but one of success is a failure: a redirection is not followed."""
-    settings, now = unit.settings, unit.now()
-    made = Attempt(at=now, status_code=None, answer=None, error=None, milliseconds=None)
+async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Attempt:
+    """Sign a message and send it once."""
+    now = unit.now()
     secrets = [target.secret]
     if target.old_secret is not None and target.old_secret_until is not None and now < target.old_secret_until:
         secrets.append(target.old_secret)
     try:
         signers = [Signer(unit.resources.vault.open(PURPOSE, secret).decode()) for secret in secrets]
-        answer = await outgoing.send(
-            "POST",
-            target.url,
-            private=settings.allow_private_webhooks,
-            seconds=settings.webhook_seconds,
-            headers={
-                "content-type": "application/json",
-                "webhook-id": message_id,
-                "webhook-timestamp": str(int(now.timestamp())),
-                "webhook-signature": " ".join(signer.sign(message_id, now, payload) for signer in signers),
-            },
-            content=payload.encode(),
-            answer_bytes=ANSWER_BYTES,
-        )
     except BadSeal:
-        return msgspec.structs.replace(made, error="the secret was sealed with another secret key: rotate it")
-    except (outgoing.UnfitTarget, outgoing.NoAnswer) as failed:
-        return msgspec.structs.replace(made, error=str(failed))
-    text = answer.content.decode("utf-8", "replace").replace("\x00", "\ufffd")
-    error = None if 200 <= answer.status < 300 else f"the receiver answers with the status {answer.status}"
-    return msgspec.structs.replace(
-        made, status_code=answer.status, answer=text, milliseconds=answer.milliseconds, error=error
-    )
+        return not_made(now, "the secret was sealed with another secret key: rotate it")
+    headers = {
+        "content-type": "application/json",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": " ".join(signer.sign(message_id, now, payload) for signer in signers),
+    }
+    return await attempt(unit.settings, now, "POST", target.url, headers=headers, content=payload.encode())
 
 
 async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) -> float | None:
@@ -76,8 +55,7 @@ async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) ->
     if made.error is not None:
         status = "failed" if gone or tries >= settings.webhook_attempts else "pending"
     if status == "pending":
-        grown = min(settings.webhook_backoff_seconds * 4 ** (tries - 1), LONGEST_PAUSE_SECONDS)
-        pause = grown * _chance.uniform(0.8, 1.2)
+        pause = pause_seconds(settings, tries)
     last = LastDelivery(
         delivery_id=waiting.id,
         status="delivered" if made.error is None else "failed",

@@ -9,7 +9,7 @@ from uuid import UUID
 from service.platform.context import Unit
 from service.platform.work.jobs import JobTable
 from service.webhooks import store
-from service.webhooks.delivery_actions import attempt, record
+from service.webhooks.delivery_actions import record, send
 from service.webhooks.schema import WebhookNotFound
 
 TURN_SECONDS: Final = 10.0
@@ -48,7 +48,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
         if waiting is None:
             return
         await unit.commit()  # no connection is held while the receiver takes its time
-        made = await attempt(unit, target, waiting.message_id, waiting.payload)
+        made = await send(unit, target, waiting.message_id, waiting.payload)
         pause = await record(unit, target, waiting, made)
         if pause is not None or loop.time() >= turn_ends:
             await _serve(unit, arguments, pause or 0.0)

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.platform.http.api import PageQuery, Secret
 from service.platform.http.problem import Problem
+from service.platform.work.attempt import Attempt
 
 OVERLAP_HOURS_MAX = 168
 
@@ -71,18 +72,6 @@ class RotatedSecret(Struct, frozen=True, kw_only=True):
     secret: Secret
     old_secret_until: datetime | None
     """Until then both sign."""
-
-
-class Attempt(Struct, frozen=True, kw_only=True):
-    """One request, and what came of it."""
-
-    at: datetime
-    status_code: int | None
-    answer: str | None
-    """The first bytes of what came back."""
-    error: str | None
-    """Why it counts as failed."""
-    milliseconds: int | None
 
 
 class Delivery(Struct, frozen=True, kw_only=True):

@@ -69,6 +69,7 @@ VERSIONED = {
     "/api/v1/deals/{deal_id}",
     "/api/v1/scenarios/{scenario_id}",
     "/api/v1/formulas/{config_id}",
+    "/api/v1/alerts/{alert_id}",
     "/api/v1/admin/tenant",
 }
 RANGED = {"/api/v1/exports/{export_id}/download", "/api/v1/reports/{report_id}/download"}

@@ -115,6 +115,7 @@ STRICTER = {
         "POST /api/v1/exports/verify",
     ],
     "a report of either kind names what that kind is made of": ["POST /api/v1/reports/generate"],
+    "conditions and channels go by their types": ["POST /api/v1/alerts/configure", "PATCH /api/v1/alerts/{alert_id}"],
     "a webhook goes to a URL of the internet's": ["POST /api/v1/webhooks", "PATCH /api/v1/webhooks/{webhook_id}"],
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [

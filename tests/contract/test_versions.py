@@ -27,6 +27,7 @@ def test_there_are_such_rows() -> None:
         "/api/v1/mappings/{mapping_id}",
         "/api/v1/deals/{deal_id}",
         "/api/v1/scenarios/{scenario_id}",
+        "/api/v1/alerts/{alert_id}",
         "/api/v1/formulas/{config_id}",
         "/api/v1/admin/tenant",
     }

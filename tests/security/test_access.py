@@ -150,6 +150,11 @@ role:admin              GET     /api/v1/webhooks/{webhook_id}/deliveries
 role:admin              POST    /api/v1/webhooks/{webhook_id}/test
 role:admin              POST    /api/v1/webhooks/{webhook_id}/rotate
 role:admin              POST    /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay
+alerts:write            POST    /api/v1/alerts/configure
+alerts:read             GET     /api/v1/alerts
+alerts:read             GET     /api/v1/alerts/{alert_id}
+alerts:write            PATCH   /api/v1/alerts/{alert_id}
+alerts:write            DELETE  /api/v1/alerts/{alert_id}
 any                     GET     /api/v1/notifications
 any                     POST    /api/v1/notifications/{notification_id}/read
 """
@@ -173,6 +178,8 @@ ROLES = {
     "scenarios:write": WORKING,
     "reports:read": EVERYBODY,
     "reports:generate": WORKING,
+    "alerts:read": WORKING,
+    "alerts:write": WORKING,
     "mappings:read": WORKING,
     "mappings:write": WORKING,
     "admin:users": ADMINISTERING,

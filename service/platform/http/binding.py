@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, get_args, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -154,12 +155,33 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
 
 
 def _invalid(part: str, error: msgspec.ValidationError) -> Problem:
-    message, _, path = str(error).partition(" - at `")
+    return problems.ValidationFailed(fault_of([part], str(error)))
+
+
+def fault_of(loc: list[str], told: str, kind: type[Struct] | None = None) -> Fault:
+    """What msgspec tells of a fault, with its place behind `loc`.
+
+    Args:
+        kind: what was read; its names are told where another one was given.
+    """
+    message, _, path = told.partition(" - at `")
     steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$")) if step]
     missing = re.search(r"missing required field `([^`]+)`", message)
+    unknown = re.search(r"unknown field `([^`]+)`", message)
     if missing:
         steps.append(missing[1])
-    return problems.ValidationFailed(Fault([part, *steps], message))
+    if kind is not None and unknown and not steps:
+        near = get_close_matches(unknown[1], kind.__struct_fields__, 1)
+        message += f"; did you mean {near[0]}?" if near else f"; there are {', '.join(kind.__struct_fields__)}"
+        steps.append(unknown[1])
+    elif kind is not None and message.startswith("Invalid enum value"):
+        message += f"; there are {', '.join(_words(get_type_hints(kind)[steps[0]]))}"
+    return Fault([*loc, *steps], message)
+
+
+def _words(kind: Any) -> list[str]:
+    """The words that a field takes, or each item of it."""
+    return [word for part in get_args(kind) for word in ([part] if isinstance(part, str) else _words(part))]
 
 
 def _names(kind: type | None) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What has expired goes: sessions, jobs, revocations, keys, documents, insights, notifications, deliveries, counts."""
+"""What has expired goes: sessions, jobs, revocations, keys, documents, insights, notifications, deliveries, triggers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
     "SELECT expire_documents(%(most)s)",
+    "SELECT forget_alert_history(%(alert_history_days)s, %(most)s)",
     "SELECT forget_event_numbers(%(most)s)",
     "SELECT forget_idempotency_keys(%(most)s)",
     "SELECT forget_insight_questions(%(insight_days)s, %(most)s)",
@@ -49,6 +50,7 @@ async def _forgotten(resources: Resources, statement: str) -> int:
     figures = {
         "most": MOST_AT_A_TIME,
         "insight_days": resources.settings.insight_days,
+        "alert_history_days": resources.settings.alert_history_days,
         "notification_days": resources.settings.notification_days,
         "webhook_log_days": resources.settings.webhook_log_days,
     }

@@ -8,6 +8,7 @@ import re
 import ssl
 import tempfile
 import unicodedata
+from collections.abc import Sequence
 from datetime import datetime
 from email import policy
 from email.generator import BytesGenerator
@@ -37,6 +38,12 @@ SMTP_SECONDS = 20.0
 SUBJECT_CHARACTERS = 200
 SENDER_CHARACTERS = 320
 TEXT_CHARACTERS = 20_000
+LINE_CHARACTERS = 900
+"""Of a line that goes as it is: mail servers may break what is longer than 998."""
+RECIPIENTS_MAX = 50
+"""Of one letter, copies included."""
+ATTACHED_BYTES = 10 * 1024 * 1024
+"""Of all attachments: many mail servers take no letter above 25 MB, and base64 makes a third more of them."""
 NAME_CHARACTERS = 100
 """What a letter shows of a name that somebody else chose."""
 FOLDER = "mail"
@@ -47,9 +54,18 @@ HEADERS = {
     *("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted"),
     *("MIME-Version", "Content-Type", "Content-Transfer-Encoding"),
 }
+"""Of a letter without copies and attachments."""
 
 log = structlog.get_logger()
 jobs = JobTable()
+
+
+class Attachment(Struct, frozen=True):
+    """A file that a letter brings."""
+
+    name: str
+    media_type: str
+    content: bytes
 
 
 class Mail(Struct, frozen=True):
@@ -58,6 +74,25 @@ class Mail(Struct, frozen=True):
     to: str
     subject: str
     text: str
+    also_to: tuple[str, ...] = ()
+    cc: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def recipients(self) -> list[str]:
+        """Everybody whom it goes to, each once."""
+        return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
+
+
+class Handed(Struct, frozen=True, kw_only=True):
+    """What became of a letter that somebody took."""
+
+    path: Path | None
+    """Where it was written down, as no mail server is set."""
+    refused: dict[str, str]
+    """Addresses that the mail server refused for good, and its words."""
+    postponed: dict[str, str]
+    """Addresses that it did not take this time."""
 
 
 class UnfitMail(ValueError):
@@ -110,7 +145,7 @@ def invitation(
 ) -> Mail:
     """The letter that brings an invitation's token: None where whoever reads it has an account already, and so cannot
     join another organization. `inviter` is an e-mail, or how records name who called."""
-    organization = _plain(organization)
+    organization = plain(organization)
     way = (
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
         "with it. Ask to be invited under another address."
@@ -120,8 +155,8 @@ def invitation(
     return Mail(
         to,
         f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
-        f"Hello {_plain(full_name)},\n\n"
-        f"{_plain(inviter)} invites you to join {organization} on Cushion.\n\n"
+        f"Hello {plain(full_name)},\n\n"
+        f"{plain(inviter)} invites you to join {organization} on Cushion.\n\n"
         f"{way}\n\n"
         f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
     )
@@ -132,7 +167,7 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
     return Mail(
         to,
         "Reset your Cushion password",
-        f"Hello {_plain(full_name)},\n\n"
+        f"Hello {plain(full_name)},\n\n"
         "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
         f"{_way(settings, 'reset-password', 'Choose it here', token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
@@ -150,12 +185,12 @@ def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M} UTC"
 
 
-def _plain(name: str) -> str:
+def plain(name: str, most: int = NAME_CHARACTERS) -> str:
     """A name on one line: without controls, direction marks and other characters that are not seen, nor the beginning
     of an encoded word."""
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
     words = " ".join("".join(seen).replace("=?", "= ?").split())
-    return words if len(words) <= NAME_CHARACTERS else words[: NAME_CHARACTERS - 1] + "…"
+    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 # On their way ---------------------------------------------------------------------------------------------------------
@@ -187,17 +222,35 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
     except BadSeal:
         raise Hopeless("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
-    settings = unit.settings
-    content = written(settings, sealed.id, sealed.written_at, sealed.mail)
     await unit.commit()  # no connection is held while the mail server takes its time
+    await hand(unit.settings, sealed.id, sealed.written_at, sealed.mail)
+
+
+async def hand(
+    settings: Settings, id_: str, written_at: datetime, mail: Mail, only: Sequence[str] | None = None
+) -> Handed:
+    """Hand a letter to the mail server at once, or write it into the data folder where no server is set.
+
+    Args:
+        id_: the same at every attempt, and so is the letter.
+        only: those of its recipients who have not got it yet; None for all.
+
+    Raises:
+        UnfitAddress, UnfitMail: it cannot be sent.
+        Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
+        NotTaken, OSError: this time nobody got it.
+    """
+    content = written(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
-        await _deliver(server_of(settings.smtp_url), settings, envelope(sealed.mail.to), content)
-        log.info("mail.sent", id=sealed.id)
-    elif settings.data_dir is not None:
-        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{sealed.id}.eml", content)
+        to = [envelope(address) for address in (mail.recipients if only is None else only)]
+        handed = await _deliver(server_of(settings.smtp_url), settings, to, content)
+        log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
+        return handed
+    if settings.data_dir is not None:
+        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{id_}.eml", content)
         log.info("mail.written", path=str(path))
-    else:
-        raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
+        return Handed(path=path, refused={}, postponed={})
+    raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
 def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
@@ -212,23 +265,39 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
             raise UnfitMail(f"a mail holds at most {most} characters there, this one has {len(part)}")
     if "=?" in mail.subject:  # the library would decode an encoded word and let its line ends into the header
         raise UnfitMail("the subject of a mail holds no encoded words")
-    to, sender = envelope(mail.to), sender_of(settings)
-    message = EmailMessage(policy=policy.SMTP if to.isascii() else policy.SMTPUTF8)
+    if len(mail.recipients) > RECIPIENTS_MAX:
+        raise UnfitMail(f"a mail goes to at most {RECIPIENTS_MAX} addresses, this one to {len(mail.recipients)}")
+    if sum(len(one.content) for one in mail.attachments) > ATTACHED_BYTES:
+        raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
+    sender = sender_of(settings)
+    to, cc = [", ".join(map(envelope, listed)) for listed in ((mail.to, *mail.also_to), mail.cc)]
+    message = EmailMessage(policy=policy.SMTP if (to + cc).isascii() else policy.SMTPUTF8)
     try:
         message["From"] = settings.mail_from
         message["To"] = to
+        if cc:
+            message["Cc"] = cc
         message["Subject"] = mail.subject
         message["Date"] = format_datetime(written_at)
         message["Message-ID"] = f"<{id_}@{sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
-        message.set_content(mail.text, cte="7bit" if mail.text.isascii() else "quoted-printable")
+        short = mail.text.isascii() and all(len(line) <= LINE_CHARACTERS for line in mail.text.splitlines())
+        message.set_content(mail.text, cte="7bit" if short else "quoted-printable")
+        for one in mail.attachments:
+            kind, _, subtype = one.media_type.partition("/")
+            message.add_attachment(one.content, maintype=kind, subtype=subtype, filename=plain(one.name))
+        if mail.attachments:
+            message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
         stream = BytesIO()
         BytesGenerator(stream).flatten(message)
     except (ValueError, UnicodeError) as error:
         raise UnfitMail(str(error)) from error
     content = stream.getvalue()
     headers = list(BytesHeaderParser(policy=policy.compat32).parsebytes(content))
-    assert sorted(headers) == sorted(HEADERS), "something of the letter got into its headers"
+    expected = HEADERS | ({"Cc"} if cc else set())
+    if mail.attachments:
+        expected -= {"Content-Transfer-Encoding"}  # its parts have one each
+    assert sorted(headers) == sorted(expected), "something of the letter got into its headers"
     return content
 
 
@@ -268,13 +337,8 @@ def server_of(url: str) -> Server:
     )
 
 
-async def _deliver(server: Server, settings: Settings, to: str, content: bytes) -> None:
-    """Hand a letter to the mail server.
-
-    Raises:
-        Hopeless: the server refused it for good, or would have the password in the clear.
-        NotTaken, OSError: this time it did not work.
-    """
+async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Handed:
+    """Give a letter to the mail server, for whichever of these addresses it takes it."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
         port=server.port,
@@ -294,20 +358,31 @@ async def _deliver(server: Server, settings: Settings, to: str, content: bytes) 
                 if not secure and not server.local:  # somebody on the way may have hidden the offer
                     raise Hopeless("the mail server offers no TLS: the password does not go to it in the clear")
                 await client.login(server.user, server.password)
-            options = [] if to.isascii() else ["SMTPUTF8"]
-            await client.sendmail(sender_of(settings), [to], content, mail_options=options)
-    except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the address
+            options = [] if content.isascii() else ["SMTPUTF8"]
+            some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
+    except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
         if _for_good(refused):
             raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
         raise NotTaken(f"the mail server did not take it: {_said(refused, to)}") from None
+    words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
+    final = {address for address, answer in some.items() if 500 <= answer.code < 600}
+    return Handed(
+        path=None,
+        refused={address: said for address, said in words.items() if address in final},
+        postponed={address: said for address, said in words.items() if address not in final},
+    )
 
 
-def _said(refused: SMTPException, to: str) -> str:
-    """The server's words, without the address that they are about: they are logged."""
+def _said(refused: SMTPException, to: list[str]) -> str:
+    """The server's words, without the addresses that they are about: they are logged."""
     if isinstance(refused, SMTPRecipientsRefused):
         return _said(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
-    return re.sub(re.escape(to), "***", words, flags=re.IGNORECASE)
+    return _hidden(words, to)
+
+
+def _hidden(words: str, addresses: list[str]) -> str:
+    return re.sub("|".join(map(re.escape, addresses)), "***", words, flags=re.IGNORECASE)
 
 
 def _for_good(refused: SMTPException) -> bool:

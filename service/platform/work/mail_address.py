@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 ADDRESS_CHARACTERS = 254  # RFC 5321's path of 256 octets, without its brackets
+_LOCAL: Final = re.compile(r"[^\s\"(),:;<>@\[\\\]]+")
+"""Without what has a meaning in a list of addresses: a comment, a group, another address."""
+_DOMAIN: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 
 
 class UnfitAddress(ValueError):
@@ -16,11 +22,14 @@ def envelope(address: str) -> str:
         UnfitAddress: it is none, or something in it could leave the place where it is put.
     """
     local, _, domain = address.rpartition("@")
-    seen = address.isprintable() and not any(char.isspace() for char in address)
+    seen = address.isprintable() and _LOCAL.fullmatch(local) is not None
     # Whoever reads headers decodes an encoded word (=?...?=) even within an address, line ends and all.
-    if not local or "@" in local or "=?" in local or not seen or len(address) > ADDRESS_CHARACTERS:
+    if not seen or "=?" in local or len(address) > ADDRESS_CHARACTERS:
         raise UnfitAddress("no mail can go to this address")
     try:
-        return f"{local}@{domain.encode('idna').decode('ascii')}"
+        host = domain.encode("idna").decode("ascii")
     except UnicodeError:
-        raise UnfitAddress("no mail can go to this address") from None
+        host = ""
+    if not _DOMAIN.fullmatch(host):
+        raise UnfitAddress("no mail can go to this address")
+    return f"{local}@{host}"

@@ -31,10 +31,11 @@ from service.platform.access.secrets import Vault
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources, Unit
 from service.platform.work import mail
-from service.platform.work.jobs import Runner, hand_over
-from service.platform.work.mail import Mail, UnfitMail
+from service.platform.work.jobs import Hopeless, Runner, hand_over
+from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail
 from service.platform.work.mail_address import UnfitAddress
 from service.platform.work.process import check_mail
+from tests.rows import every
 from tests.service.platform.conftest import Apart, act
 
 LETTER = Mail("olive@example.com", "Greetings", "A word, and a token: s3cret-t0ken\n")
@@ -53,8 +54,9 @@ class Post:
     async def handle_RCPT(  # noqa: N802 - the server's names
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        if "RCPT" in self.says:
-            return self.says["RCPT"]
+        said = self.says.get(address) or self.says.get("RCPT")
+        if said is not None:
+            return said
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -246,6 +248,15 @@ def test_what_goes_over_the_wire() -> None:
         "=?utf-8?q?=0D=0ABcc=3A?=@example.com",
         "olive@" + "ü" * 60 + ".com",
         "o" * 250 + "@example.com",
+        "root,olive@example.com",
+        "<olive@example.com>",
+        "group:olive@example.com",
+        "olive(comment)@example.com",
+        '"olive"@example.com',
+        "olive\\@example.com",
+        "olive@example.com>",
+        "olive@example.com:25",
+        "olive@[127.0.0.1]",
     ],
     ids=lambda to: ascii(to)[:20],
 )
@@ -263,12 +274,42 @@ def test_no_mail_goes_to_what_is_no_address(to: str) -> None:
         Mail("o@example.com", "s" * 201, "t"),
         Mail("o@example.com", "s", "t" * 20_001),
         Mail("o@example.com", "s", "half of a pair \ud800"),
+        Mail("o@example.com", "s", "t", cc=tuple(f"{number}@example.com" for number in range(50))),
+        Mail("o@example.com", "s", "t", attachments=(Attachment("a", "a/b", b"x" * (mail.ATTACHED_BYTES + 1)),)),
+        Mail("o@example.com", "s", "t", attachments=(Attachment("a", "a/b\r\nBcc: c@d.com", b"x"),)),
     ],
-    ids=["crlf", "lf", "encoded", "subject", "text", "surrogate"],
+    ids=["crlf", "lf", "encoded", "subject", "text", "surrogate", "recipients", "attachments", "media type"],
 )
 def test_an_unfit_letter_is_refused(letter: Mail) -> None:
     with pytest.raises(UnfitMail):
         mail.written(Settings(), "id", NOON, letter)
+
+
+def test_a_letter_to_several_with_a_file() -> None:
+    name = 'report\r\nBcc: all@example.com"; x="\u202efdp.exe.pdf'
+    letter = Mail(
+        "a@example.com",
+        "s",
+        "long " * 400 + "\n",
+        also_to=("b@exämple.com", "c@example.com"),
+        cc=("d@example.com", "a@example.com"),
+        attachments=(Attachment(name, "application/pdf", bytes(range(256)) * 9),),
+    )
+    assert letter.recipients == ["a@example.com", "b@exämple.com", "c@example.com", "d@example.com"]
+    content = mail.written(Settings(), "id", NOON, letter)
+    assert content == mail.written(Settings(), "id", NOON, letter)
+    message = parsed(content)
+    assert message["to"] == "a@example.com, b@xn--exmple-cua.com, c@example.com"
+    assert message["cc"] == "d@example.com, a@example.com"
+    assert message.get_all("bcc") is None
+    body = message.get_body()
+    assert body is not None
+    assert body.get_content().replace("\r\n", "\n") == letter.text
+    (file,) = message.iter_attachments()
+    assert (file.get_content_type(), file.get_content()) == ("application/pdf", bytes(range(256)) * 9)
+    assert file.get_filename() == 'report Bcc: all@example.com"; x=" fdp.exe.pdf'
+    assert sorted(file.keys()) == ["Content-Disposition", "Content-Transfer-Encoding", "Content-Type", "MIME-Version"]
+    assert max(map(len, content.split(b"\r\n"))) < 999
 
 
 # Settings -------------------------------------------------------------------------------------------------------------
@@ -599,3 +640,41 @@ def test_a_server_that_never_answers_costs_its_time_and_no_more(alone: Apart, mo
         return job_id
 
     assert state(alone, act(alone, run)) == ("pending", 1)
+
+
+@every(
+    "says, only, taken, refused, postponed",
+    [
+        ({}, None, ["a@x.com", "b@x.com", "c@x.com"], [], []),
+        ({}, ["b@x.com"], ["b@x.com"], [], []),
+        ({"b@x.com": "550 5.1.1 <B@x.com>: no such user"}, None, ["a@x.com", "c@x.com"], ["b@x.com"], []),
+        ({"a@x.com": "451 4.7.1 <a@x.com> later"}, None, ["b@x.com", "c@x.com"], [], ["a@x.com"]),
+        ({"a@x.com": "451 4", "b@x.com": "550 5", "c@x.com": "552 5"}, None, [], NotTaken, []),
+        ({"RCPT": "550 5"}, None, [], Hopeless, []),
+        ({"DATA": "554 5.7.1 a@x.com is not wanted"}, None, [], Hopeless, []),
+    ],
+)
+def test_each_recipient_has_an_outcome(
+    says: dict[str, str],
+    only: list[str] | None,
+    taken: list[str],
+    refused: list[str] | type[Exception],
+    postponed: list[str],
+) -> None:
+    letter, post = Mail("a@x.com", "s", "t", also_to=("b@x.com",), cc=("c@x.com",)), Post(says)
+
+    async def run() -> Handed | Exception:
+        async with server(post) as port:
+            try:
+                return await mail.hand(Settings(smtp_url=f"smtp://127.0.0.1:{port}"), "id", NOON, letter, only)
+            except (Hopeless, NotTaken) as error:
+                return error
+
+    came = asyncio.run(run())
+    assert [to for _, listed in post.envelopes for to in listed] == taken
+    if isinstance(came, Exception):
+        assert type(came) is refused
+        assert "x.com" not in str(came)
+    else:
+        assert (list(came.refused), list(came.postponed)) == (refused, postponed)
+        assert "x.com" not in str([*came.refused.values(), *came.postponed.values()]).lower()

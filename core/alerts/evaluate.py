@@ -1,0 +1,347 @@
+"""Whether an alert's conditions hold: a run's results and the history of its figures to a verdict.
+
+Three answers, not two. A test that was skipped, that the run does not have, or that masked ratings leave open says
+nothing: it fires no alert, and it neither ends nor begins the time for which a condition has held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from core.alerts.conditions import (
+    ComplianceConditions,
+    Conditions,
+    Operator,
+    ScheduleConditions,
+    ThresholdConditions,
+    TrendConditions,
+)
+from core.alerts.metrics import Metric, metric_test, unit_of
+from core.compliance.result import Skipped, TestResult
+from core.compliance.run import ResolvedThreshold, cushion_of
+from core.definition.definition import Definition
+
+TESTS_SHOWN: Final = 50
+"""Tests that a verdict lists; the rest are counted."""
+LOOKBACKS: Final = 2
+"""A trend starts from the figure that stood `lookback_days` ago, unless that was older than so many times the span."""
+
+
+class Point(NamedTuple):
+    """A figure of the history."""
+
+    at: datetime
+    """When it was worked out."""
+    day: date
+    """Of the workbook's figures."""
+    value: float
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What a run says of an alert."""
+
+    holds: bool | None
+    """None: it cannot be told."""
+    sentence: str
+    """What was found, in one plain line; where it cannot be told, why."""
+    metric_value: float | None = None
+    """The figure, where the alert is about one."""
+    details: dict[str, Any] = {}
+    due_at: datetime | None = None
+    """When the condition will have held for long enough, if no run says otherwise."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a run says."""
+
+    at: datetime
+    """When it was made."""
+    day: date
+    """Of the workbook's figures."""
+    suite: str
+    results: Sequence[TestResult]
+    skipped: Sequence[Skipped]
+    definition: Definition | None = None
+    """By which it went."""
+    by_day: bool = False
+    """It is a deal's, of which each workbook is a month: a trend goes by the days of the figures, not by those of the
+    runs."""
+
+    @cached_property
+    def ran(self) -> Mapping[str, TestResult]:
+        """The results by test."""
+        return {one.test_id: one for one in self.results}
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why a test was skipped."""
+        return {one.test_id: one.reason for one in self.skipped}
+
+    @cached_property
+    def _tests(self) -> dict[Metric, str | None]:
+        return {}
+
+    def test_of(self, metric: Metric) -> str | None:
+        """The test that a metric is in this run."""
+        if metric not in self._tests:
+            self._tests[metric] = metric_test(metric, self.suite, self.results, self.reasons, self.definition)
+        return self._tests[metric]
+
+    def measured(self, metric: Metric) -> TestResult | None:
+        """The result that a metric is; None where it is unknown."""
+        found = self.ran.get(self.test_of(metric) or "")
+        return found if found is not None and isfinite(found.current_value) else None
+
+
+class Need(NamedTuple):
+    """The history that a verdict takes: what a test gave since then, and the last figure before."""
+
+    test_id: str
+    since: datetime
+
+
+def history_of(conditions: Conditions, reading: Reading, now: datetime) -> Need | None:
+    """What of the history `judge` is to be given; None where it needs none."""
+    if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
+        found = reading.measured(conditions.metric)
+        if found is not None and _compared(conditions, found):
+            return Need(found.test_id, now - timedelta(minutes=conditions.duration_minutes))
+    if isinstance(conditions, TrendConditions) and (found := reading.measured(conditions.metric)) is not None:
+        return Need(found.test_id, _moment(reading) - LOOKBACKS * timedelta(days=conditions.lookback_days))
+    return None
+
+
+def judge(conditions: Conditions, reading: Reading, history: Sequence[Point], now: datetime) -> Verdict:
+    """Whether the conditions of an alert hold.
+
+    Args:
+        history: what `history_of` asks for: figures of earlier runs, in the order of the runs.
+        now: when it is asked; a condition that held at the run has held since.
+    """
+    if isinstance(conditions, ThresholdConditions):
+        return _threshold(conditions, reading, history, now)
+    if isinstance(conditions, TrendConditions):
+        return _trend(conditions, reading, history)
+    assert not isinstance(conditions, ScheduleConditions), "a schedule asks for no figures"
+    return _compliance(conditions, reading)
+
+
+# Metrics --------------------------------------------------------------------------------------------------------------
+
+
+def _unknown(metric: Metric, reading: Reading) -> Verdict:
+    test_id = reading.test_of(metric)
+    reason = reading.reasons.get(test_id or "")
+    if test_id is None:
+        why = f"the run has no test that is the metric {metric}"
+    else:
+        why = f"{test_id} was skipped: {reason}" if reason else f"{test_id} has no finite figure"
+    return Verdict(holds=None, sentence=f"It cannot be told: {why}")
+
+
+_CLOSE: Final = 1e-6
+"""Figures are stored to six decimals: what is closer is equal."""
+
+
+def _equal(value: float, to: float) -> bool:
+    return abs(value - to) <= _CLOSE * max(1.0, abs(to))
+
+
+COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] = {
+    "gt": (lambda value, to: value > to, "above"),
+    "gte": (lambda value, to: value >= to, "at or above"),
+    "lt": (lambda value, to: value < to, "below"),
+    "lte": (lambda value, to: value <= to, "at or below"),
+    "eq": (_equal, "equal to"),
+    "ne": (lambda value, to: not _equal(value, to), "not equal to"),
+}
+"""Each operator: what it asks, and how a sentence says it."""
+
+
+def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None:
+    """Whether a result meets the comparison; None where the ends of its range differ in that."""
+    compare, _ = COMPARISONS[conditions.operator]
+    values = {found.current_value, *(end for end in (found.low, found.high) if end is not UNSET)}
+    answers = {compare(value, conditions.value) for value in values}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _threshold(conditions: ThresholdConditions, reading: Reading, history: Sequence[Point], now: datetime) -> Verdict:
+    found = reading.measured(conditions.metric)
+    if found is None:
+        return _unknown(conditions.metric, reading)
+    value, sign = found.current_value, unit_of(conditions.metric)
+    compare, words = COMPARISONS[conditions.operator]
+    details = {
+        "metric": conditions.metric,
+        "current_value": value,
+        "threshold_value": conditions.value,
+        "operator": conditions.operator,
+        "test_id": found.test_id,
+        "test_name": found.test_name,
+    }
+    answer = _compared(conditions, found)
+    shown, limit = _shown(value, conditions.value)
+    sentence = f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}"
+    verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
+    if answer is None:
+        assert found.low is not UNSET
+        assert found.high is not UNSET
+        low, high = f"{found.low:,.2f}{sign}", f"{found.high:,.2f}{sign}"
+        return replace(
+            verdict, sentence=f"It cannot be told: masked ratings leave {found.test_name} between {low} and {high}"
+        )
+    if not answer or not conditions.duration_minutes:
+        return verdict
+    since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
+    due = since + timedelta(minutes=conditions.duration_minutes)
+    if due > now:
+        return replace(verdict, holds=False, due_at=due)
+    told = f"{sentence}, since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return replace(verdict, sentence=told, details={**details, "since": since})
+
+
+def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
+    """Since when a condition has held without a break, by the times of the runs."""
+    since = reading.at
+    for point in reversed(_newest(reading, history)):
+        if not holds(point):
+            break
+        since = point.at
+    return since
+
+
+def _newest(reading: Reading, history: Sequence[Point]) -> list[Point]:
+    """The figures that were the newest ones when they were worked out: without those of a deal's older months."""
+    kept: list[Point] = []
+    for point in history:
+        if not reading.by_day or not kept or point.day >= kept[-1].day:
+            kept.append(point)
+    return kept
+
+
+def _moment(reading: Reading) -> datetime:
+    """Where a reading stands on the line of a trend."""
+    return _midnight(reading.day) if reading.by_day else reading.at
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Point]) -> Verdict:
+    found = reading.measured(conditions.metric)
+    if found is None:
+        return _unknown(conditions.metric, reading)
+    value, sign, here = found.current_value, unit_of(conditions.metric), _moment(reading)
+    span = timedelta(days=conditions.lookback_days)
+    placed = [(_midnight(point.day) if reading.by_day else point.at, point) for point in history]
+    # Of the runs on one day's figures the last one stands.
+    line = {at: point for at, point in placed if here - LOOKBACKS * span <= at < here}
+    before = [at for at in line if at <= here - span]
+    start = max(before) if before else min(line, default=None)
+    if start is None:
+        why = f"no earlier figure of {found.test_name} within {conditions.lookback_days} days"
+        return Verdict(holds=None, sentence=f"It cannot be told: there is {why}", metric_value=value)
+    earlier = line[start].value
+    change = value - earlier
+    details = {
+        "metric": conditions.metric,
+        "current_value": value,
+        "threshold_value": conditions.change_threshold,
+        "operator": conditions.direction,
+        "test_id": found.test_id,
+        "test_name": found.test_name,
+        "change": round(change, 6),
+        "earlier_value": earlier,
+        "earlier_day": start.date(),
+        "lookback_days": conditions.lookback_days,
+    }
+    signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
+    was, now_is = _shown(earlier, value)
+    verb = "rose" if change > 0 else "fell" if change < 0 else "has not moved"
+    sentence = f"{found.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
+    if not change:
+        sentence = f"{found.test_name} has stood at {was}{sign} since {start.date()}"
+    return Verdict(
+        holds=signed >= conditions.change_threshold - _CLOSE, sentence=sentence, metric_value=value, details=details
+    )
+
+
+# Tests ----------------------------------------------------------------------------------------------------------------
+
+
+def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
+    asked = conditions.test_ids or [*reading.ran, *reading.reasons]
+    unknown = [test_id for test_id in asked if test_id not in reading.ran]
+    raised = [
+        one
+        for test_id in dict.fromkeys(asked)
+        if (one := reading.ran.get(test_id)) is not None and _raises(conditions, one)
+    ]
+    details: dict[str, Any] = {
+        "metric": None,
+        "current_value": None,
+        "threshold_value": None,
+        "operator": None,
+        "tests": [_test(one) for one in raised[:TESTS_SHOWN]],
+        "tests_in_all": len(raised),
+        "not_run": unknown[:TESTS_SHOWN],
+    }
+    if not raised:
+        why = f"{', '.join(unknown[:5])} did not run" if unknown else "no test is in the statuses asked for"
+        sentence = f"It cannot be told: {why}" if unknown else why.capitalize()
+        return Verdict(holds=None if unknown else False, sentence=sentence, details=details)
+    if len(raised) == 1:
+        (one,) = raised
+        details |= {"metric": one.test_id, "current_value": one.current_value, "threshold_value": one.threshold_value}
+        return Verdict(holds=True, sentence=one.message, metric_value=one.current_value, details=details)
+    counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
+    told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
+    names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
+    return Verdict(holds=True, sentence=f"{len(raised)} tests ({told}): {names}", details=details)
+
+
+_STATUS_WORDS: Final = {"fail": "failing", "warning": "in warning", "pass": "passing"}
+
+
+def _raises(conditions: ComplianceConditions, one: TestResult) -> bool:
+    if one.status in conditions.status:
+        return True
+    return conditions.cushion_threshold is not None and _cushion(one) < conditions.cushion_threshold
+
+
+def _cushion(one: TestResult) -> float:
+    """A result's cushion, which a run may have been told to leave out."""
+    if one.cushion is not None:
+        return one.cushion
+    return cushion_of(one.current_value, ResolvedThreshold(one.threshold_value, one.threshold_type, None, "suite"))
+
+
+def _test(one: TestResult) -> dict[str, Any]:
+    return {
+        "test_id": one.test_id,
+        "test_name": one.test_name,
+        "status": one.status,
+        "current_value": one.current_value,
+        "threshold_value": one.threshold_value,
+        "cushion": _cushion(one),
+    }
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def _shown(*figures: float) -> list[str]:
+    """Figures with two decimals; with six where different ones would look alike."""
+    decimals = 2 if len({f"{one:.2f}" for one in figures}) == len(set(figures)) else 6
+    return [f"{one:,.{decimals}f}" for one in figures]

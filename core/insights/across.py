@@ -1,0 +1,101 @@
+"""What several portfolios have in common: the tightest test of all, and obligors that several hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from core.insights.insight import Condition, Figure
+from core.insights.limits import NAMED, headroom_of
+from core.insights.study import Draft, Finding, Study
+from core.insights.words import plain
+
+SHARED_LOOKED_AT: Final = 2_000
+"""Obligors of each portfolio that are compared, the largest first."""
+
+
+def between(studies: Sequence[Study]) -> Iterator[Finding]:
+    """What is said of several portfolios together."""
+    yield from _tightest(studies)
+    yield from _shared(studies)
+
+
+def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
+    """The test with the least headroom of each portfolio, the tightest first."""
+    thinnest = []
+    for study in studies:
+        tests = [one for one in study.results if one.cushion_pct is not None]
+        if tests:
+            thinnest.append((min(tests, key=headroom_of), study))
+    if len(thinnest) < 2:
+        return
+    thinnest.sort(key=lambda one: headroom_of(one[0]))
+    draft = Draft(studies[0], "tightest")
+    told = []
+    for at, (one, study) in enumerate(thinnest[:NAMED]):
+        own = Draft(study, "tightest")
+        own.test("value", one.test_id)
+        own.test("limit", one.test_id, "limit")
+        for part, figure in own.figures.items():
+            _take(draft, f"{part}_{at}", figure, study)
+        draft.tests.append(one.test_id)
+        draft.say(f"test_{at}", one.test_name)
+        draft.say(f"deal_{at}", study.subject.name)
+        told.append(f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}")
+    fails = sum(any(one.status == "fail" for one in study.results) for study in studies)
+    draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
+    draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
+    yield draft.finding(
+        "risk_compliance", "act" if fails else "context",
+        "{failing} of {deals} fail a test" if fails else "{deal_0} has the tightest test",
+        f"Of {{deals}}, {{failing}} fail a test. The tightest of each: {'; '.join(told)}.",
+        weight=10.0, methodology="The test of each portfolio with the least cushion in percent of its limit.",
+    )  # fmt: skip
+
+
+def _shared(studies: Sequence[Study]) -> Iterator[Finding]:
+    """Obligors that several portfolios of one currency hold."""
+    held: dict[str, dict[int, float]] = defaultdict(dict)
+    for at, study in enumerate(studies):
+        if study.columns.has("obligor"):
+            for name, par in study.columns.by_name("obligor")[:SHARED_LOOKED_AT]:
+                held[name][at] = par
+    shared = {name: by for name, by in held.items() if len(by) > 1}
+    if not shared or len({study.subject.currency for study in studies}) > 1:
+        return
+    draft = Draft(studies[0], "shared")
+    largest = sorted(shared, key=lambda name: (-sum(shared[name].values()), name))[:NAMED]
+    told = []
+    for at, name in enumerate(largest):
+        keys = []
+        for place in shared[name]:
+            own = Draft(studies[place], "shared")
+            own.loans("par", "sum", "amount", Condition("obligor", "equal", name), name=f"par of {plain(name)}")
+            _take(draft, f"par_{at}_{place}", own.figures["par"], studies[place])
+            keys.append(f"par_{at}_{place}")
+        draft.combined(f"par_{at}", "total", "amount", *keys)
+        draft.given(f"deals_{at}", len(keys), "count", f"portfolios that hold obligor {at + 1}", noun="portfolio")
+        draft.say(f"obligor_{at}", _name(studies, shared[name], name))
+        told.append(f"{{obligor_{at}}} {{par_{at}}} in {{deals_{at}}}")
+    draft.given("count", len(shared), "count", "obligors that several portfolios hold", noun="obligor")
+    yield draft.finding(
+        "portfolio_composition", "context", "{count} " + ("are" if len(shared) != 1 else "is")
+        + " held by several portfolios",
+        "{count} " + ("are" if len(shared) != 1 else "is") + f" held by more than one portfolio: {', '.join(told)}.",
+        weight=float(len(shared)),
+        methodology="Performing par of obligors of the same name or identifier, added up over the portfolios.",
+    )  # fmt: skip
+
+
+def _name(studies: Sequence[Study], by: dict[int, float], name: str) -> str:
+    study = studies[next(iter(by))]
+    rows = study.columns.largest(study.columns.chosen([Condition("obligor", "equal", name)]))
+    return study.borrower(int(rows[0]))
+
+
+def _take(draft: Draft, key: str, figure: Figure, study: Study) -> None:
+    """Another portfolio's figure, under a name that says whose it is."""
+    draft.figures[key] = replace(figure, name=f"{plain(study.subject.name)}: {figure.name}")

@@ -1,0 +1,109 @@
+"""The analyst: every finder over every subject, ranked for a reader, as insights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from core.insights import limits, makeup, months, quality, stress
+from core.insights.across import between
+from core.insights.insight import Insight, Stakeholder
+from core.insights.ranking import PRIORITY, VIEWS, confidence_of, ranked, rests_on
+from core.insights.study import Finding, Study
+from core.insights.subject import Subject
+from core.insights.words import plain
+from core.portfolio.cells.checkpoint import checkpoint
+
+SUBJECTS_MAX: Final = 20
+"""Portfolios that are looked at together."""
+
+MOST: Final = 8
+"""Insights of a list where nobody asks for another number."""
+
+REMARKS_SHOWN: Final = 10
+
+FINDERS: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
+    *limits.FINDERS, *months.FINDERS, *stress.FINDERS, *makeup.FINDERS, *quality.FINDERS,
+)  # fmt: skip
+
+
+def analyse(
+    subjects: Sequence[Subject], *, stakeholder: Stakeholder = "analyst", angle: int = 0, most: int = MOST
+) -> list[Insight]:
+    """What a reader should know of these portfolios, the most important first.
+
+    Args:
+        subjects: at most `SUBJECTS_MAX`.
+        stakeholder: for whom: it decides on what is shown, in which order and with which second sentence.
+        angle: 0 for the first list; 1 to 3 for lists that show what those before did not.
+        most: how many at most.
+
+    Raises:
+        ValueError: too many subjects, or an angle below 0.
+    """
+    if len(subjects) > SUBJECTS_MAX:
+        raise ValueError(f"{len(subjects)} portfolios are more than {SUBJECTS_MAX}")
+    if angle < 0:
+        raise ValueError("an angle is 0 or more")
+    studies: list[Study | None] = []
+    found: list[tuple[int, Finding]] = []
+    for at, subject in enumerate(subjects):
+        pool = subject.pool
+        studies.append(None if pool is None else Study(subject, pool))
+        study = studies[-1]
+        if study is None:
+            continue
+        for finder in FINDERS:
+            checkpoint()
+            found += [(at, finding) for finding in finder(study)]
+    known = [study for study in studies if study is not None]
+    if len(known) > 1:
+        found += [(-1, finding) for finding in between(known)]
+    shown = ranked(found, VIEWS[stakeholder], angle, most)
+    insights = [_empty(subject) for subject, study in zip(subjects, studies, strict=True) if study is None]
+    for at, finding in shown:
+        several = len(subjects) > 1
+        insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
+    return insights[:most]
+
+
+def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholder, *, named: bool) -> Insight:
+    subject = studies[0].subject
+    words = {key: figure.text for key, figure in finding.figures.items()} | finding.names
+    name = ", ".join(plain(study.subject.name) for study in studies)
+    title = finding.title.format_map(words)
+    summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
+    rests = [one for study in studies for one in rests_on(study, finding)]
+    names = [*dict.fromkeys(finding.names.values())]
+    return Insight(
+        key=finding.key,
+        subject=name,
+        workbook_id=subject.workbook_id if len(studies) == 1 else None,
+        category=finding.category,
+        title=f"{name}: {title}" if named else title,
+        summary=summary,
+        confidence=confidence_of(finding, len(rests)),
+        priority=PRIORITY[finding.urgency],
+        methodology=finding.methodology,
+        figures=[*finding.figures.values()],
+        names=[*names, name] if named else names,
+        tests=finding.tests,
+        loans=finding.loans,
+        loans_in_all=finding.loans_in_all,
+        columns={field: subject.portfolio.source_cells[field] for field in finding.columns
+                 if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
+        as_of=subject.day if len(studies) == 1 else None,
+        remarks=[*(plain(text, 400) for text in subject.remarks), *rests][:REMARKS_SHOWN],
+    )  # fmt: skip
+
+
+def _empty(subject: Subject) -> Insight:
+    """What there is to say of a portfolio without loans."""
+    reason = plain(subject.portfolio.notes.message or "the sheet has none below its header", 300)
+    return Insight(
+        key="no_loans", subject=plain(subject.name), workbook_id=subject.workbook_id, category="data_quality",
+        title="No loans were found", summary=f"There is nothing to look at in {plain(subject.name)}: no loans were "
+            f"found.",
+        confidence=0.95, priority=1, methodology=f"The portfolio as it was read: {reason}.", figures=[],
+        names=[plain(subject.name)], tests=[], loans=[], loans_in_all=0, columns={}, as_of=subject.day, remarks=[],
+    )  # fmt: skip

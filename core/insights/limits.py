@@ -1,0 +1,345 @@
+"""What the tests say: how many pass, which fail, which have the least headroom, and what stands behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import Final
+
+import numpy as np
+
+from core.compliance.result import TestResult
+from core.insights.insight import Condition, Recipe, Stakeholder
+from core.insights.study import Draft, Finding, Study, Urgency
+from core.insights.words import plain
+
+FAILING_SHOWN: Final = 6
+THIN_SHOWN: Final = 8
+NAMED: Final = 3
+"""Tests or loans that a sentence names."""
+
+NEAR_PCT: Final = 2.0
+"""Percent of its limit up to which the cushion of a test that warns nobody is near all the same."""
+NOTABLE_PCT: Final = 10.0
+
+_SIDES: Final = {"max": ("limit", "above"), "min": ("minimum", "below"), "exact": ("required level", "off")}
+
+BEHIND: Final[dict[str, list[Condition]]] = {
+    "cov_lite": [Condition("cov_lite", "equal", 1.0)],
+    "fixed_rate": [Condition("is_fixed", "equal", 1.0)],
+    "ccc": [Condition("worst_rating", "at_least", 17.0)],
+    "non_senior_secured": [Condition("lien_type", "equal", "second_lien")],
+}
+"""The loans that make a test's figure, where one condition tells them."""
+
+CURE: Final = {
+    "coverage": "A failing coverage test usually turns interest away from the junior classes until it is cured.",
+    "concentration": "A failing limit usually allows only purchases that maintain or improve it.",
+    "rating": "A failing quality test usually allows only purchases that maintain or improve it.",
+    "portfolio": "A failing quality test usually allows only purchases that maintain or improve it.",
+}
+
+
+def headroom_of(one: TestResult) -> float:
+    """Cushion in percent of the limit; a failing test without one comes first."""
+    if one.cushion_pct is not None:
+        return one.cushion_pct
+    return -inf if one.status == "fail" else inf
+
+
+def verdict(study: Study) -> Iterator[Finding]:
+    """How many tests pass."""
+    if not study.results:
+        return
+    draft = study.draft("verdict")
+    counts = {"pass": 0, "warning": 0, "fail": 0}
+    for one in study.results:
+        counts[one.status] += 1
+    for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
+        draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun="test")
+    fails, warns, skipped = counts["fail"], counts["warning"], len(study.results.skipped)
+    told = (
+        "{fail} of {all} failing" if fails else "all {all} pass" + (", {warning} in the warning band" if warns else "")
+    )
+    worst = sorted((one for one in study.results if one.status != "pass"), key=headroom_of)[:NAMED]
+    named = []
+    for at, one in enumerate(worst):
+        draft.say(f"test_{at}", one.test_name)
+        draft.test(f"value_{at}", one.test_id)
+        draft.test(f"limit_{at}", one.test_id, "limit")
+        side = _SIDES[one.threshold_type][0]
+        named.append(f"{{test_{at}}} at {{value_{at}}} against a {side} of {{limit_{at}}}")
+    if fails:
+        headline = "{fail} of {all} with a figure fail" if fails > 1 else "{fail} of {all} with a figure fails"
+        headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
+    else:
+        headline = "Every test with a figure passes ({all})"
+        headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
+    headline += ". " + (f"These are: {'; '.join(named)}. " if named else "")
+    left = "{skipped} could not be run: see the data gaps." if skipped else ""
+    yield draft.finding(
+        "risk_compliance", "act" if fails else "near" if warns else "context", f"Compliance: {told}", headline.strip(),
+        weight=50.0, operations=left, analyst=left,
+        executive=CURE["coverage"] if any(one.category == "coverage" for one in worst if one.status == "fail") else "",
+        methodology="Every test of the newest run, counted by its status; a skipped test counts as neither.",
+    )  # fmt: skip
+
+
+def failing(study: Study) -> Iterator[Finding]:
+    """Each failing test, the deepest breach first."""
+    failed = sorted((one for one in study.results if one.status == "fail"), key=headroom_of)
+    for one in failed[:FAILING_SHOWN]:
+        draft = study.draft(f"failing:{one.test_id}")
+        more = _told(draft, one)
+        draft.restated("short", "cushion")
+        side, where = _SIDES[one.threshold_type]
+        yield draft.finding(
+            "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.",
+            weight=-headroom_of(one) if headroom_of(one) > -inf else 1e6,
+            executive=CURE.get(one.category, ""),
+            finance=_money(draft, one, "It would pass with {slack} less of such par at the same total",
+                           "It is {slack} short of what the {side} asks of its numerator"),
+            more=more, methodology=_method(one), coverage_pct=_coverage(one),
+        )  # fmt: skip
+
+
+def thin(study: Study) -> Iterator[Finding]:
+    """The tests that pass with the least headroom in percent of their limit."""
+    passing = [one for one in study.results if one.status != "fail" and one.cushion_pct is not None]
+    seen: set[tuple[str, float]] = set()
+    for place, one in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
+        if (one.category, one.current_value) in seen:
+            continue  # one ratio that is held to two limits: the nearer one is told
+        seen.add((one.category, one.current_value))
+        draft = study.draft(f"thin:{one.test_id}")
+        more = _told(draft, one)
+        draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
+        side, _ = _SIDES[one.threshold_type]
+        urgency: Urgency = "near" if one.status == "warning" or headroom_of(one) < NEAR_PCT else (
+            "notable" if headroom_of(one) < NOTABLE_PCT else "context" if place < NAMED else "background"
+        )  # fmt: skip
+        warned = " It is inside its warning band." if one.status == "warning" else ""
+        first = "No test that passes has less headroom for its limit." if place == 0 else ""
+        yield draft.finding(
+            "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
+            "{test} has headroom of {cushion}",
+            f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
+            f"{warned}",
+            weight=-headroom_of(one), executive=first,
+            finance=_money(draft, one, "Another {slack} of such par, at the same total, would use it up",
+                           "Its numerator may lose {slack} before it fails"),
+            more=more, methodology=_method(one), coverage_pct=_coverage(one),
+        )  # fmt: skip
+
+
+def _told(draft: Draft, one: TestResult) -> dict[Stakeholder, str]:
+    """The figures of a test, with the loans behind it for operations, and last month's figure for analysts."""
+    study, test_id = draft.study, one.test_id
+    draft.say("test", one.test_name)
+    draft.test("value", test_id)
+    draft.test("limit", test_id, "limit")
+    draft.test("cushion", test_id, "cushion")
+    more: dict[Stakeholder, str] = {}
+    if draft.test("before", test_id, book="earlier") is not None and study.unit(one) in ("percent", "factor", "years"):
+        change = draft.combined("change", "difference", "points" if study.unit(one) == "percent" else study.unit(one),
+                                "value", "before", sign=True)  # fmt: skip
+        more["analyst"] = (
+            "A month before, under the same rules, it was {before}: a change of {change}."
+            if abs(change) >= 0.005 else "A month before, under the same rules, it was the same."
+        )  # fmt: skip
+    if behind := _behind(draft, one):
+        more["operations"] = behind
+    return more
+
+
+def _behind(draft: Draft, one: TestResult) -> str:
+    """The largest loans or names that make the figure."""
+    study, measure = draft.study, draft.study.measure(one.test_id)
+    columns = study.columns
+    if measure in ("obligor", "top_obligors") and columns.has("obligor"):
+        return _names(draft, "obligor", "Largest obligors")
+    if measure == "industry" and columns.has("industry"):
+        return _names(draft, "industry", "Largest industries")
+    where = BEHIND.get(measure, [])
+    if measure == "price_below" and columns.has("price"):
+        where = [Condition("price", "below", 80.0 if "80" in one.test_id else 90.0)]
+    if not where or not columns.has(*(each.column for each in where)):
+        return ""
+    chosen = columns.chosen(where)
+    draft.columns += [each.column for each in where]
+    return "The largest loans behind it: " + draft.largest("behind", chosen) + "." if chosen.any() else ""
+
+
+def _names(draft: Draft, column: str, words: str) -> str:
+    """The three largest names of a column with their share."""
+    told = []
+    for at, (name, _) in enumerate(draft.study.columns.by_name(column)[:NAMED]):
+        draft.say(f"{column}_{at}", name)
+        draft.loans(f"{column}_{at}_share", "share", "percent", Condition(column, "equal", name), of="denominator",
+                    name=f"share of {plain(name)}")  # fmt: skip
+        told.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
+    rows = draft.study.columns.largest(
+        draft.study.columns.chosen([Condition(column, "equal", draft.study.columns.by_name(column)[0][0])])
+    )
+    draft.list(rows)
+    return f"{words}: {', '.join(told)}."
+
+
+def _money(draft: Draft, one: TestResult, share: str, ratio: str) -> str:
+    """What the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
+    measure = draft.study.measure(one.test_id)
+    if draft.study.unit(one) != "percent" or measure in ("warr", "was", "wac", "average_price", "") or (
+        measure not in ("oc", "ic", "reinvestment_oc") and one.threshold_type != "max"
+    ):  # fmt: skip
+        return ""
+    if not draft.test("slack", one.test_id, "slack"):
+        return ""
+    is_ratio = measure in ("oc", "ic", "reinvestment_oc")
+    return (ratio if is_ratio else share).replace("{side}", _SIDES[one.threshold_type][0]) + "."
+
+
+def _method(one: TestResult) -> str:
+    formula = plain(one.details.formula, 300) if one.details else ""
+    return f"The newest run's own figure. Formula: {formula}. The limit is set by the {one.threshold_source}."
+
+
+def _coverage(one: TestResult) -> float:
+    return float(one.details.breakdown.get("coverage_pct", 100.0)) if one.details else 100.0
+
+
+def erosion(study: Study) -> Iterator[Finding]:
+    """What the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
+    one = study.first("oc")
+    if one is None or one.details is None or "adjustments" not in one.details.breakdown or one.cushion is None:
+        return
+    draft = study.draft("erosion")
+    test_id = one.test_id
+    draft.say("test", one.test_name)
+    draft.test("value", test_id)
+    draft.test("limit", test_id, "limit")
+    draft.test("numerator", test_id, "adjustments.adjusted")
+    draft.test("principal", test_id, "adjustments.collateral_principal_amount")
+    slack = draft.test("slack", test_id, "slack")
+    if one.status == "fail" or not slack or draft["numerator"] <= 0:
+        return
+    draft.combined("loss", "quotient", "percent", "slack", "numerator", times=100.0)
+    taken = []
+    for part, words in _TAKEN.items():
+        if (amount := draft.test(part, test_id, f"adjustments.{part}")) and abs(amount) >= 1.0:
+            taken.append(f"{{{part}}} {words}")
+    haircuts = f"Between par with cash ({{principal}}) and the numerator stand {', '.join(taken)}." if taken else ""
+    yield draft.finding(
+        "financial_health", "notable" if draft["loss"] < 3.0 else "context",
+        "The tightest overcollateralisation test bears {slack} of losses",
+        "{test} is {value} against {limit}: its numerator of {numerator} may fall by {slack}, or {loss}, before "
+        "interest is turned to the senior notes.",
+        weight=-draft["loss"], finance=haircuts, analyst=haircuts,
+        executive="Losses count at par less recovery, and loans beyond the CCC limit at their market price.",
+        methodology="Cushion times the balance of the tested class and all senior to it; the steps of the numerator "
+            "are "
+        "those of the run's own details.",
+    )  # fmt: skip
+
+
+_TAKEN: Final = {
+    "ccc_haircut": "off for CCC loans above their limit", "discount_haircut": "off for loans bought at a discount",
+    "deferring_haircut": "off for loans that defer interest", "defaulted_carried": "added for defaulted loans",
+    "purchased_accrued_interest": "added for accrued interest bought",
+}  # fmt: skip
+
+
+def worth(study: Study) -> Iterator[Finding]:
+    """What the loans are worth at their prices beside what the rated notes are owed."""
+    notes, cash = study.subject.portfolio.tranches, study.subject.portfolio.deal.principal_cash
+    if notes is None or not study.columns.has("price") or study.covered("price") < 90.0:
+        return
+    draft = study.draft("worth")
+    rated = draft.loans(
+        "rated", "sum", "amount", column="current_balance", loans="notes", name="balance of rated notes"
+    )
+    market = draft.loans("market", "weighted", "amount", column="price", times=0.01, name="loans at their prices")
+    if not rated or not market:
+        return
+    draft.given("cash", 0.0 if cash is None or not np.isfinite(cash) else cash, "amount", "deal.principal_cash")
+    draft.combined("assets", "total", "amount", "market", "cash")
+    draft.combined("cover", "quotient", "percent", "assets", "rated", times=100.0)
+    over = draft.combined("over", "difference", "amount", "assets", "rated")
+    draft.loans("price", "average", "price", column="price", name="average price")
+    left = "leaves {over} for the notes below" if over >= 0 else "is short of them"
+    yield draft.finding(
+        "financial_health", "near" if over < 0 else "context" if draft["cover"] > 103.0 else "notable",
+        "At market prices the rated notes are covered {cover}",
+        f"The loans at their prices ({{market}}) and principal cash ({{cash}}) come to {{cover}} of the {{rated}} "
+        f"that the "
+        f"rated notes are owed, which {left}.",
+        weight=-draft["cover"], coverage_pct=study.covered("price"),
+        finance="The average price is {price}. Loans without a price and defaulted loans count as nothing here.",
+        analyst="Loans without a price and defaulted loans count as nothing here.",
+        methodology="Sum of par x price of the performing loans with a price, and principal cash, over the balance of "
+        "all notes but the income notes.",
+    )  # fmt: skip
+
+
+def spread(study: Study) -> Iterator[Finding]:
+    """What the loans pay over their index beside what the rated notes cost."""
+    if study.subject.portfolio.tranches is None or not study.columns.has("spread"):
+        return
+    draft = study.draft("spread")
+    earned = draft.loans("earned", "average", "bps", column="spread", name="average spread of the loans")
+    cost = draft.loans(
+        "cost", "average", "bps", column="spread", loans="notes", name="average spread of the rated notes"
+    )
+    if earned is None or cost is None:
+        return
+    draft.combined("margin", "difference", "bps", "earned", "cost")
+    draft.loans("income", "weighted", "amount", column="spread", times=1e-4, name="spread of the loans in a year")
+    draft.loans(
+        "paid", "weighted", "amount", column="spread", times=1e-4, loans="notes", name="spread of the notes in a year"
+    )
+    draft.combined("left", "difference", "amount", "income", "paid")
+    yield draft.finding(
+        "financial_health", "notable" if draft["margin"] < 100 else "context",
+        "The loans pay {margin} more than the rated notes cost",
+        "The loans pay {earned} over their index on average, the rated notes cost {cost}: a margin of {margin}.",
+        coverage_pct=study.covered("spread"), weight=-draft["margin"] / 100,
+        finance="In a year that is {income} of spread against {paid}, {left} between them, before fees, floors and "
+            "losses.",
+        executive="That is {left} a year before fees and losses.",
+        analyst="Spreads of loans without one, such as fixed-rate ones, are left out; floors count for nothing here.",
+        methodology="Mean spread of the performing loans weighted by par, less that of the rated notes weighted by "
+            "balance.",
+    )  # fmt: skip
+
+
+def cash(study: Study) -> Iterator[Finding]:
+    """Principal cash, where it is negative or more than a little."""
+    held = study.subject.portfolio.deal.principal_cash
+    if held is None or not np.isfinite(held) or study.pool.cpa <= 0:
+        return
+    draft = study.draft("cash")
+    draft.given("cash", held, "amount", "deal.principal_cash")
+    draft.loans("par", "sum", "amount", name="performing par")
+    draft.combined("all", "total", "amount", "par", "cash")
+    draft.combined("share", "quotient", "percent", "cash", "all", times=100.0)
+    if held < 0:
+        draft.restated("owed", "cash")
+        yield draft.finding(
+            "financial_health", "notable", "Principal cash is overdrawn by {owed}",
+            "Principal cash stands at {cash}: purchases that are not settled or paid for come to more than there is.",
+            operations="Check the settlement dates of open purchases against sales and repayments due.",
+            finance="It counts against the collateral principal amount of {all}.",
+            methodology="Principal cash as the file's page on accounts has it.",
+        )  # fmt: skip
+    else:
+        yield draft.finding(
+            "financial_health", "notable" if draft["share"] > 3.0 else "background",
+            "{share} of the deal is in cash",
+            "Principal cash is {cash}, {share} of the collateral principal amount of {all}.",
+            weight=draft["share"], executive="Cash that is not invested earns less than the notes cost."
+            if draft["share"] > 3.0 else "",
+            methodology="Principal cash as the file has it, over performing par and that cash.",
+        )  # fmt: skip
+
+
+FINDERS: Final = (verdict, failing, thin, erosion, worth, spread, cash)

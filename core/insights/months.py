@@ -1,0 +1,362 @@
+"""What moved since the month before and why, and where the history of the tests points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from core.compliance.result import TestResult
+from core.deals.movements import Movement, PartName, movements
+from core.insights.columns import RATINGS
+from core.insights.insight import Condition, Recipe
+from core.insights.limits import NAMED
+from core.insights.study import Draft, Finding, Study, Urgency
+from core.insights.subject import POINTS_MAX, Point
+from core.insights.words import plain
+from core.portfolio.ratings import CCC
+
+MOVED_SHOWN: Final = 4
+"""Tests whose move is explained: those whose cushion moved most of their limit."""
+
+LOANS_TRIED: Final = 6
+"""Loans of a class of changes that are tried alone; the tests' own pages try more."""
+
+ROWS_MAX: Final = 250_000
+"""Loans of a month up to which a move is explained: each class of changes is a run of its own."""
+
+MOVED_PCT: Final = 0.05
+"""Percent of its limit by which a cushion must have moved to be told of."""
+
+POINTS_LEAST: Final = 4
+"""Days of history below which nothing is said of a trend."""
+
+AHEAD_DAYS: Final = 730
+"""How far ahead a line through the history is drawn."""
+
+_WORDS: Final[dict[PartName, str]] = {
+    "added": "loans that are new", "removed": "loans that are gone", "par": "paydowns and draws",
+    "ratings": "ratings", "prices": "prices", "rates": "spreads and coupons", "other_fields": "other fields and time",
+    "liabilities_and_cash": "notes and cash",
+}  # fmt: skip
+
+
+def moved(study: Study) -> Iterator[Finding]:
+    """Why the tests moved whose cushions moved most."""
+    previous, before = study.subject.previous, study.before
+    if previous is None or before is None or not before:
+        return
+    chosen = _most_moved(study)
+    ids = [one.test_id for one in chosen]
+    found: dict[str, Movement] = {}
+    if ids and max(previous.portfolio.row_count, study.subject.portfolio.row_count) <= ROWS_MAX:
+        run = partial(study.subject.run, test_ids=ids)
+        told = movements(previous.portfolio, study.subject.portfolio, run, loans_tried=LOANS_TRIED)
+        found = {one.test_id: one for one in told}
+    then = {one.test_id: one for one in before}
+    for one in chosen:
+        yield _move(study, one, then[one.test_id], found.get(one.test_id))
+
+
+def _most_moved(study: Study) -> list[TestResult]:
+    assert study.before is not None
+    before = study.before.cushions
+    moves = {
+        one.test_id: (study.results.cushions[one.test_id] - before[one.test_id]) / abs(one.threshold_value) * 100
+        for one in study.results
+        if one.test_id in before and one.threshold_value
+    }
+    changed = {
+        one.test_id for one in study.before if one.test_id in moves and one.status != study.by_id[one.test_id].status
+    }
+    tests = [one for one in study.results if abs(moves.get(one.test_id, 0.0)) >= MOVED_PCT]
+    tests.sort(key=lambda one: (one.test_id not in changed, -abs(moves[one.test_id])))
+    return tests[:MOVED_SHOWN]
+
+
+def _move(study: Study, one: TestResult, then: TestResult, found: Movement | None) -> Finding:
+    draft = study.draft(f"moved:{one.test_id}")
+    unit = study.unit(one)
+    draft.say("test", one.test_name)
+    draft.test("now", one.test_id)
+    draft.test("before", one.test_id, book="earlier")
+    draft.test("cushion", one.test_id, "cushion")
+    draft.test("cushion_before", one.test_id, "cushion", book="earlier")
+    change = draft.combined("change", "difference", "points" if unit == "percent" else unit, "now", "before", sign=True)
+    gain = draft.combined("gain", "difference", draft.figures["cushion"].unit, "cushion", "cushion_before", sign=True)
+    better = gain > 0
+    parts = _parts(draft, one, found)
+    status = ""
+    if then.status != one.status:
+        status = f" It was a {_STATUS[then.status]} then and is a {_STATUS[one.status]} now."
+    urgency: Urgency = (
+        "act" if one.status == "fail" and then.status != "fail"
+        else "near" if then.status == "pass" and one.status == "warning"
+        else "notable" if not better or then.status != one.status else "context"
+    )  # fmt: skip
+    verb = "rose" if change > 0 else "fell"
+    return draft.finding(
+        "trends_forecasts", urgency, f"{{test}} {verb} from {{before}} to {{now}}",
+        f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {_since(draft)}, which "
+        f"{'widens' if better else 'narrows'} its cushion to {{cushion}}.{status}",
+        weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0,
+        executive=_first_part(parts), finance=_first_part(parts),
+        analyst=" ".join(parts), operations=" ".join(parts),
+        methodology="Both months are held to the newest rules. The change is split by full runs, each with one more "
+            "class "
+        "of changes applied, so the parts add up to it; a loan's effect is that of its change alone.",
+    )  # fmt: skip
+
+
+_STATUS: Final = {"pass": "pass", "warning": "warning", "fail": "fail"}
+
+
+def _first_part(parts: Sequence[str]) -> str:
+    return parts[0] if parts else ""
+
+
+def _since(draft: Draft) -> str:
+    """The day of the month before, as a figure."""
+    previous = draft.study.subject.previous
+    if previous is None or previous.day is None:
+        return "the month before"
+    draft.put("since", previous.day, "date", Recipe(operation="given", book="earlier", place="deal.as_of"))
+    return "{since}"
+
+
+def _parts(draft: Draft, one: TestResult, found: Movement | None) -> list[str]:
+    """The largest parts of a movement, and the loans that weigh most in the first of them."""
+    if found is None or not found.parts or found.change is None:
+        return []
+    unit = draft.figures["change"].unit
+    told = []
+    largest = sorted((part for part in found.parts if part.change), key=lambda part: -abs(part.change))[:NAMED]
+    for part in largest:
+        recipe = Recipe(operation="movement", test_id=one.test_id, part=part.part)
+        draft.put(part.part, part.change, unit, recipe, name=f"part of the change: {_WORDS[part.part]}", sign=True)
+        told.append(f"{_WORDS[part.part]} {{{part.part}}}")
+    if not told:
+        return []
+    sentences = [f"By cause: {', '.join(told)}."]
+    loans = []
+    for at, mover in enumerate(largest[0].loans[:NAMED]):
+        recipe = Recipe(operation="movement", test_id=one.test_id, part=largest[0].part, loan=plain(mover.name))
+        draft.say(f"mover_{at}", mover.name)
+        draft.put(f"effect_{at}", mover.effect, unit, recipe, name=f"effect of loan {at + 1} alone", sign=True,
+                  decimals=None if abs(mover.effect) >= 0.01 else 4)  # fmt: skip
+        loans.append(f"{{mover_{at}}} ({{effect_{at}}})")
+    if loans:
+        sentences.append(f"Of the first, the most weighs {', then '.join(loans)}.")
+    return sentences
+
+
+def turnover(study: Study) -> Iterator[Finding]:
+    """Loans that came and went."""
+    earlier = study.earlier
+    if earlier is None:
+        return
+    draft = study.draft("turnover")
+    here = [Condition("par_value", "only_here")]
+    new, gone = study.columns.chosen(here, "all"), earlier.chosen(here, "all")
+    for key, book in (("new", "newest"), ("gone", "earlier")):
+        draft.loans(f"{key}_count", "count", "count", *here, loans="all", book=book, name=f"loans that are {key}")
+        draft.loans(f"{key}_par", "sum", "amount", *here, loans="all", book=book, name=f"par of loans that are {key}")
+    draft.loans("par", "sum", "amount", name="performing par")
+    draft.loans("par_before", "sum", "amount", book="earlier", name="performing par, month before")
+    draft.combined("net", "difference", "amount", "par", "par_before", sign=True)
+    since = _since(draft)
+    bought = draft.largest("bought", new) if new.any() else ""
+    left = draft.largest("left", gone, book="earlier") if gone.any() else ""
+    named = " ".join(
+        f"{words}: {names}." for words, names in (("Largest new", bought), ("Largest gone", left)) if names
+    )
+    turned = (draft["new_par"] + draft["gone_par"]) / max(draft["par"], 1.0) * 100
+    yield draft.finding(
+        "trends_forecasts", "notable" if turned > 5 else "context" if turned else "background",
+        "{new_count} came, {gone_count} went",
+        f"Since {since}, {{new_count}} with {{new_par}} came into the portfolio and {{gone_count}} with "
+        f"{{gone_par}} left "
+        "it. Performing par went from {par_before} to {par} ({net}).",
+        weight=turned, operations=named, analyst=named, executive=named,
+        methodology="Loans of both months are paired as a reconciliation pairs them: by CUSIP, LoanX ID, ISIN, then by "
+        "borrower and maturity, then by borrower.",
+    )  # fmt: skip
+
+
+def migration(study: Study) -> Iterator[Finding]:
+    """Ratings that fell and rose, and what fell into CCC."""
+    earlier = study.earlier
+    if earlier is None:
+        return
+    rating = next((name for name in RATINGS if study.columns.has(name) and earlier.has(name)), None)
+    if rating is None:
+        return
+    draft = study.draft("migration")
+    down, up = [Condition(rating, "rose")], [Condition(rating, "fell")]
+    for key, where in (("down", down), ("up", up)):
+        draft.loans(f"{key}_count", "count", "count", *where, loans="all", name=f"loans with a {key}grade")
+        draft.loans(f"{key}_par", "sum", "amount", *where, loans="all", name=f"par of loans with a {key}grade")
+    into = [*down, Condition(rating, "at_least", float(CCC))]
+    fell = study.columns.chosen(into, "all") & (study.columns.paired(rating) < CCC)
+    draft.say("agency", _AGENCY[rating])
+    since = _since(draft)
+    falls = study.columns.chosen(down, "all")
+    named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
+    told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
+    more_down = draft["down_par"] > draft["up_par"]
+    is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
+    yield draft.finding(
+        "trends_forecasts", "notable" if is_notable else "context",
+        "{agency}: {down_count} downgraded, {up_count} upgraded",
+        f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
+        f"{{up_par}} "
+        "at a higher one" + (": more par fell than rose." if more_down else "."),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=told, operations=told, analyst=told,
+        finance=told, coverage_pct=study.covered(rating),
+        methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
+    )  # fmt: skip
+
+
+_AGENCY: Final = {
+    "rating_agency_a": "Moody's", "rating_agency_b": "S&P", "rating_agency_c": "Fitch", "rating": "The deal's rating"
+}  # fmt: skip
+
+
+def prices(study: Study) -> Iterator[Finding]:
+    """How the prices of the loans in both months moved, and prices that did not move at all."""
+    earlier = study.earlier
+    if earlier is None or not study.columns.has("price") or not earlier.has("price"):
+        return
+    columns = study.columns
+    now, then = columns.numbers("price"), columns.paired("price")
+    both = columns.chosen() & np.isfinite(now) & np.isfinite(then)
+    if not both.any():
+        return
+    draft = study.draft("prices")
+    since = _since(draft)
+    draft.loans("now", "average", "price", column="price", name="average price")
+    draft.loans("before", "average", "price", column="price", book="earlier", name="average price, month before")
+    change = draft.combined("change", "difference", "points", "now", "before", sign=True)
+    draft.loans("fell", "count", "count", Condition("price", "fell"), name="loans whose price fell")
+    draft.loans("rose", "count", "count", Condition("price", "rose"), name="loans whose price rose")
+    falls = np.where(both, now - then, 0.0)
+    worst = [int(row) for row in np.argsort(falls, kind="stable")[:NAMED] if falls[int(row)] < 0]
+    told = []
+    for at, row in enumerate(worst):
+        draft.say(f"loan_{at}", study.borrower(row))
+        for key, values, own, book in (("", now, row, "newest"), ("_before", then, int(columns.pair[row]), "earlier")):
+            recipe = Recipe(operation="sum", column="price", row=own, loans="all", book=book)  # type: ignore[arg-type]
+            name = f"price of loan {row}" + key.replace("_before", ", month before")
+            draft.put(f"price_{at}{key}", float(values[row]), "price", recipe, name=name)
+        told.append(f"{{loan_{at}}} from {{price_{at}_before}} to {{price_{at}}}")
+    draft.list(worst)
+    named = f"The steepest falls: {', '.join(told)}." if told else ""
+    yield draft.finding(
+        "trends_forecasts", "notable" if change < -0.5 else "context",
+        "The average price went from {before} to {now}",
+        f"The average price of the performing loans went from {{before}} to {{now}} ({{change}}) since {since}: "
+        f"{{fell}} "
+        "fell and {rose} rose.",
+        weight=-change, executive=named, operations=named, analyst=named, finance=named,
+        coverage_pct=study.covered("price"),
+        methodology="Mean price of each month's performing loans weighted by par; single prices are of loans in both.",
+    )  # fmt: skip
+
+
+def drift(study: Study) -> Iterator[Finding]:
+    """The industry, obligor and country whose share moved most."""
+    earlier = study.earlier
+    if earlier is None or earlier.pool.denominator <= 0 or study.pool.denominator <= 0:
+        return
+    for column, word in (("industry", "industry"), ("obligor", "obligor"), ("country", "country")):
+        if not study.columns.has(column) or not earlier.has(column):
+            continue
+        now = {name: par / study.pool.denominator for name, par in study.columns.by_name(column)}
+        then = {name: par / earlier.pool.denominator for name, par in earlier.by_name(column)}
+        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda one: one[1])
+        if gain * 100 < 0.1:
+            continue
+        draft = study.draft(f"drift:{column}")
+        where = Condition(column, "equal", name)
+        rows = study.columns.largest(study.columns.chosen([where]))
+        draft.say("name", study.borrower(int(rows[0])) if column == "obligor" else name)
+        draft.loans("now", "share", "percent", where, of="denominator", name="share")
+        draft.loans("before", "share", "percent", where, of="denominator", book="earlier", name="share, month before")
+        draft.combined("change", "difference", "points", "now", "before", sign=True)
+        draft.loans("par", "sum", "amount", where)
+        draft.list(rows)
+        place = [one for one, _ in study.columns.by_name(column)].index(name) + 1
+        draft.given("place", place, "number", f"rank by par of the {word}")
+        since = _since(draft)
+        yield draft.finding(
+            "trends_forecasts", "notable" if gain * 100 > 1.0 else "context",
+            f"{{name}} grew most of any {word}: {{change}}",
+            f"No {word} gained more share since {since} than {{name}}: from {{before}} to {{now}} of the deal "
+            f"({{par}}).",
+            weight=gain * 100, analyst="It is number {place} by size.",
+            methodology=f"Par by {word} over the denominator of the limits, in each month.",
+        )  # fmt: skip
+
+
+def trend(study: Study) -> Iterator[Finding]:
+    """Tests whose figure moved towards the limit through their history, and when a straight line meets it."""
+    for one in study.results:
+        points = [*study.subject.history.get(one.test_id, ())][-POINTS_MAX:]
+        points = [point for at, point in enumerate(points) if at == 0 or point.day > points[at - 1].day]
+        if len(points) < POINTS_LEAST or one.threshold_type == "exact":
+            continue
+        finding = _line(study, one, points)
+        if finding is not None:
+            yield finding
+
+
+def _line(study: Study, one: TestResult, points: Sequence[Point]) -> Finding | None:
+    """The straight line of least squares through a test's history; None where it leads away from the limit."""
+    days = np.array([point.day.toordinal() for point in points], np.float64)
+    values = np.array([point.value for point in points], np.float64)
+    slope, _ = np.polyfit(days - days[-1], values, 1)
+    towards = slope if one.threshold_type == "max" else -slope
+    in_a_row = 0
+    for before, after in zip(values[-2::-1], values[:0:-1], strict=True):
+        step = (after - before) if one.threshold_type == "max" else (before - after)
+        if step <= 0:
+            break
+        in_a_row += 1
+    if towards <= 0 or in_a_row < 2:
+        return None
+    draft = study.draft(f"trend:{one.test_id}")
+    unit = study.unit(one)
+    draft.say("test", one.test_name)
+    draft.test("now", one.test_id)
+    draft.test("limit", one.test_id, "limit")
+    cushion = draft.test("cushion", one.test_id, "cushion")
+    place = f"history of {one.test_id}"
+    draft.given("runs", in_a_row, "count", f"{place}: days in a row, the newest last", noun="run")
+    draft.given("first", float(values[0]), unit, f"{place}: first value")
+    draft.given("since", points[0].day, "date", f"{place}: first day")
+    draft.given("pace", float(slope * 30.4375), "points" if unit == "percent" else unit,
+                f"{place}: slope of the line of least squares, over 30.4375 days", sign=True)  # fmt: skip
+    draft.given("points", len(points), "count", f"{place}: days", noun="day")
+    meets = ""
+    days_left = (cushion or 0.0) / towards if cushion and cushion > 0 else None
+    if days_left is not None and days_left <= AHEAD_DAYS:
+        meeting = points[-1].day + timedelta(days=int(days_left))
+        if meeting <= date.max:
+            draft.given("meets", meeting, "date", f"{place}: newest cushion over the slope of the line")
+            meets = " A straight line through them meets the limit about {meets}."
+    return draft.finding(
+        "trends_forecasts", "near" if days_left is not None and days_left <= 180 else "notable" if meets else "context",
+        "{test} has moved towards its limit in {runs} in a row",
+        f"{{test}} moved towards its limit in each of the last {{runs}}: it was {{first}} on {{since}} and is "
+        f"{{now}} against "
+        f"{{limit}}, {{pace}} a month.{meets}",
+        basis="extrapolated", weight=in_a_row, analyst="The line is of least squares through {points} of stored runs.",
+        executive="This is where the past points, not a forecast of trades." if meets else "",
+        methodology="Line of least squares through the stored runs of the test; it knows nothing of trades to come.",
+    )  # fmt: skip
+
+
+FINDERS: Final = (moved, turnover, migration, prices, drift, trend)

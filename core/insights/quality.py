@@ -1,0 +1,234 @@
+"""How far the figures can be trusted: gaps, what stands in for them, stale prices, and breaks with the trustee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from core.insights.insight import Condition, Recipe
+from core.insights.limits import NAMED
+from core.insights.study import Finding, Study
+from core.insights.words import listed, plain
+from core.portfolio.notes import WARNING_CODES
+from core.portfolio.ratings import CCC
+
+WANTED: Final = {
+    "price": "prices", "worst_rating": "ratings", "maturity_date": "maturities", "industry": "industries",
+    "spread": "spreads", "country": "countries", "lien_type": "liens", "recovery_rate": "recovery rates",
+}  # fmt: skip
+"""Columns that most insights rest on, in words."""
+
+BLANK_PCT: Final = 0.005
+"""Percent of par without a value that is told of."""
+
+STALE_PCT: Final = 10.0
+"""Percent of priced par without a move in a month that is called notable."""
+
+QUIET: Final = frozenset(("standard_definition", "lives_by_maturity"))
+"""Warnings of a run that say how it was done, and of nothing that somebody could mend in the file."""
+
+_SEVERITIES: Final = ("critical", "error", "warning", "info")
+
+
+def skipped(study: Study) -> Iterator[Finding]:
+    """Tests that could not be run, and why."""
+    left = study.results.skipped
+    if not left:
+        return
+    draft = study.draft("skipped")
+    draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"), noun="test")
+    draft.put("all", len(left) + len(study.results), "count", Recipe(operation="tests", part="total"), noun="test")
+    told = []
+    for at, one in enumerate(left[:NAMED]):
+        draft.say(f"test_{at}", one.test_name)
+        draft.names[f"reason_{at}"] = plain(one.reason.removeprefix("Skipped: "), 160)
+        draft.tests.append(one.test_id)
+        told.append(f"{{test_{at}}} ({{reason_{at}}})")
+    draft.tests += [one.test_id for one in left[NAMED:]]
+    more = "" if len(left) <= NAMED else " and others"
+    yield draft.finding(
+        "data_quality", "notable" if len(left) > len(study.results) / 4 else "context",
+        "{count} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(told)}{more}.",
+        weight=len(left), operations="Add what is missing to the file, or to its mapping, and run again.",
+        executive="A test without a figure counts neither as passed nor as failed.",
+        methodology="The tests that the newest run lists as skipped, with its reasons.",
+    )  # fmt: skip
+
+
+def gaps(study: Study) -> Iterator[Finding]:
+    """Columns that the file does not have, and blanks in those that it has."""
+    columns = study.columns
+    absent = [words for name, words in WANTED.items() if not columns.has(name)]
+    blank = []
+    draft = study.draft("gaps")
+    for name, words in WANTED.items():
+        if not columns.has(name) or study.pool.par <= 0:
+            continue
+        where = Condition(name, "blank")
+        share = draft.loans(f"{name}_share", "share", "percent", where, of="par", name=f"share without {words}")
+        draft.loans(f"{name}_count", "count", "count", where, name=f"loans without {words}")
+        if share is not None and share > BLANK_PCT:
+            blank.append((share, name, words))
+    if not absent and not blank:
+        return
+    blank.sort(reverse=True)
+    told = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
+    parts = []
+    if absent:
+        parts.append(f"The file has no column of {listed(absent)}.")
+    if told:
+        parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
+    if blank:
+        rows = columns.largest(columns.chosen([Condition(blank[0][1], "blank")]))
+        draft.list(rows)
+    yield draft.finding(
+        "data_quality", "notable" if absent or blank[0][0] > 5.0 else "background",
+        f"No {listed(absent[:NAMED])} in the file" if absent else f"No {blank[0][2]} for {{{blank[0][1]}_count}}",
+        " ".join(parts), weight=(blank[0][0] if blank else 0.0) + 10.0 * len(absent),
+        operations="Averages leave such loans out, and conclusions about them are missing here."
+        if blank else "What rests on these columns is missing here.",
+        analyst="Averages leave such loans out; unrated loans count as the rules have it." if blank else "",
+        methodology="Columns and blanks as the portfolio was read; ratings are blank where no agency rates a loan.",
+    )  # fmt: skip
+
+
+def warned(study: Study) -> Iterator[Finding]:
+    """What the run says must be known before its figures are trusted."""
+    found = [one for one in study.results.warnings if one.code not in QUIET]
+    if not found:
+        return
+    draft = study.draft("warned")
+    draft.given("count", len(found), "count", "warnings of the newest run", noun="remark")
+    told = []
+    for at, code in enumerate(dict.fromkeys(one.code for one in found)):
+        rows = sum(one.rows or 0 for one in found if one.code == code)
+        if at >= NAMED:
+            break
+        text = WARNING_CODES.get(code, code)
+        if rows:
+            draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
+        told.append(text + (f" ({{rows_{at}}})" if rows else ""))
+    yield draft.finding(
+        "data_quality", "context", "{count} on the file before its figures are trusted",
+        f"The newest run carries {{count}}: {'; '.join(told)}" + ("; and others." if len(found) > len(told) else "."),
+        weight=len(found), operations="Each stands in full among the remarks, with the place in the file.",
+        analyst="Each stands in full among the remarks, with the place in the file.",
+        methodology="Warnings of the newest run, by kind.",
+    )  # fmt: skip
+
+
+def stale(study: Study) -> Iterator[Finding]:
+    """Prices that are the same to the last digit as a month before."""
+    earlier = study.earlier
+    if earlier is None or not study.columns.has("price") or not earlier.has("price"):
+        return
+    columns = study.columns
+    where = [Condition("price", "unchanged")]
+    chosen = columns.chosen(where)
+    if not chosen.any():
+        return
+    draft = study.draft("stale")
+    draft.loans("count", "count", "count", *where)
+    draft.loans("par", "sum", "amount", *where)
+    draft.loans("priced", "sum", "amount", Condition("price", "known"), name="par with a price")
+    draft.combined("share", "quotient", "percent", "par", "priced", times=100.0)
+    named = draft.largest("loan", chosen)
+    yield draft.finding(
+        "data_quality", "notable" if draft["share"] > STALE_PCT else "context",
+        "{share} of priced par has the price of the month before",
+        "{count} with {par}, {share} of the par that has a price, "
+        + ("are" if draft["count"] != 1 else "is") + " priced as a month before to the last digit.",
+        weight=draft["share"], operations=f"Ask for new marks, the largest first: {named}.",
+        analyst=f"Such prices may be stale. The largest: {named}.",
+        executive="Such prices may be stale.", finance="Such prices may be stale, and values at market with them.",
+        methodology="Performing loans of both months, paired as a reconciliation pairs them, with equal prices.",
+    )  # fmt: skip
+
+
+def odd(study: Study) -> Iterator[Finding]:
+    """Prices that do not go with ratings."""
+    columns = study.columns
+    if not columns.has("price", "worst_rating"):
+        return
+    high = [Condition("price", "at_least", 97.0), Condition("worst_rating", "at_least", float(CCC))]
+    low = [Condition("price", "below", 60.0), Condition("worst_rating", "at_most", 15.0)]
+    both = columns.chosen(high) | columns.chosen(low)
+    if not both.any():
+        return
+    draft = study.draft("odd")
+    draft.loans("high", "count", "count", *high, name="CCC loans priced high")
+    draft.loans("low", "count", "count", *low, name="better loans priced low")
+    draft.given("high_line", 97.0, "price", "the line above which a CCC loan is priced high here")
+    draft.given("low_line", 60.0, "price", "the line below which a better loan is priced low here")
+    told = []
+    if draft["high"]:
+        told.append("{high} rated CCC or lower " + _are(draft["high"]) + " priced at {high_line} or above")
+    if draft["low"]:
+        told.append("{low} rated B2/B or better " + _are(draft["low"]) + " priced below {low_line}")
+    named = draft.largest("loan", both)
+    yield draft.finding(
+        "data_quality", "context", "Prices that do not go with ratings", f"{'; '.join(told)}: "
+        "one of the two may be wrong or out of date.",
+        weight=float(np.count_nonzero(both)), operations=f"Check: {named}.", analyst=f"The largest: {named}.",
+        methodology="Performing loans by price and by their worst rating of any agency.",
+    )  # fmt: skip
+
+
+def _are(count: float) -> str:
+    return "is" if count == 1 else "are"
+
+
+def breaks(study: Study) -> Iterator[Finding]:
+    """What the newest comparison with the trustee left open."""
+    found = study.subject.breaks
+    if found is None:
+        return
+    draft = study.draft("breaks")
+    place = "newest comparison with the trustee"
+    still = sum(found.by_severity.values())
+    draft.say("tape", found.tape)
+    draft.given("still", still, "count", f"{place}: discrepancies that stand", noun="difference")
+    draft.given("compared", found.compared, "count", f"{place}: loans", noun="loan")
+    draft.given("matched", found.matched, "count", f"{place}: matched loans")
+    kinds = []
+    for severity in _SEVERITIES:
+        if count := found.by_severity.get(severity, 0):
+            draft.given(severity, count, "count", f"{place}: by severity", name=f"discrepancies: {severity}")
+            kinds.append(f"{{{severity}}} {severity}")
+    fields = sorted(found.by_field.items(), key=lambda one: (-one[1], one[0]))[:NAMED]
+    told = []
+    for at, (name, count) in enumerate(fields):
+        draft.say(f"field_{at}", name.replace("_", " "))
+        draft.given(f"field_count_{at}", count, "count", f"{place}: by field", name=f"discrepancies of {plain(name)}")
+        told.append(f"{{field_{at}}} ({{field_count_{at}}})")
+    worst = []
+    for at, one in enumerate(found.largest[:NAMED]):
+        draft.say(f"break_{at}", one.borrower_name or one.identifier)
+        draft.say(f"break_field_{at}", one.field_name.replace("_", " "))
+        draft.say(f"trustee_{at}", one.trustee_value or "nothing")
+        draft.say(f"ours_{at}", one.internal_value or "nothing")
+        worst.append(f"{{break_{at}}}, {{break_field_{at}}}: the trustee has {{trustee_{at}}}, we have {{ours_{at}}}")
+    critical = found.by_severity.get("critical", 0)
+    if not still:
+        yield draft.finding(
+            "data_quality", "background", "No break with the trustee stands",
+            "The newest comparison with the trustee ({tape}) matched {matched} of {compared}, and no difference "
+            "stands.",
+            methodology="The newest completed comparison with a trustee's tape.",
+        )  # fmt: skip
+        return
+    yield draft.finding(
+        "data_quality", "act" if critical else "notable", "{still} with the "
+        "trustee " + ("stand" if still != 1 else "stands"),
+        "The newest comparison with the trustee ({tape}) matched {matched} of {compared}; {still} "
+        + ("stand" if still != 1 else "stands") + f": {listed(kinds)}. Most often: {', '.join(told)}.",
+        weight=100.0 * critical + still, operations=f"The worst: {'; '.join(worst)}." if worst else "",
+        analyst=f"The worst: {'; '.join(worst)}." if worst else "",
+        methodology="The newest completed comparison with a trustee's tape; differences that somebody resolved are "
+            "left out.",
+    )  # fmt: skip
+
+
+FINDERS: Final = (skipped, gaps, warned, stale, odd, breaks)

@@ -1,0 +1,399 @@
+"""Credit: the CCC bucket and what one more downgrade does, a default, weak prices, and room for the next purchase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from core.insights.insight import Change, Condition, Recipe
+from core.insights.limits import NAMED
+from core.insights.study import Draft, Finding, Study
+from core.insights.words import listed, plain
+from core.portfolio.ratings import CCC, SCALE_A, SCALE_B
+from core.scenario.headroom import first_failure
+from core.scenario.trades import Trade, TradeError
+from core.values import day_of
+
+LAST_BEFORE_CCC: Final = CCC - 1
+"""The rank of B3 and B-."""
+
+DISTRESSED: Final = 80.0
+"""Percent of par below which a performing loan is priced as distressed."""
+WEAK: Final = 90.0
+
+CCC_ROWS: Final = [Condition("worst_rating", "at_least", float(CCC))]
+NEXT_ROWS: Final = [Condition("worst_rating", "equal", float(LAST_BEFORE_CCC))]
+
+TESTS_SHOWN: Final = 3
+
+
+def ccc(study: Study) -> Iterator[Finding]:
+    """What is rated CCC, at which prices, and the largest names."""
+    columns = study.columns
+    if not columns.has("worst_rating"):
+        return
+    chosen = columns.chosen(CCC_ROWS)
+    draft = study.draft("ccc")
+    draft.loans("count", "count", "count", *CCC_ROWS)
+    draft.loans("par", "sum", "amount", *CCC_ROWS)
+    if draft.loans("share", "share", "percent", *CCC_ROWS, of="denominator") is None:
+        return
+    one = study.first("ccc")
+    told = ""
+    if one is not None and one.threshold_type == "max":
+        draft.test("value", one.test_id)
+        draft.test("limit", one.test_id, "limit")
+        told = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
+    if not chosen.any():
+        yield draft.finding(
+            "risk_compliance", "background", "No performing loan is rated CCC or lower",
+            "No performing loan is rated Caa1/CCC+ or lower by any agency." + told,
+            methodology="Loans whose worst agency rating is at least as weak as Caa1 or CCC+.",
+        )  # fmt: skip
+        return
+    named = draft.largest("loan", chosen)
+    priced = ""
+    if columns.has("price") and draft.loans("price", "average", "price", *CCC_ROWS, column="price") is not None:
+        priced = "They are priced at {price} on average."
+    yield draft.finding(
+        "risk_compliance", "notable" if draft["share"] > 5.0 else "context",
+        "{share} of the deal is rated CCC or lower",
+        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{told}"
+        if draft["count"] != 1 else
+        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{told}",
+        weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
+        finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
+        methodology="Performing loans whose worst rating of any agency is Caa1, CCC+ or weaker; the share is of the "
+        "denominator of the limits. Loans that nobody rates are not among them, though the tested bucket may count "
+        "them.",
+    )  # fmt: skip
+
+
+def downgrade(study: Study) -> Iterator[Finding]:
+    """Every loan one notch above CCC falls by one: a run over the portfolio as it would be then."""
+    columns = study.columns
+    if not columns.has("worst_rating"):
+        return
+    chosen = columns.chosen(NEXT_ROWS)
+    if not chosen.any():
+        return
+    draft = study.draft("downgrade")
+    change = Change(kind="downgrade", where=NEXT_ROWS, notches=1)
+    draft.loans("count", "count", "count", *NEXT_ROWS)
+    draft.loans("par", "sum", "amount", *NEXT_ROWS)
+    draft.loans("share", "share", "percent", *NEXT_ROWS, of="denominator")
+    broken = _broken(study, change)
+    moved = [one for one in map(study.first, ("ccc", "warf", "oc")) if one is not None]
+    told = []
+    for at, one in enumerate(moved):
+        if draft.test(f"after_{at}", one.test_id, change=change) is None:
+            continue
+        draft.say(f"test_{at}", one.test_name)
+        draft.test(f"now_{at}", one.test_id)
+        draft.test(f"limit_{at}", one.test_id, "limit")
+        told.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
+    if not told:
+        return
+    named = draft.largest("loan", chosen)
+    yield draft.finding(
+        "risk_compliance", "near" if broken else "notable" if draft["share"] > 10.0 else "context",
+        "One more downgrade of the B3/B\N{MINUS SIGN} loans would " + (
+            f"make {_tests(draft, broken)} fail" if broken else "make no test fail"
+        ),
+        "{count} with {par} ({share} of the deal) "
+        + ("stand" if draft["count"] != 1 else "stands")
+        + f" one notch above CCC. Were they all cut by one notch, {'; '.join(told)}.",
+        weight=draft["share"], basis="projected", coverage_pct=study.covered("worst_rating"),
+        executive="This is a stress of all of them at once, not a forecast.",
+        finance="This is a stress of all of them at once, not a forecast.",
+        operations=f"The largest to watch: {named}.", analyst=f"The largest of them: {named}.",
+        methodology="A run of the same tests over the portfolio with every rating of the performing loans whose worst "
+        "rating is B3 or B- one notch lower. Prices and recoveries stay as they are.",
+    )  # fmt: skip
+
+
+def _broken(study: Study, change: Change) -> list[str]:
+    """Tests that pass now and fail after a change, by id."""
+    return [
+        one.test_id
+        for one in study.after(change)
+        if one.status == "fail" and one.test_id in study.by_id and study.by_id[one.test_id].status != "fail"
+    ]
+
+
+def _tests(draft: Draft, test_ids: list[str]) -> str:
+    """The template of a few tests by name, with how many more there are."""
+    names = []
+    for at, test_id in enumerate(test_ids[:TESTS_SHOWN]):
+        draft.say(f"fails_{at}", draft.study.by_id[test_id].test_name)
+        if test_id not in draft.tests:
+            draft.tests.append(test_id)
+        names.append(f"{{fails_{at}}}")
+    if len(test_ids) > TESTS_SHOWN:
+        draft.given(
+            "more_tests", len(test_ids) - TESTS_SHOWN, "count", "tests that fail after the change", noun="other"
+        )
+        names.append("{more_tests}")
+    return listed(names)
+
+
+def default(study: Study) -> Iterator[Finding]:
+    """The obligor with the most par defaults: a run over the portfolio as it would be then."""
+    columns = study.columns
+    if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
+        return
+    where = [Condition("obligor", "equal", by_name[0][0])]
+    one = study.first("oc")
+    draft = study.draft("default")
+    change = Change(kind="default", where=where)
+    if one is None or draft.test("after", one.test_id, change=change) is None:
+        return
+    chosen = columns.chosen(where)
+    rows = columns.largest(chosen)
+    draft.say("obligor", study.borrower(int(rows[0])))
+    draft.say("test", one.test_name)
+    draft.loans("par", "sum", "amount", *where)
+    draft.loans("share", "share", "percent", *where, of="denominator")
+    draft.test("now", one.test_id)
+    draft.test("limit", one.test_id, "limit")
+    draft.combined("move", "difference", "points", "after", "now", sign=True)
+    draft.list(rows)
+    broken = _broken(study, change)
+    told = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
+    yield draft.finding(
+        "risk_compliance", "near" if broken else "context",
+        "A default of {obligor} would move {test} by {move}",
+        f"{{obligor}} is the largest obligor with {{par}} ({{share}} of the deal). Were it to default, {{test}} "
+        f"would go "
+        f"from {{now}} to {{after}} against {{limit}}. {told}",
+        weight=draft["share"], basis="projected",
+        analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
+        finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
+        methodology="A run of the same tests over the portfolio with every loan of the obligor marked as defaulted.",
+    )  # fmt: skip
+
+
+def distressed(study: Study) -> Iterator[Finding]:
+    """Loans that the market prices below 80, and those it prices below 90 though no agency has them at CCC."""
+    columns = study.columns
+    if not columns.has("price"):
+        return
+    where = [Condition("price", "below", DISTRESSED)]
+    chosen = columns.chosen(where)
+    if chosen.any():
+        draft = study.draft("distressed")
+        draft.loans("count", "count", "count", *where)
+        draft.loans("par", "sum", "amount", *where)
+        draft.loans("share", "share", "percent", *where, of="par")
+        draft.loans("price", "average", "price", *where, column="price")
+        draft.given("line", DISTRESSED, "price", "the line below which a loan is called distressed here")
+        draft.loans(
+            "worth", "weighted", "amount", *where, column="price", times=0.01, name="these loans at their prices"
+        )
+        draft.combined("loss", "difference", "amount", "par", "worth")
+        named = draft.largest("loan", chosen)
+        yield draft.finding(
+            "risk_compliance", "notable" if draft["share"] > 3.0 else "context",
+            "{count} " + ("are" if draft["count"] != 1 else "is") + " priced below {line}",
+            "{count} with {par}, {share} of performing par, " + ("are" if draft["count"] != 1 else "is")
+            + " priced below {line}, at {price} on average.",
+            weight=draft["share"], coverage_pct=study.covered("price"), operations=f"The largest: {named}.",
+            executive=f"The largest: {named}.", analyst=f"The largest: {named}.",
+            finance="Sold at their prices they would bring {worth}, {loss} less than par.",
+            methodology="Performing loans with a price below the line, which many indentures use for discount loans.",
+        )  # fmt: skip
+    if not columns.has("worst_rating"):
+        return
+    where = [Condition("price", "below", WEAK), Condition("worst_rating", "below", float(CCC))]
+    chosen = columns.chosen(where)
+    if chosen.any():
+        draft = study.draft("ahead_of_ratings")
+        draft.loans("count", "count", "count", *where)
+        draft.loans("par", "sum", "amount", *where)
+        draft.loans("share", "share", "percent", *where, of="par")
+        draft.given("line", WEAK, "price", "the line below which a price is called weak here")
+        rows = [int(row) for row in columns.largest(chosen)]
+        cheapest = sorted(rows, key=lambda row: float(columns.numbers("price")[row]))[:NAMED]
+        draft.list(rows)
+        named = draft.each("cheap", cheapest, column="price")
+        yield draft.finding(
+            "risk_compliance", "notable" if draft["share"] > 3.0 else "context",
+            "{count} " + ("are" if draft["count"] != 1 else "is") + " priced below {line} and not rated CCC",
+            "The market sees more risk than the agencies in {count} with {par} ({share} of performing par): "
+            f"rated better than CCC by all, and priced below {{line}}. The cheapest: {named}.",
+            weight=draft["share"], coverage_pct=min(study.covered("price"), study.covered("worst_rating")),
+            executive="Such loans are the likeliest next entries of the CCC bucket.",
+            operations="Such loans are the likeliest next entries of the CCC bucket: put them on the watch list.",
+            methodology="Performing loans with a price below the line whose worst rating of any agency is B3, B- or "
+                "better.",
+        )  # fmt: skip
+
+
+def defaults(study: Study) -> Iterator[Finding]:
+    """The defaulted loans."""
+    columns = study.columns
+    chosen = columns.chosen(loans="defaulted") & (columns.par > 0)
+    if not chosen.any():
+        return
+    draft = study.draft("defaults")
+    positive = [Condition("par_value", "above", 0.0)]
+    draft.loans("count", "count", "count", *positive, loans="defaulted")
+    draft.loans("par", "sum", "amount", *positive, loans="defaulted")
+    draft.loans("performing", "sum", "amount")
+    draft.combined("all", "total", "amount", "par", "performing")
+    draft.combined("share", "quotient", "percent", "par", "all", times=100.0)
+    named = draft.largest("loan", chosen)
+    one = study.first("oc")
+    carried = ""
+    if one is not None and draft.test("carried", one.test_id, "adjustments.defaulted_carried"):
+        draft.combined("rate", "quotient", "percent", "carried", "par", times=100.0)
+        carried = "Overcollateralisation carries them at {carried}, {rate} of par."
+    yield draft.finding(
+        "risk_compliance", "notable" if draft["share"] > 1.0 else "context",
+        "{count} with {par} " + ("are" if draft["count"] != 1 else "is") + " in default",
+        "{count} with {par} of par, {share} of all par, " + ("are" if draft["count"] != 1 else "is")
+        + f" in default: {named}.",
+        weight=draft["share"], finance=carried, analyst=carried,
+        methodology="Loans with the flag, a D, SD or RD rating, 90 days past due, or a default date that has come.",
+    )  # fmt: skip
+
+
+# ---- room for the next purchase
+
+
+def headroom(study: Study) -> Iterator[Finding]:
+    """How much of a loan may be bought until the first test fails: an average one, and ones that lean on a limit."""
+    if study.pool.par <= 0 or not study.results:
+        return
+    loan = _average(study)
+    if loan is None:
+        return
+    for kind, words, more in _leaning(study, loan):
+        draft = study.draft(f"headroom:{kind}")
+        trade = msgspec.convert({**loan, **more}, Trade)
+        try:
+            amount, test_ids, most = first_failure(study.simulator, trade)
+        except TradeError:
+            continue
+        change = Change(kind="buy", trade=msgspec.to_builtins(trade))
+        _describe(draft, {**loan, **more})
+        for name, text in words[1].items():
+            draft.say(name, text)
+        recipe = Recipe(operation="headroom", change=change)
+        if not test_ids:
+            draft.put("room", most, "amount", recipe, name="par looked at")
+            yield draft.finding(
+                "portfolio_composition", "background", f"No test stands against buying more {words[0]}",
+                f"Up to {{room}} of {words[0]} could be bought without failing a test that passes now ({{described}}).",
+                basis="projected", methodology=_SEARCHED,
+            )  # fmt: skip
+            continue
+        draft.put("room", amount, "amount", recipe, name="par until a test fails")
+        first = _tests(draft, test_ids)
+        draft.loans("par", "sum", "amount", name="performing par")
+        draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
+        is_none = amount < 1.0
+        headline = (
+            f"No par of {words[0]} can be bought without failing {first}" if is_none
+            else f"Up to {{room}} of {words[0]} can be bought before {first} fails"
+        )  # fmt: skip
+        yield draft.finding(
+            "risk_compliance" if is_none else "portfolio_composition",
+            "near" if is_none else "notable" if draft["part"] < 1.0 else "context",
+            headline, f"{headline} ({{described}}).", basis="projected", weight=-draft["part"],
+            executive="" if is_none else "That is {part} of performing par.",
+            finance="The purchase is paid from principal cash, which may go below zero in this search.",
+            operations="Run the trade itself as a scenario before it is agreed.",
+            analyst="That is {part} of performing par. Tests that fail already are left out of the search.",
+            methodology=_SEARCHED,
+        )  # fmt: skip
+
+
+_SEARCHED: Final = (
+    "The suite is run over the portfolio with more and more of the loan until a test that passes now fails, to the "
+    "unit "
+    "of currency. Cash pays for it at the stated price."
+)
+
+
+def _average(study: Study) -> dict[str, Any] | None:
+    """A loan like the pool's average, as a trade of a borrower that is not in the pool."""
+    columns = study.columns
+    trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0, "borrower_name": "A borrower new to the deal"}
+    data: dict[str, Any] = {}
+    for field, where in (("spread", trade), ("price", trade), ("recovery_rate", data), ("all_in_rate", data)):
+        if columns.has(field) and (value := columns.figure(Recipe(operation="average", column=field))) is not None:
+            where[field] = round(value, 2)
+    if columns.has("maturity_date"):
+        value = columns.figure(Recipe(operation="average", column="maturity_date"))
+        found = None if value is None else day_of(value)
+        if found is not None:
+            trade["maturity_date"] = found.isoformat()
+    for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
+        field = f"rating_agency_{agency}"
+        if columns.has(field) and (rank := _middle(study, field)) is not None:
+            trade[field] = scale[min(rank, 21) - 1]
+    if columns.has("industry") and (industries := columns.by_name("industry")):
+        trade["industry"] = industries[-1][0]
+    if columns.has("country") and (countries := columns.by_name("country")):
+        data["country"] = countries[0][0]
+    if columns.has("facility_size"):
+        data["facility_size"] = 1e9
+    if columns.has("quote_depth"):
+        data["quote_depth"] = 3
+    if columns.has("lien_type"):
+        data["lien_type"] = "first lien"
+    return trade | {"loan_data": data}
+
+
+def _middle(study: Study, field: str) -> int | None:
+    """The rating that half of the rated par is as good as, or better."""
+    ranks, par = study.columns.numbers(field), study.columns.par * study.columns.chosen()
+    known = np.isfinite(ranks) & (par > 0)
+    if not known.any():
+        return None
+    order = np.argsort(ranks[known], kind="stable")
+    below = np.cumsum(par[known][order])
+    return int(ranks[known][order][np.searchsorted(below, below[-1] / 2)])
+
+
+def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, tuple[str, dict[str, str]], dict[str, Any]]]:
+    """(key, words with the names in them, what is other than the average loan)."""
+    columns = study.columns
+    yield "average", ("a loan like the pool's average, of a borrower new to the deal", {}), {}
+    ratings = {name: _WEAKER[name] for name in _WEAKER if name in loan}
+    if ratings:
+        yield "ccc", ("a Caa1/CCC+ loan of a borrower new to the deal", {}), ratings
+    if "industry" in loan:
+        largest = columns.by_name("industry")[0][0]
+        yield "industry", ("a loan in the largest industry, {industry},", {"industry": largest}), {"industry": largest}
+    if columns.has("obligor", "borrower_name"):
+        largest = columns.by_name("obligor")[0][0]
+        row = int(columns.largest(columns.chosen([Condition("obligor", "equal", largest)]))[0])
+        borrowers = columns.names("borrower_name")
+        if borrowers.codes[row] >= 0:
+            name = borrowers.values[int(borrowers.codes[row])]
+            more: dict[str, Any] = {"borrower_name": name}
+            issuer = columns.column("issuer_id")
+            if issuer is not None and study.subject.portfolio.names["issuer_id"].codes[row] >= 0:
+                ids = study.subject.portfolio.names["issuer_id"]
+                more["loan_data"] = {**loan["loan_data"], "issuer_id": ids.values[int(ids.codes[row])]}
+            yield "obligor", ("a further loan to the largest obligor, {obligor},", {"obligor": name}), more
+
+
+_WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_agency_c": "CCC+"}
+
+
+def _describe(draft: Draft, loan: dict[str, Any]) -> None:
+    """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
+    told = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
+    terms = ["/".join(told)] if told else []
+    terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []
+    terms += [f"price {loan['price']:.2f}"] if "price" in loan else ["price 100"]
+    draft.say("described", plain(", ".join(terms)))
+
+
+FINDERS: Final = (ccc, downgrade, default, distressed, defaults, headroom)

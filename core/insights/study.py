@@ -1,0 +1,345 @@
+"""A subject while it is looked at: its runs, its columns, the other month's, and findings as they are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.measures import Pool
+from core.compliance.result import Results, TestResult
+from core.compliance.run import pools_of
+from core.definition.terms import SUITE_TESTS
+from core.insights.changes import defaulted, downgraded
+from core.insights.columns import Columns
+from core.insights.insight import (
+    LOANS_SHOWN,
+    Category,
+    Change,
+    Condition,
+    Figure,
+    LoanRef,
+    Recipe,
+    Stakeholder,
+    Unit,
+)
+from core.insights.subject import Subject
+from core.insights.words import decimals_between, plain, printed
+from core.reconciliation import reconcile
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade
+
+Urgency = Literal["act", "near", "notable", "context", "background"]
+Basis = Literal["measured", "projected", "extrapolated"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a finder says, with a sentence more for each kind of reader; braces name its figures and names."""
+
+    key: str
+    category: Category
+    urgency: Urgency
+    title: str
+    headline: str
+    more: Mapping[Stakeholder, str]
+    methodology: str
+    figures: dict[str, Figure]
+    names: dict[str, str]
+    basis: Basis = "measured"
+    weight: float = 0.0
+    """Among findings of one urgency the heaviest come first."""
+    coverage_pct: float = 100.0
+    """Share of par whose rows have what the figures ask for."""
+    tests: list[str] = field(default_factory=list)
+    loans: list[LoanRef] = field(default_factory=list)
+    loans_in_all: int = 0
+    columns: list[str] = field(default_factory=list)
+
+    @property
+    def family(self) -> str:
+        """The finder."""
+        return self.key.partition(":")[0]
+
+
+class Study:
+    """What finders ask for, each worked out once."""
+
+    def __init__(self, subject: Subject, pool: Pool) -> None:
+        self.subject = subject
+        self.pool = pool
+        self.results = subject.results
+        self.by_id = {one.test_id: one for one in self.results}
+        self.columns = Columns(pool)
+        self._runs: dict[bytes, Results] = {}
+
+    # The other month
+
+    @cached_property
+    def earlier(self) -> Columns | None:
+        """The columns of the month before, each loan paired with the newest; None without such a month."""
+        previous = self.subject.previous
+        if previous is None:
+            return None
+        pools = pools_of(previous.portfolio, self.subject.definition)
+        if not pools:
+            return None
+        earlier = Columns(pools[0])
+        theirs, ours = reconcile(previous.portfolio, self.subject.portfolio, ("missing_loan",)).pairs
+        earlier.pair[theirs], self.columns.pair[ours] = ours, theirs
+        earlier.other, self.columns.other = self.columns, earlier
+        return earlier
+
+    @cached_property
+    def before(self) -> Results | None:
+        """The tests over the month before, by the rules of the newest run."""
+        previous = self.subject.previous
+        return None if previous is None else self.subject.run(previous.portfolio, details=True)
+
+    # Tests
+
+    def measure(self, test_id: str) -> str:
+        """What a test measures, in the words of definitions; "" for a formula of its own."""
+        if test_id in SUITE_TESTS:
+            return SUITE_TESTS[test_id]
+        definition = self.subject.definition
+        own = next((one for one in definition.tests if one.id == test_id), None) if definition else None
+        if own is not None and own.measure:
+            return own.measure
+        return next((kind for kind in ("oc", "ic") if test_id.startswith(f"{kind}_class_")), "")
+
+    def unit(self, one: TestResult) -> Unit:
+        assert one.details is not None
+        return one.details.breakdown["unit"]  # type: ignore[no-any-return]
+
+    def first(self, *measures: str) -> TestResult | None:
+        """The test with the least cushion of those that measure one of these."""
+        found = [one for one in self.results if self.measure(one.test_id) in measures]
+        return min(found, key=lambda one: (one.cushion_pct is None, one.cushion_pct or 0.0), default=None)
+
+    def after(self, change: Change) -> Results:
+        """The tests after a change.
+
+        Raises:
+            TradeError: it is a trade that cannot be made.
+        """
+        key = msgspec.json.encode(change)
+        if key not in self._runs:
+            if change.kind == "buy":
+                trade = msgspec.convert(change.trade, Trade)
+                self._runs[key] = self.simulator.simulate([trade]).after
+            else:
+                rows = self.columns.chosen(change.where)
+                portfolio = self.subject.portfolio
+                self._runs[key] = self.subject.run(
+                    downgraded(portfolio, rows, change.notches) if change.kind == "downgrade"
+                    else defaulted(portfolio, rows)
+                )  # fmt: skip
+        return self._runs[key]
+
+    @cached_property
+    def simulator(self) -> Simulator:
+        subject = self.subject
+        return Simulator(
+            subject.portfolio, subject.suite, **{**subject.rules, "test_ids": subject.test_ids, "details": False}
+        )
+
+    # Loans
+
+    def borrower(self, row: int, book: Columns | None = None) -> str:
+        """The name of a loan for a reader."""
+        columns = book or self.columns
+        names = columns.borrower
+        if names is not None and names.codes[row] >= 0:
+            return plain(names.values[int(names.codes[row])])
+        return plain(columns.identifier(row) or f"loan {row + 1}")
+
+    def covered(self, column: str) -> float:
+        """Percent of performing par whose loans have a column."""
+        known = self.columns.chosen([Condition(column, "known")])
+        return float(self.columns.par[known].sum() / self.pool.par * 100) if self.pool.par > 0 else 0.0
+
+    def draft(self, key: str) -> Draft:
+        return Draft(self, key)
+
+
+class Draft:
+    """A finding that is being written: every figure that its sentences may print is made here, with its recipe."""
+
+    def __init__(self, study: Study, key: str) -> None:
+        self.study = study
+        self.key = key
+        self.figures: dict[str, Figure] = {}
+        self.names: dict[str, str] = {}
+        self.tests: list[str] = []
+        self.rows: list[LoanRef] = []
+        self.rows_in_all = 0
+        self.columns: list[str] = []
+
+    def __getitem__(self, key: str) -> float:
+        """The value of a figure."""
+        value = self.figures[key].value
+        assert not isinstance(value, date)
+        return value
+
+    # Figures
+
+    def put(
+        self, key: str, value: float | date, unit: Unit, recipe: Recipe, *, name: str = "", noun: str = "",
+        sign: bool = False, decimals: int | None = None,
+    ) -> float:  # fmt: skip
+        """A figure under the key by which sentences name it."""
+        if not isinstance(value, date):
+            assert isfinite(value), key
+            value = round(value, 9) if unit != "count" else int(value)
+        text = printed(
+            value, unit, currency=self.study.subject.currency, noun=noun, sign=sign, decimals=decimals
+        )  # fmt: skip
+        self.figures[key] = Figure(name=name or key.replace("_", " "), value=value, unit=unit, text=text, recipe=recipe)
+        return 0.0 if isinstance(value, date) else float(value)
+
+    def loans(
+        self, key: str, operation: str, unit: Unit, *where: Condition, column: str | None = None, book: str = "newest",
+        noun: str = "loan", **more: Any,
+    ) -> float | None:  # fmt: skip
+        """A figure over the loans that meet the conditions; None, and none put, where no loan gives one."""
+        shown = {name: more.pop(name) for name in ("name", "sign", "decimals") if name in more}
+        recipe = Recipe(operation=operation, where=list(where), column=column, book=book, **more)  # type: ignore[arg-type]
+        columns = self.study.columns if book == "newest" else self.study.earlier
+        assert columns is not None
+        value = columns.figure(recipe)
+        self.columns += [one.column for one in where] + ([column] if column else ["par_value"])
+        return None if value is None else self.put(key, value, unit, recipe, noun=noun, **shown)
+
+    def test(
+        self, key: str, test_id: str, part: str = "value", *, change: Change | None = None, book: str = "newest",
+        decimals: int | None = None,
+    ) -> float | None:  # fmt: skip
+        """A part of a test's result; None, and none put, where the run has no figure for it."""
+        study = self.study
+        results = study.after(change) if change else study.results if book == "newest" else study.before
+        one = next((one for one in results or () if one.test_id == test_id), None)
+        if one is None or results is None:
+            return None
+        own = study.by_id.get(test_id, one)
+        unit = study.unit(own)
+        value: Any
+        if part == "slack":
+            value, unit = abs(results.cushions[test_id]) * results.exact[test_id][1] / 100, "amount"
+        elif part == "cushion":
+            value, unit = results.cushions[test_id], "points" if unit == "percent" else unit
+        elif part == "value":
+            value = one.current_value
+        elif part == "limit":
+            value = one.threshold_value
+        else:
+            value = one.details.breakdown if one.details else {}
+            for step in part.split("."):
+                value = value.get(step) if isinstance(value, dict) else None
+            if not isinstance(value, int | float):
+                return None
+            unit = "amount" if "." in part else "percent"
+        if test_id not in self.tests:
+            self.tests.append(test_id)
+        if decimals is None and part in ("value", "limit"):
+            decimals = decimals_between(one.current_value, one.threshold_value, unit)
+        recipe = Recipe(operation="test", test_id=test_id, part=part, change=change, book=book)  # type: ignore[arg-type]
+        words = f"{one.test_name}, {part}" + (", month before" if book == "earlier" else "") + (
+            f" after {change.kind}" if change else ""
+        )  # fmt: skip
+        return self.put(key, value, unit, recipe, name=plain(words, 120), decimals=decimals)
+
+    def combined(
+        self, key: str, operation: Literal["total", "difference", "quotient"], unit: Unit, *keys: str,
+        times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None,
+    ) -> float:  # fmt: skip
+        """A figure made of others of this finding."""
+        values = [self[one] for one in keys]
+        if operation == "total":
+            value = sum(values)
+        else:
+            value = values[0] - values[1] if operation == "difference" else values[0] / values[1]
+        recipe = Recipe(operation=operation, figures=[self.figures[one].name for one in keys], times=times)
+        return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals)
+
+    def given(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
+        """A figure that stands somewhere as it is."""
+        return self.put(key, value, unit, Recipe(operation="given", place=place), **shown)
+
+    def restated(self, key: str, of: str, **shown: Any) -> None:
+        """A figure again, printed in another way: without its sign."""
+        was = self.figures[of]
+        assert not isinstance(was.value, date)
+        recipe = Recipe(operation="total", figures=[was.name], times=-1.0 if was.value < 0 else 1.0)
+        self.put(key, abs(was.value), was.unit, recipe, **shown)
+
+    # Names and loans
+
+    def say(self, key: str, text: str) -> None:
+        """A name out of the file, for the sentences."""
+        self.names[key] = plain(text)
+
+    def list(
+        self, rows: Iterable[int] | NDArray[np.intp], *, in_all: int | None = None, book: Columns | None = None
+    ) -> None:
+        """The loans behind the finding, at most `LOANS_SHOWN` of them."""
+        columns = book or self.study.columns
+        wanted = [int(row) for row in rows]
+        for row in wanted[:LOANS_SHOWN]:
+            identifier = columns.identifier(row)
+            self.rows.append(LoanRef(
+                row=row, name=self.study.borrower(row, columns),
+                identifier=None if identifier is None else plain(identifier), par=float(columns.par[row]),
+            ))  # fmt: skip
+        self.rows_in_all += len(wanted) if in_all is None else in_all
+
+    def largest(self, key: str, chosen: NDArray[np.bool_], most: int = 3, *, book: str = "newest") -> str:
+        """The largest of these loans listed, and the template of the first few with their par."""
+        columns = self.study.columns if book == "newest" else self.study.earlier
+        assert columns is not None
+        rows = columns.largest(chosen)
+        self.list(rows, book=columns)
+        return self.each(key, [int(row) for row in rows[:most]], columns)
+
+    def each(self, key: str, rows: Sequence[int], columns: Columns | None = None, column: str = "par_value") -> str:
+        """The template of some loans with their par, or another column's figure."""
+        columns = columns or self.study.columns
+        told = []
+        for at, row in enumerate(rows):
+            self.say(f"{key}_name_{at}", self.study.borrower(row, columns))
+            book = "newest" if columns is self.study.columns else "earlier"
+            recipe = Recipe(operation="sum", column=column, row=row, book=book, loans="all")  # type: ignore[arg-type]
+            value = columns.par[row] if column == "par_value" else columns.numbers(column)[row]
+            unit: Unit = {"par_value": "amount", "price": "price", "spread": "bps"}.get(column, "number")  # type: ignore[assignment]
+            name = f"{column} of loan {row}" + (", month before" if book == "earlier" else "")
+            self.put(f"{key}_{at}", float(value), unit, recipe, name=name)
+            told.append(f"{{{key}_name_{at}}} ({{{key}_{at}}})")
+        return ", ".join(told)
+
+    def finding(
+        self, category: Category, urgency: Urgency, title: str, headline: str, *, methodology: str,
+        weight: float = 0.0, basis: Basis = "measured", coverage_pct: float = 100.0,
+        more: Mapping[Stakeholder, str] = MappingProxyType({}), **said: str,
+    ) -> Finding:  # fmt: skip
+        """What was written down; `more` and `said` are the sentences for each kind of reader."""
+        return Finding(
+            key=self.key, category=category, urgency=urgency, title=title, headline=headline,
+            more={reader: text for reader, text in (*more.items(), *said.items()) if text},  # type: ignore[misc]
+            methodology=methodology, figures=self.figures, names=self.names, basis=basis, weight=weight,
+            coverage_pct=coverage_pct, tests=self.tests, loans=self.rows, loans_in_all=self.rows_in_all,
+            columns=list(dict.fromkeys(self.columns)),
+        )  # fmt: skip
+
+
+def share_of(study: Study) -> str:
+    """What shares of par are of, in words."""
+    same = study.pool.denominator == study.pool.cpa
+    return "the collateral principal amount" + ("" if same else " (defaulted loans as the deal counts them)")

@@ -1,0 +1,66 @@
+"""Alerts' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.alerts import actions, store
+from service.alerts.channel_schema import ChannelConfigurationError, InvalidChannelType
+from service.alerts.schema import (
+    Alert,
+    AlertCreate,
+    AlertDetail,
+    AlertItem,
+    AlertLimitExceeded,
+    AlertList,
+    AlertNotFound,
+    AlertPatch,
+    InvalidAlertType,
+    InvalidConditions,
+)
+from service.platform.context import Context
+from service.platform.http.api import Area, Page
+from service.workbooks.schema import WorkbookNotFound
+
+area = Area("/api/v1/alerts", tag="alerts", scope="alerts")
+
+UNFIT = (InvalidChannelType, InvalidConditions, ChannelConfigurationError)
+
+
+@area.post(
+    "/configure",
+    status=201,
+    errors=(InvalidAlertType, *UNFIT, WorkbookNotFound, AlertLimitExceeded),
+    event="alert.created",
+    versioned=True,
+)
+async def configure_alert(ctx: Context, body: AlertCreate) -> Alert:
+    """Have a workbook watched, or every workbook of the tenant: figures, tests, trends, or the clock.
+
+    What is secret of a channel is masked from then on.
+    """
+    return await actions.create(ctx, body)
+
+
+@area.get()
+async def list_alerts(ctx: Context, query: AlertList) -> Page[AlertItem]:
+    """The alerts of the tenant, the newest first."""
+    return await store.listed(ctx, query)
+
+
+@area.get("/{alert_id}", errors=(AlertNotFound,), versioned=True)
+async def get_alert(ctx: Context, alert_id: UUID, query: AlertDetail) -> Alert:
+    """An alert; its ETag is what If-Match of a change compares. With its last triggers where they are asked for."""
+    return await actions.detail(ctx, alert_id, query)
+
+
+@area.patch("/{alert_id}", errors=(AlertNotFound, *UNFIT), event="alert.updated", versioned=True)
+async def update_alert(ctx: Context, alert_id: UUID, body: AlertPatch) -> Alert:
+    """Change what is given of an alert; conditions and channels as a whole. Masks that are sent back keep secrets."""
+    return await actions.update(ctx, alert_id, body)
+
+
+@area.delete("/{alert_id}", errors=(AlertNotFound,), event="alert.deleted")
+async def delete_alert(ctx: Context, alert_id: UUID) -> None:
+    """Delete an alert with its history; what waits to be sent is not sent."""
+    await actions.delete(ctx, alert_id)

@@ -1,0 +1,70 @@
+"""One request to an address that a user gave, as a log of deliveries tells it, and the pause before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from random import SystemRandom
+from typing import Final
+
+from msgspec import Struct
+
+from service.platform.config import Settings
+from service.platform.work import outgoing
+
+ANSWER_BYTES: Final = 1024
+"""Of an answer that are kept."""
+LONGEST_PAUSE_SECONDS: Final = 4 * 3600
+GONE: Final = 410
+"""By which a receiver says that nothing more is wanted: no further attempt is made."""
+
+_chance = SystemRandom()
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One request, and what came of it."""
+
+    at: datetime
+    status_code: int | None
+    answer: str | None
+    """The first bytes of what came back."""
+    error: str | None
+    """Why it counts as failed."""
+    milliseconds: int | None
+
+
+def not_made(at: datetime, error: str) -> Attempt:
+    """An attempt that came to nothing before there was an answer."""
+    return Attempt(at=at, status_code=None, answer=None, error=error, milliseconds=None)
+
+
+async def attempt(
+    settings: Settings, at: datetime, method: str, url: str, *, headers: Mapping[str, str], content: bytes
+) -> Attempt:
+    """Send once. Any status but one of success is a failure: a redirection is not followed."""
+    try:
+        answer = await outgoing.send(
+            method,
+            url,
+            private=settings.allow_private_webhooks,
+            seconds=settings.webhook_seconds,
+            headers=headers,
+            content=content,
+            answer_bytes=ANSWER_BYTES,
+        )
+    except (outgoing.UnfitTarget, outgoing.NoAnswer) as failed:
+        return not_made(at, str(failed))
+    return Attempt(
+        at=at,
+        status_code=answer.status,
+        answer=answer.content.decode("utf-8", "replace").replace("\x00", "\ufffd"),
+        error=None if 200 <= answer.status < 300 else f"the receiver answers with the status {answer.status}",
+        milliseconds=answer.milliseconds,
+    )
+
+
+def pause_seconds(settings: Settings, tries: int) -> float:
+    """How long to wait after so many attempts: four times as long after each, within a fifth either way, so that what
+    failed together does not come back together."""
+    grown: float = min(settings.webhook_backoff_seconds * 4 ** (tries - 1), LONGEST_PAUSE_SECONDS)
+    return grown * _chance.uniform(0.8, 1.2)

@@ -1,0 +1,244 @@
+"""A verdict says what the figures say: compared, for how long, changed by how much; and nothing of what is unknown."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from core.alerts.conditions import conditions_of
+from core.alerts.evaluate import Point, Reading, Verdict, history_of, judge
+from core.compliance.result import Skipped, Status, TestResult
+from tests.rows import every
+
+NOW = datetime(2026, 3, 31, 12, 0, tzinfo=UTC)
+TODAY = NOW.date()
+
+
+def result(
+    test_id: str, value: float, *, status: Status = "pass", cushion: float | None = 1.0, **more: Any
+) -> TestResult:
+    given: dict[str, Any] = {
+        "test_id": test_id, "test_name": test_id.upper(), "category": "coverage", "status": status,
+        "current_value": value, "threshold_value": 5.0, "threshold_type": "max", "cushion": cushion,
+        "cushion_pct": None, "message": f"{test_id} says so", **more,
+    }  # fmt: skip
+    return TestResult(**given)
+
+
+def reading(*results: TestResult, skipped: tuple[str, ...] = (), **more: Any) -> Reading:
+    left = [Skipped(test_id, test_id, "no column") for test_id in skipped]
+    return Reading(**{"at": NOW, "day": TODAY, "suite": "standard", "results": results, "skipped": left, **more})
+
+
+def asked(kind: str, now: datetime = NOW, *, of: Reading, history: Any = (), **conditions: Any) -> Verdict:
+    return judge(conditions_of(kind, conditions), of, [Point(*one) for one in history], now)
+
+
+@every(
+    "operator, value, holds",
+    [
+        ("gt", 7.5, False), ("gt", 7.499999, True), ("gte", 7.5, True), ("gte", 7.500001, False),
+        ("lt", 7.5, False), ("lt", 7.500001, True), ("lte", 7.5, True), ("lte", 7.499999, False),
+        ("eq", 7.5, True), ("eq", 7.5 + 4e-7, True), ("eq", 7.50001, False),
+        ("ne", 7.5, False), ("ne", 7.5 - 4e-7, False), ("ne", 7.49999, True),
+    ],
+)  # fmt: skip
+def test_a_figure_is_compared(operator: str, value: float, holds: bool) -> None:
+    found = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator=operator, value=value)
+    assert (found.holds, found.metric_value) == (holds, 7.5)
+    stated = {"metric": "wal", "current_value": 7.5, "threshold_value": value, "operator": operator}
+    assert stated.items() <= found.details.items()
+
+
+def test_a_sentence_shows_what_was_compared() -> None:
+    found = asked(
+        "threshold", of=reading(result("ccc_bucket_pct", 7.8)), metric="ccc_bucket_pct", operator="gt", value=7.5
+    )
+    assert found.sentence == "CCC_BUCKET_PCT is 7.80 %, above 7.50 %"
+    near = asked("threshold", of=reading(result("wal", 5.000001)), metric="wal", operator="gte", value=5)
+    assert near.sentence == "WAL is 5.000001 years, at or above 5.000000 years"
+
+
+@every(
+    "of, told",
+    [
+        (reading(skipped=("wal",)), "wal was skipped: no column"),
+        (reading(result("was", 3)), "no test that is the metric wal"),
+        (reading(result("wal", float("nan"))), "no finite figure"),
+        (reading(result("wal", float("inf"))), "no finite figure"),
+        (reading(result("wal", 5, low=4.0, high=6.0)), "between 4.00 years and 6.00 years"),
+    ],
+)
+def test_what_is_unknown_fires_nothing(of: Reading, told: str) -> None:
+    for operator in ("gt", "lte"):
+        found = asked("threshold", of=of, metric="wal", operator=operator, value=5)
+        assert found.holds is None
+        assert told in found.sentence
+    trend = {"metric": "wal", "direction": "either", "change_threshold": 0.1, "lookback_days": 9}
+    if of.results and of.results[0].low is UNSET:
+        assert asked("trend", of=of, history=[(NOW - timedelta(days=9), TODAY, 0.0)], **trend).holds is None
+
+
+def test_a_range_on_one_side_is_no_doubt() -> None:
+    masked = reading(result("wal", 5.5, low=5.2, high=6.0))
+    assert asked("threshold", of=masked, metric="wal", operator="gt", value=5).holds is True
+    assert asked("threshold", of=masked, metric="wal", operator="lt", value=5).holds is False
+
+
+# How long -------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[tuple[int, float]]:
+    """Earlier runs: minutes before now, and whether the figure is above 5."""
+    minutes = draw(st.lists(st.integers(1, 300), max_size=8, unique=True))
+    return [(minute, draw(st.sampled_from([4.0, 6.0]))) for minute in sorted(minutes, reverse=True)]
+
+
+@given(earlier=runs(), duration=st.integers(0, 320), waited=st.integers(0, 60))
+def test_how_long_is_told_by_the_minute(earlier: list[tuple[int, float]], duration: int, waited: int) -> None:
+    """Minute by minute: a figure stands until another run says otherwise."""
+    now = NOW + timedelta(minutes=waited)
+    history = [(NOW - timedelta(minutes=ago), TODAY, value) for ago, value in earlier]
+    found = asked(
+        "threshold", now, of=reading(result("wal", 6)), history=history,
+        metric="wal", operator="gt", value=5, duration_minutes=duration,
+    )  # fmt: skip
+    stood = {-minute: 6.0 for minute in range(waited + 1)}
+    known = dict(earlier) | {0: 6.0}
+    value: float | None = None
+    for minute in range(300, -1, -1):
+        value = known.get(minute, value)
+        if value is not None:
+            stood[minute] = value
+    long_enough = all(stood.get(minute) == 6.0 for minute in range(-waited, duration - waited + 1))
+    assert found.holds is long_enough
+    assert (found.due_at is None) is long_enough
+    if found.due_at is not None:
+        later = asked(
+            "threshold", found.due_at, of=reading(result("wal", 6)), history=history,
+            metric="wal", operator="gt", value=5, duration_minutes=duration,
+        )  # fmt: skip
+        assert found.due_at > now
+        assert later.holds is True
+
+
+def test_only_the_newest_month_of_a_deal_counts() -> None:
+    february = date(2026, 2, 28)
+    history = [
+        (NOW - timedelta(minutes=90), TODAY, 6.0),
+        (NOW - timedelta(minutes=30), february, 4.0),  # an older month, run again
+    ]
+    duration = {"metric": "wal", "operator": "gt", "value": 5, "duration_minutes": 60}
+    assert asked("threshold", of=reading(result("wal", 6), by_day=True), history=history, **duration).holds is True
+    assert asked("threshold", of=reading(result("wal", 6)), history=history, **duration).holds is False
+
+
+# How much -------------------------------------------------------------------------------------------------------------
+
+
+def days_ago(days: float) -> datetime:
+    return NOW - timedelta(days=days)
+
+
+@every(
+    "direction, history, holds, change",
+    [
+        ("increasing", [(30, 5.5)], True, 0.5),
+        ("increasing", [(30, 5.6)], False, 0.4),
+        ("decreasing", [(30, 6.5)], True, -0.5),
+        ("decreasing", [(30, 5.5)], False, 0.5),
+        ("either", [(30, 5.5)], True, 0.5),
+        ("either", [(30, 6.5)], True, -0.5),
+        ("either", [(30, 6.0)], False, 0.0),
+        ("increasing", [(40, 5.0), (31, 5.9)], False, 0.1),  # the last figure at the beginning of the span
+        ("increasing", [(40, 5.9), (29, 5.0), (10, 5.9)], False, 0.1),
+        ("increasing", [(29, 5.5), (10, 5.9)], True, 0.5),  # no figure so old: the oldest there is
+        ("increasing", [(61, 5.0), (29, 5.9)], False, 0.1),  # too old to be compared with
+        ("increasing", [(61, 5.0)], None, None),
+        ("increasing", [], None, None),
+    ],
+)
+def test_a_change_is_from_the_beginning_of_the_span(
+    direction: str, history: list[tuple[int, float]], holds: bool | None, change: float | None
+) -> None:
+    trend = {"metric": "wal", "direction": direction, "change_threshold": 0.5, "lookback_days": 30}
+    by_run = asked(
+        "trend", of=reading(result("wal", 6)), history=[(days_ago(n), TODAY, v) for n, v in history], **trend
+    )
+    assert (by_run.holds, by_run.details.get("change")) == (holds, change)
+    # Months that were all run today: a deal's trend goes by the days of its figures.
+    months = [(days_ago(0.1), TODAY - timedelta(days=n), value) for n, value in history]
+    by_day = asked("trend", of=reading(result("wal", 6), by_day=True), history=months, **trend)
+    assert (by_day.holds, by_day.details.get("change")) == (holds, change)
+    if holds is not None:
+        assert by_day.details["earlier_day"] == by_run.details["earlier_day"]
+
+
+def test_of_several_runs_on_a_day_the_last_stands() -> None:
+    month = TODAY - timedelta(days=30)
+    history = [(days_ago(2), month, 5.0), (days_ago(1), month, 5.9), (days_ago(0.5), TODAY, 5.0)]
+    trend = {"metric": "wal", "direction": "increasing", "change_threshold": 0.1, "lookback_days": 30}
+    found = asked("trend", of=reading(result("wal", 6), by_day=True), history=history, **trend)
+    assert (found.holds, found.details["change"]) == (True, 0.1)
+    assert found.sentence == "WAL rose from 5.90 years on 2026-03-01 to 6.00 years"
+
+
+@every(
+    "kind, conditions, since",
+    [
+        ("threshold", {"operator": "gt", "value": 5, "duration_minutes": 60}, timedelta(hours=1)),
+        ("threshold", {"operator": "gt", "value": 5}, None),
+        ("threshold", {"operator": "gt", "value": 6, "duration_minutes": 60}, None),  # false already
+        ("trend", {"direction": "either", "change_threshold": 1, "lookback_days": 30}, timedelta(days=60)),
+        ("compliance", {"status": ["fail"]}, None),
+    ],
+)
+def test_only_the_history_that_decides_is_asked_for(kind: str, conditions: Any, since: timedelta | None) -> None:
+    given = conditions if kind == "compliance" else {"metric": "wal", **conditions}
+    need = history_of(conditions_of(kind, given), reading(result("wal", 6)), NOW)
+    assert (need and (need.test_id, NOW - need.since)) == (since and ("wal", since))
+
+
+# Tests ----------------------------------------------------------------------------------------------------------------
+
+RAN = (
+    result("a", 6, status="fail", cushion=-1),
+    result("b", 4.8, status="warning", cushion=0.2),
+    result("c", 4.0, cushion=1.0),
+    result("d", 1.0, cushion=None),
+)
+
+
+@every(
+    "conditions, holds, raised",
+    [
+        ({"status": ["fail"]}, True, ["a"]),
+        ({"status": ["fail", "warning"]}, True, ["a", "b"]),
+        ({"status": ["pass"]}, True, ["c", "d"]),
+        ({"status": ["fail"], "test_ids": ["b", "c"]}, False, []),
+        ({"status": ["fail"], "test_ids": ["b", "c"], "cushion_threshold": 0.2}, False, []),
+        ({"status": ["fail"], "test_ids": ["b", "c"], "cushion_threshold": 0.21}, True, ["b"]),
+        ({"status": ["fail"], "cushion_threshold": 4.1}, True, ["a", "b", "c", "d"]),  # a cushion that was left out
+        ({"status": ["pass"], "test_ids": ["skipped"]}, None, []),
+        ({"status": ["pass"], "test_ids": ["absent"]}, None, []),
+        ({"status": ["fail"], "test_ids": ["absent", "a", "a"]}, True, ["a"]),
+        ({"status": ["fail"], "test_ids": ["b", "skipped"]}, None, []),
+    ],
+)
+def test_tests_in_a_status_or_close_to_their_limits(conditions: Any, holds: bool | None, raised: list[str]) -> None:
+    found = asked("compliance", of=reading(*RAN, skipped=("skipped",)), **conditions)
+    assert (found.holds, [one["test_id"] for one in found.details["tests"]]) == (holds, raised)
+    assert found.metric_value == (6 if raised == ["a"] else 4.8 if raised == ["b"] else None)
+
+
+def test_a_sentence_of_several_tests_counts_them() -> None:
+    found = asked("compliance", of=reading(*RAN), status=["fail", "warning"])
+    assert found.sentence == "2 tests (1 failing, 1 in warning): A, B"
+    assert asked("compliance", of=reading(*RAN), status=["fail"]).sentence == "a says so"
+    many = asked("compliance", of=reading(*(result(f"t{n}", 6, status="fail") for n in range(60))), status=["fail"])
+    assert (len(many.details["tests"]), many.details["tests_in_all"]) == (50, 60)
