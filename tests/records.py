@@ -422,6 +422,7 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         "PUT /api/v1/insights/nominations/{workbook_id}": {"is_nominated": True},
         "POST /api/v1/insights/nominations/bulk": {"workbook_ids": [made["workbook_id"]], "is_nominated": True},
         "POST /api/v1/insights/generate": {"stakeholder_type": "analyst"},
+        "POST /api/v1/ai/chat": {"query": "What is the total par?", "context": {"workbook_id": made["workbook_id"]}},
         "POST /api/v1/insights/ask": {"question": "What is the total par?"},
         "POST /api/v1/insights/{insight_id}/ask": {"question": "What is the total par?"},
         "POST /api/v1/alerts/configure": ALERT

@@ -125,6 +125,7 @@ workbooks:read          GET     /api/v1/insights/sessions/{session_id}
 workbooks:read          GET     /api/v1/insights/questions/history
 workbooks:read          GET     /api/v1/insights/{insight_id}
 workbooks:read          POST    /api/v1/insights/{insight_id}/ask
+workbooks:read          POST    /api/v1/ai/chat
 workbooks:read          GET     /api/v1/activity
 role:admin              GET     /api/v1/admin/tenant
 role:admin              PATCH   /api/v1/admin/tenant
