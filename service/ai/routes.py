@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.ai import actions
 from service.ai.schema import ChatMessage, ChatRequest
-from service.insights.shared import UNANSWERED
+from service.insights.schema import UNANSWERED
 from service.platform.context import Context
 from service.platform.http.api import Area
 

@@ -19,39 +19,24 @@ from core.portfolio.portfolio import Portfolio
 from core.questions.answer import Answer
 from core.questions.ask import ask
 from service.compliance import shared as compliance
-from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.insights import store
-from service.insights.schema import NoNominatedWorkbooks, Remark
-from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
+from service.mappings.schema import MappingTooSlow
 from service.platform.access.caller_status import Window
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
-from service.platform.http.problem import Problem, RateLimited, ValidationFailed
-from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+from service.platform.http.problem import Problem, ValidationFailed
 
-__all__ = ["UNANSWERED", "UNREADABLE", "Gathered", "answer", "counted", "gather", "questions_of_the_day"]
+__all__ = ["Gathered", "answer", "counted", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
 """The part of the time of an analysis after which no further workbook is read for it."""
-
-UNREADABLE: Final = (
-    WorkbookNotFound,
-    WorkbookNotReady,
-    MappingNotFound,
-    MappingTooSlow,
-    RunTooSlow,
-    InvalidDefinition,
-    Damaged,
-)
-"""Why nothing can be said of a workbook."""
-
-UNANSWERED: Final = (*UNREADABLE, NoNominatedWorkbooks, RateLimited)
-"""Why a question about workbooks, or about those that are nominated, has no answer."""
 
 
 # The day's figures ----------------------------------------------------------------------------------------------------
