@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
-from core.insights.analyst import analyse
 from msgspec import to_builtins
 
+from core.insights.analyst import analyse
 from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance
+from service.compliance.schema import RunTooSlow
 from service.insights import shared, store
 from service.insights.schema import (
     REGENERATIONS_MAX,
@@ -29,6 +31,7 @@ from service.insights.schema import (
     NominationPut,
     NoNominatedWorkbooks,
     RegenerationLimitReached,
+    Remark,
     Session,
 )
 from service.platform.access.caller_status import Window
@@ -123,25 +126,49 @@ class _Made(NamedTuple):
 
 async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
     gathered = await shared.gather(ctx)
-    seconds = ctx.settings.insight_seconds
-    work = compliance.timed(partial(analyse, stakeholder=stakeholder, angle=angle, most=INSIGHTS_MAX), seconds)
-    found = await ctx.compute(work, gathered.subjects)
+    try:
+        found = await _analysed(ctx, gathered, stakeholder, angle)
+    except RunTooSlow:
+        if len(gathered.subjects) == 1:
+            raise
+        gathered = _first_of(gathered)
+        found = await _analysed(ctx, gathered, stakeholder, angle)
     subjects = [
         Analysed(workbook_id=UUID(one.workbook_id), name=one.name, run_id=one.run_id, as_of=to_builtins(one.day))
         for one in gathered.subjects
     ]
-    insights = [_stored(one, number, subjects) for number, one in enumerate(found)]
+    told = await asyncio.gather(*(shared.told(ctx, "insight", "", one) for one in found))
+    insights = [
+        _stored(one, said, number, subjects) for number, (one, said) in enumerate(zip(found, told, strict=True))
+    ]
     return _Made({"subjects": subjects, "warnings": gathered.warnings}, insights)
 
 
-def _stored(found: Found, number: int, subjects: list[Analysed]) -> store.NewInsight:
+async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
+    work = partial(analyse, stakeholder=stakeholder, angle=angle, most=INSIGHTS_MAX)
+    return await ctx.compute(compliance.timed(work, ctx.settings.insight_seconds), gathered.subjects)
+
+
+def _first_of(gathered: shared.Gathered) -> shared.Gathered:
+    """The last nominated workbook alone."""
+    first, *others = gathered.subjects
+    names = ", ".join(one.name for one in others)
+    message = f"Analysing all of them takes longer than it may: left out are {names}."
+    return shared.Gathered([first], [*gathered.warnings, Remark(code="left_out", message=message)])
+
+
+def _stored(found: Found, told: shared.Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
+    """An insight as it is kept; a language model's words only where each of their figures is known."""
+    if told.unsupported:
+        told = shared.Told(found.summary, shared.BUILT_IN)
     about = [UUID(found.workbook_id)] if found.workbook_id else [one.workbook_id for one in subjects]
-    same = ("category", "title", "summary", "confidence", "priority", "methodology", "supporting_data")
+    same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
         id=f"ins_{new_id().hex}",
         number=number,
         workbook_ids=about,
-        answered_by="built-in",
+        summary=told.text,
+        answered_by=told.answered_by,
         **{name: getattr(found, name) for name in same},
     )
 

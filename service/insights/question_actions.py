@@ -22,17 +22,24 @@ async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None
     async with shared.counted(ctx, shared.questions_of_the_day(ctx)):
         gathered = await shared.gather(ctx, about)
         found = await shared.answer(ctx, body.question, gathered)
+        told = shared.Told(found.text, shared.BUILT_IN)
+        if found.answered:
+            told = await shared.told(ctx, "answer", body.question, found)
+    warnings = [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
+    if told.unsupported:
+        message = f"{told.answered_by} gives figures that the data do not have: {', '.join(told.unsupported)}"
+        warnings.append(Remark(code="model", message=message))
     item = QuestionItem(
         id=new_id(),
         question=body.question,
-        answer=found.text,
+        answer=told.text,
         insight_id=insight_id,
         asked_at=ctx.now(),
         answered=found.answered,
         understood=found.understood,
         suggestions=found.suggestions,
-        warnings=[*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)],
-        answered_by="built-in",
+        warnings=warnings,
+        answered_by=told.answered_by,
     )
     await store.keep_question(ctx, item)
     ctx.concerns("insight_question", item.id, insight_id=insight_id, answered=item.answered)

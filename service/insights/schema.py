@@ -18,9 +18,6 @@ REGENERATIONS_MAX: Final = 3
 """Of one session."""
 RECENT: Final = 5
 """Questions that an insight shows."""
-WARNINGS_MAX: Final = 60
-"""Of a session: one for each workbook that may be nominated, and a few of the whole."""
-
 CATEGORY_NAMES: Final[dict[Category, str]] = {
     "financial_health": "Financial Health",
     "risk_compliance": "Risk & Compliance",

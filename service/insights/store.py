@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.insights.insight import Category
+from core.insights.insight import Category, Stakeholder
 from core.reconciliation.rules import IssueType, Severity
 from service.insights.schema import (
     CATEGORY_NAMES,
@@ -183,9 +183,7 @@ async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | Non
             FROM newest n JOIN reconciliation_issues i
                 ON i.tenant_id = n.tenant_id AND i.tape_id = n.tape_id AND i.workbook_id = n.workbook_id
         ), counted AS (
-            SELECT severity, CASE issue_type WHEN 'missing_loan' THEN issue_type ELSE field_name END AS field, stands,
-                   count(*) AS issues
-            FROM issues GROUP BY 1, 2, 3
+            SELECT severity, field_name AS field, stands, count(*) AS issues FROM issues GROUP BY 1, 2, 3
         )
         SELECT n.file_name AS tape, n.id AS comparison_id, n.day,
                (n.summary ->> 'total_loans_compared')::integer AS compared,
@@ -228,7 +226,7 @@ class Held(Struct, frozen=True, kw_only=True):
     """A session that may be regenerated."""
 
     id: str
-    stakeholder_type: str
+    stakeholder_type: Stakeholder
     regeneration_count: int
 
 
@@ -291,7 +289,7 @@ async def held(ctx: Context) -> Held | None:
     )
 
 
-async def create(ctx: Context, session_id: str, stakeholder: str, about: Mapping[str, Any]) -> None:
+async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
     """A session without its insights; `about` as `regenerated`."""
     row = {"tenant_id": ctx.tenant, "id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
     row |= _told(about)

@@ -262,10 +262,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     optimization_seconds: Annotated[
         float, Meta(gt=0, description="time after which the best trades that were found are proposed")
     ] = 10.0
-    max_nominations: Annotated[int, told("workbooks of a tenant that insights are made of", 1, 1_000)] = 50
+    max_nominations: Annotated[int, told("workbooks of a tenant that insights are made of", 1, 20)] = 20
     insight_seconds: Annotated[
         float, Meta(gt=0, le=600, description="time in which nominated workbooks are analysed, or a question answered")
-    ] = 20.0
+    ] = 15.0
     insight_days: Annotated[int, told("days that insights and questions are kept", 1)] = 365
     max_universe_loans: Annotated[int, told("loans that a scenario's optimization may buy of", 1, 4_000)] = 2_000
     evaluation_seconds: Annotated[
