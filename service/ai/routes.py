@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from service.ai import actions
 from service.ai.schema import ChatMessage, ChatRequest
-from service.insights.shared import UNANSWERED
 from service.platform.context import Context
 from service.platform.http.api import Area
 
 area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
 
 
-@area.post("/chat", access="workbooks:read", errors=UNANSWERED)
+@area.post("/chat", access="workbooks:read", errors=actions.REFUSALS)
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
 

@@ -85,6 +85,7 @@ STRICTER = {
         "POST /api/v1/reconciliation/compare",
         "PATCH /api/v1/reconciliation/issues/{issue_id}",
     ],
+    "a question's context is a workbook, and a formula's cells": ["POST /api/v1/ai/chat"],
     "a file has a format": [
         "POST /api/v1/workbooks/upload",
         "POST /api/v1/reconciliation/tapes/upload",
