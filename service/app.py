@@ -47,7 +47,7 @@ def areas() -> list[Area]:
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports, alerts, insights, ai, notifications, webhooks]
+    working += [exports, reports, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, audit, activity, health]
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from service.ai.schema import ChatMessage, ChatMetadata, ChatRequest
 from service.insights import shared as insights
 from service.insights.schema import Remark
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.wording.shared import answer_told
-
-REFUSALS: Final = insights.UNANSWERED
-"""Why a question has no answer."""
-
 
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """The answer to a question, which is one of the day's."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from service.ai import actions
 from service.ai.schema import ChatMessage, ChatRequest
+from service.insights.schema import UNANSWERED
 from service.platform.context import Context
 from service.platform.http.api import Area
 
 area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
 
 
-@area.post("/chat", access="workbooks:read", errors=actions.REFUSALS)
+@area.post("/chat", access="workbooks:read", errors=UNANSWERED)
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -38,6 +37,7 @@ from service.platform.access.caller_status import Window
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.problem import ConcurrentModification, Fault
+from service.wording.shared import Told, summaries_told
 from service.workbooks.schema import WorkbookNotFound
 
 INSIGHTS_MAX: Final = 10
@@ -137,7 +137,7 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         Analysed(workbook_id=UUID(one.workbook_id), name=one.name, run_id=one.run_id, as_of=to_builtins(one.day))
         for one in gathered.subjects
     ]
-    told = await asyncio.gather(*(shared.told(ctx, "insight", "", one) for one in found))
+    told = await summaries_told(ctx, found)
     insights = [
         _stored(one, said, number, subjects) for number, (one, said) in enumerate(zip(found, told, strict=True))
     ]
@@ -157,10 +157,7 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     return shared.Gathered([first], [*gathered.warnings, Remark(code="left_out", message=message)])
 
 
-def _stored(found: Found, told: shared.Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
-    """An insight as it is kept; a language model's words only where each of their figures is known."""
-    if told.unsupported:
-        told = shared.Told(found.summary, shared.BUILT_IN)
+def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
     about = [UUID(found.workbook_id)] if found.workbook_id else [one.workbook_id for one in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(

@@ -9,6 +9,7 @@ from service.insights import shared, store
 from service.insights.schema import QA, InvalidQuestion, QuestionItem, QuestionRequest, Remark
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
+from service.wording.shared import answer_told
 
 
 async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None) -> QA:
@@ -22,9 +23,7 @@ async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None
     async with shared.counted(ctx, shared.questions_of_the_day(ctx)):
         gathered = await shared.gather(ctx, about)
         found = await shared.answer(ctx, body.question, gathered)
-        told = shared.Told(found.text, shared.BUILT_IN)
-        if found.answered:
-            told = await shared.told(ctx, "answer", body.question, found)
+    told = await answer_told(ctx, found)
     warnings = [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
     if told.unsupported:
         message = f"{told.answered_by} gives figures that the data do not have: {', '.join(told.unsupported)}"

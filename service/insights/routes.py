@@ -7,6 +7,7 @@ from uuid import UUID
 from service.insights import actions, question_actions, store
 from service.insights.schema import (
     QA,
+    UNANSWERED,
     BulkNominated,
     GenerateRequest,
     InsightDetail,
@@ -26,7 +27,6 @@ from service.insights.schema import (
     Session,
     SessionNotFound,
 )
-from service.insights.shared import UNANSWERED
 from service.platform.context import Context
 from service.platform.http.api import Area
 from service.platform.http.problem import ConcurrentModification

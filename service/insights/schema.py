@@ -10,7 +10,11 @@ from msgspec import Meta, Struct
 
 from core.insights.insight import Category, Stakeholder
 from core.questions.answer import QUESTION_LENGTH_MAX
+from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.platform.data.blobs import Damaged
 from service.platform.http.problem import Problem, RateLimited
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 LISTED_MAX: Final = 1_000
 """Workbooks of a list of nominations, the nominated ones first, and of a request that nominates many."""
@@ -212,3 +216,18 @@ class NominationLimitExceeded(Problem, status=403):
 
 class RegenerationLimitReached(RateLimited):
     """Regeneration limit reached"""
+
+
+UNREADABLE: Final = (
+    WorkbookNotFound,
+    WorkbookNotReady,
+    MappingNotFound,
+    MappingTooSlow,
+    RunTooSlow,
+    InvalidDefinition,
+    Damaged,
+)
+"""Why nothing can be said of a workbook."""
+
+UNANSWERED: Final = (*UNREADABLE, NoNominatedWorkbooks, RateLimited)
+"""Why a question about workbooks, or about those that are nominated, has no answer."""

@@ -14,57 +14,29 @@ from uuid import UUID
 import msgspec
 
 from core.compliance.suites import DEAL_SUITE
-from core.grounding.fact import facts_of
-from core.insights.insight import Insight
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import Answer
 from core.questions.ask import ask
 from service.compliance import shared as compliance
-from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.insights import store
-from service.insights.schema import NoNominatedWorkbooks, Remark
-from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
+from service.mappings.schema import MappingTooSlow
 from service.platform.access.caller_status import Window
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
-from service.platform.http.problem import Problem, RateLimited, ValidationFailed
-from service.wording.shared import Purpose, worded
-from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+from service.platform.http.problem import Problem, ValidationFailed
 
-__all__ = [
-    "UNANSWERED",
-    "UNREADABLE",
-    "Gathered",
-    "Told",
-    "answer",
-    "counted",
-    "gather",
-    "questions_of_the_day",
-    "told",
-]
+__all__ = ["Gathered", "answer", "counted", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
 """The part of the time of an analysis after which no further workbook is read for it."""
-
-UNREADABLE: Final = (
-    WorkbookNotFound,
-    WorkbookNotReady,
-    MappingNotFound,
-    MappingTooSlow,
-    RunTooSlow,
-    InvalidDefinition,
-    Damaged,
-)
-"""Why nothing can be said of a workbook."""
-
-UNANSWERED: Final = (*UNREADABLE, NoNominatedWorkbooks, RateLimited)
-"""Why a question about workbooks, or about those that are nominated, has no answer."""
 
 
 # The day's figures ----------------------------------------------------------------------------------------------------
@@ -252,25 +224,6 @@ async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
-
-BUILT_IN: Final = "built-in"
-"""Who answered where no language model worded it."""
-
-
-class Told(NamedTuple):
-    """A text as it is shown."""
-
-    text: str
-    answered_by: str
-    unsupported: tuple[str, ...] = ()
-    """Figures of a language model's that the data do not have; they are marked in the text."""
-
-
-async def told(ctx: Context, purpose: Purpose, question: str, said: Insight | Answer) -> Told:
-    """What was worked out, in the words of a language model where there is one that keeps to the figures."""
-    text = said.summary if isinstance(said, Insight) else said.text
-    words = await worded(ctx, purpose, question, facts_of(text, said.names, said.figures))
-    return Told(text, BUILT_IN) if words is None else Told(words.text, words.model, words.unsupported)
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:

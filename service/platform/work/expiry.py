@@ -1,4 +1,4 @@
-"""What has expired goes: sessions, jobs, revocations, keys, documents, insights, notifications, deliveries, triggers."""
+"""What has expired goes: sessions, jobs, revocations, keys, documents, insights, messages, triggers, counts."""
 
 from __future__ import annotations
 
