@@ -9,6 +9,7 @@ from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.wording.shared import answer_told
 
+
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """The answer to a question, which is one of the day's."""
     workbook_id = body.context.workbook_id if body.context is not None else None
