@@ -7,14 +7,11 @@ from service.insights import shared as insights
 from service.insights.schema import Remark
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.problem import ValidationFailed
 from service.wording.shared import answer_told
 
 
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """The answer to a question, which is one of the day's."""
-    if not body.query.strip():
-        raise ValidationFailed.at(["body", "query"], "has no words")
     workbook_id = body.context.workbook_id if body.context is not None else None
     async with insights.counted(ctx, insights.questions_of_the_day(ctx)):
         gathered = await insights.gather(ctx, None if workbook_id is None else [workbook_id])

@@ -13,15 +13,15 @@ from service.insights.schema import Remark
 
 
 class ChatContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a question is about."""
+    """What a question is about. A misspelt field is refused: the question would be answered over other workbooks."""
 
     workbook_id: Annotated[UUID | None, Meta(description="Unset: the workbooks that are nominated for insights")] = None
 
 
-class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChatRequest(Struct, frozen=True, kw_only=True):
     """A question in plain English."""
 
-    query: Annotated[str, Meta(min_length=1, max_length=QUESTION_LENGTH_MAX)]
+    query: Annotated[str, Meta(min_length=1, max_length=QUESTION_LENGTH_MAX, pattern=r"\S")]
     context: ChatContext | None = None
 
 

@@ -91,6 +91,7 @@ STRICTER = {
         "POST /api/v1/insights/ask",
         "POST /api/v1/insights/{insight_id}/ask",
     ],
+    "a question's context is a workbook, and a formula's cells": ["POST /api/v1/ai/chat"],
     "a file has a format": [
         "POST /api/v1/workbooks/upload",
         "POST /api/v1/reconciliation/tapes/upload",

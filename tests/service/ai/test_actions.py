@@ -86,7 +86,7 @@ def test_a_workbook_that_is_not_the_callers_is_not_there(
 BODIES: list[dict[str, Any]] = [
     {}, {"query": ""}, {"query": "   \n"}, {"query": "w" * 1001}, {"query": 5}, {"query": None}, {"query": ["a"]},
     {"query": "a\u0000b"}, {"query": QUESTION, "context": {"workbook_id": "1"}}, {"query": QUESTION, "context": "all"},
-    {"query": QUESTION, "context": {"workbook": str(uuid4())}}, {"query": QUESTION, "contexts": {}},
+    {"query": QUESTION, "context": {"workbook": str(uuid4())}},
 ]  # fmt: skip
 
 
