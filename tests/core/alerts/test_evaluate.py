@@ -179,6 +179,15 @@ def test_a_change_is_from_the_beginning_of_the_span(
         assert by_day.details["earlier_day"] == by_run.details["earlier_day"]
 
 
+def test_a_day_in_the_first_year_is_a_day() -> None:
+    trend = {"metric": "wal", "direction": "either", "change_threshold": 0.1, "lookback_days": 3660}
+    first = reading(result("wal", 6), by_day=True, day=date(1, 1, 5))
+    need = history_of(conditions_of("trend", trend), first, NOW)
+    assert need is not None
+    assert need.since == datetime(1, 1, 1, tzinfo=UTC)
+    assert asked("trend", of=first, history=[(NOW, date(1, 1, 2), 5.0)], **trend).holds is True
+
+
 def test_of_several_runs_on_a_day_the_last_stands() -> None:
     month = TODAY - timedelta(days=30)
     history = [(days_ago(2), month, 5.0), (days_ago(1), month, 5.9), (days_ago(0.5), TODAY, 5.0)]
