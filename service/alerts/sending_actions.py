@@ -22,7 +22,7 @@ from service.alerts.channel_schema import (
     WebhookConfig,
 )
 from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notification, request, trial
-from service.alerts.schema import AlertRow, TestResult
+from service.alerts.schema import AlertRow, ChannelTest
 from service.notifications.shared import notify
 from service.platform.access.caller_status import Window
 from service.platform.access.secrets import BadSeal, new_id
@@ -164,7 +164,7 @@ def _came(
 # Tests ----------------------------------------------------------------------------------------------------------------
 
 
-async def send_test(unit: Unit, alert: AlertRow) -> list[TestResult]:
+async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
     in line does not wait for it."""
     about = await delivery_store.about(unit, alert.workbook_id)
@@ -194,8 +194,8 @@ async def _tested(unit: Unit, channel: OpenChannel, notice: Notice) -> Came:
     return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
 
 
-def _result(channel: Channel | OpenChannel, came: Came) -> TestResult:
-    return TestResult(
+def _result(channel: Channel | OpenChannel, came: Came) -> ChannelTest:
+    return ChannelTest(
         channel=channel.type,
         channel_id=channel.id,
         status="delivered" if came.made.error is None else "failed",
