@@ -8,11 +8,12 @@ from typing import Final
 from core.insights import limits, makeup, months, quality, stress
 from core.insights.across import between
 from core.insights.insight import Insight, Stakeholder
-from core.insights.ranking import PRIORITY, VIEWS, confidence_of, ranked, rests_on
+from core.insights.ranking import EVERYWHERE, PRIORITY, VIEWS, confidence_of, ranked, rests_on
 from core.insights.study import Finding, Study
 from core.insights.subject import Subject
 from core.insights.words import plain
 from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.notes import WARNING_CODES
 
 SUBJECTS_MAX: Final = 20
 """Portfolios that are looked at together."""
@@ -20,7 +21,10 @@ SUBJECTS_MAX: Final = 20
 MOST: Final = 8
 """Insights of a list where nobody asks for another number."""
 
-REMARKS_SHOWN: Final = 10
+REMARKS_SHOWN: Final = 50
+REMARK_CHARACTERS: Final = 400
+CARES_SHOWN: Final = 2
+"""Kinds of warnings that a summary ends with; all of them stand among the remarks."""
 
 FINDERS: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
     *limits.FINDERS, *months.FINDERS, *stress.FINDERS, *makeup.FINDERS, *quality.FINDERS,
@@ -75,6 +79,10 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
     rests = [one for study in studies for one in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
+    told = [one.message for one in rests]
+    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)][:CARES_SHOWN]
+    if cares:
+        summary += f" With care: {'; '.join(cares)}."
     return Insight(
         key=finding.key,
         subject=name,
@@ -86,14 +94,14 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
         priority=PRIORITY[finding.urgency],
         methodology=finding.methodology,
         figures=[*finding.figures.values()],
-        names=[*names, name] if named else names,
+        names=[*names, *cares, *([name] if named else [])],
         tests=finding.tests,
         loans=finding.loans,
         loans_in_all=finding.loans_in_all,
         columns={field: subject.portfolio.source_cells[field] for field in finding.columns
                  if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
         as_of=subject.day if len(studies) == 1 else None,
-        remarks=[*(plain(text, 400) for text in subject.remarks), *rests][:REMARKS_SHOWN],
+        remarks=[plain(one, REMARK_CHARACTERS) for one in (*subject.remarks, *finding.remarks, *told)][:REMARKS_SHOWN],
     )  # fmt: skip
 
 

@@ -63,6 +63,8 @@ class Columns:
 
     def _made(self, name: str) -> Floats | Names | None:
         view = self._view
+        if name == "country":
+            return self.portfolio.names.get(name)  # a definition's home countries are one in its view
         if name == "worst_rating":
             ratings = [column for one in RATINGS if isinstance(column := self.column(one), np.ndarray)]
             return np.fmax.reduce(ratings) if ratings else None

@@ -52,7 +52,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     """The loans that are downgraded or that default, of the performing ones."""
     notches: int = 0
     """By which every rating of these loans falls, to C at most."""
-    trade: dict[str, Any] | None = None
+    trades: list[dict[str, Any]] = []
     """What is bought, as a scenario takes it."""
 
 
@@ -64,8 +64,8 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     how many (`count`), `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends
     (`least`, `most`), sum of par x `column` x `times` (`weighted`). `total`, `difference` and `quotient`: of the
     figures named in `figures`, times `times`. `movement`: what a class of changes alone (`part`), or a loan of it, did
-    to a test's figure (`core.deals.movements`). `headroom`: the most par of the loan of `change` that can be bought
-    until a test fails. `given`: stands at `place`.
+    to a test's figure (`core.deals.movements`). `headroom`: the most par that can be bought, in equal parts of the
+    trades of `change`, until a test fails. `given`: stands at `place`.
     """
 
     operation: Operation

@@ -56,7 +56,8 @@ def verdict(study: Study) -> Iterator[Finding]:
     for one in study.results:
         counts[one.status] += 1
     for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
-        draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun="test")
+        noun = "test" if status in ("all", "skipped") else ""
+        draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun=noun)
     fails, warns, skipped = counts["fail"], counts["warning"], len(study.results.skipped)
     told = (
         "{fail} of {all} failing" if fails else "all {all} pass" + (", {warning} in the warning band" if warns else "")
@@ -91,11 +92,18 @@ def failing(study: Study) -> Iterator[Finding]:
     for one in failed[:FAILING_SHOWN]:
         draft = study.draft(f"failing:{one.test_id}")
         more = _told(draft, one)
+        printed = study.published.get(one.test_id)
+        is_disputed = printed is not None and printed.status == "pass"
+        theirs = ""
+        if is_disputed and printed is not None and printed.value is not None:
+            draft.given("printed", printed.value, study.unit(one), printed.cell, name="figure that the file prints")
+            theirs = " The file itself prints {printed} and calls it passed: see first what differs."
         draft.restated("short", "cushion")
         side, where = _SIDES[one.threshold_type]
         yield draft.finding(
             "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
-            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.",
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}",
+            is_disputed=is_disputed,
             weight=-headroom_of(one) if headroom_of(one) > -inf else 1e6,
             executive=CURE.get(one.category, ""),
             finance=_money(draft, one, "It would pass with {slack} less of such par at the same total",
@@ -174,15 +182,15 @@ def _behind(draft: Draft, one: TestResult) -> str:
 def _names(draft: Draft, column: str, words: str) -> str:
     """The three largest names of a column with their share."""
     told = []
-    for at, (name, _) in enumerate(draft.study.columns.by_name(column)[:NAMED]):
-        draft.say(f"{column}_{at}", name)
+    study = draft.study
+    for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
+        rows = study.columns.largest(study.columns.chosen([Condition(column, "equal", name)]))
+        draft.say(f"{column}_{at}", study.borrower(int(rows[0])) if column == "obligor" else name)
+        if at == 0:
+            draft.list(rows)
         draft.loans(f"{column}_{at}_share", "share", "percent", Condition(column, "equal", name), of="denominator",
                     name=f"share of {plain(name)}")  # fmt: skip
         told.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
-    rows = draft.study.columns.largest(
-        draft.study.columns.chosen([Condition(column, "equal", draft.study.columns.by_name(column)[0][0])])
-    )
-    draft.list(rows)
     return f"{words}: {', '.join(told)}."
 
 
@@ -232,10 +240,10 @@ def erosion(study: Study) -> Iterator[Finding]:
     yield draft.finding(
         "financial_health", "notable" if draft["loss"] < 3.0 else "context",
         "The tightest overcollateralisation test bears {slack} of losses",
-        "{test} is {value} against {limit}: its numerator of {numerator} may fall by {slack}, or {loss}, before "
-        "interest is turned to the senior notes.",
+        "{test} is {value} against {limit}: its numerator of {numerator} may fall by {slack}, or {loss}, before it "
+        "fails.",
         weight=-draft["loss"], finance=haircuts, analyst=haircuts,
-        executive="Losses count at par less recovery, and loans beyond the CCC limit at their market price.",
+        executive="Losses count at par less recovery, and CCC loans above their limit at their market price.",
         methodology="Cushion times the balance of the tested class and all senior to it; the steps of the numerator "
             "are "
         "those of the run's own details.",
@@ -286,14 +294,17 @@ def spread(study: Study) -> Iterator[Finding]:
     if study.subject.portfolio.tranches is None or not study.columns.has("spread"):
         return
     draft = study.draft("spread")
-    earned = draft.loans("earned", "average", "bps", column="spread", name="average spread of the loans")
+    floating = study.floating()
+    earned = draft.loans("earned", "average", "bps", *floating, column="spread", name="average spread of the loans")
     cost = draft.loans(
         "cost", "average", "bps", column="spread", loans="notes", name="average spread of the rated notes"
     )
     if earned is None or cost is None:
         return
     draft.combined("margin", "difference", "bps", "earned", "cost")
-    draft.loans("income", "weighted", "amount", column="spread", times=1e-4, name="spread of the loans in a year")
+    draft.loans(
+        "income", "weighted", "amount", *floating, column="spread", times=1e-4, name="spread of the loans in a year"
+    )
     draft.loans(
         "paid", "weighted", "amount", column="spread", times=1e-4, loans="notes", name="spread of the notes in a year"
     )
@@ -306,8 +317,9 @@ def spread(study: Study) -> Iterator[Finding]:
         finance="In a year that is {income} of spread against {paid}, {left} between them, before fees, floors and "
             "losses.",
         executive="That is {left} a year before fees and losses.",
-        analyst="Spreads of loans without one, such as fixed-rate ones, are left out; floors count for nothing here.",
-        methodology="Mean spread of the performing loans weighted by par, less that of the rated notes weighted by "
+        analyst="Fixed-rate loans are left out, and floors count for nothing here.",
+        methodology="Mean spread of the performing floating-rate loans weighted by par, less that of the rated "
+            "notes weighted by "
             "balance.",
     )  # fmt: skip
 

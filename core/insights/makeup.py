@@ -155,18 +155,18 @@ def tail(study: Study) -> Iterator[Finding]:
     """Loans that pay less than the pool, and those that borrowers may refinance."""
     columns = study.columns
     if columns.has("spread"):
-        draft = study.draft("low_spread")
-        average = draft.loans("average", "average", "bps", column="spread", name="average spread")
+        draft, floating = study.draft("low_spread"), study.floating()
+        average = draft.loans("average", "average", "bps", *floating, column="spread", name="average spread")
         if average is not None:
             line = float(np.floor((average - 75.0) / 25.0) * 25.0)
-            where = Condition("spread", "below", line)
+            low = [*floating, Condition("spread", "below", line)]
             draft.given("line", line, "bps", "the line below which a spread is called low here")
-            draft.loans("count", "count", "count", where)
-            draft.loans("par", "sum", "amount", where)
-            draft.loans("share", "share", "percent", where, of="par")
-            draft.loans("low", "average", "bps", where, column="spread", name="their average spread")
+            draft.loans("count", "count", "count", *low)
+            draft.loans("par", "sum", "amount", *low)
+            draft.loans("share", "share", "percent", *low, of="par")
+            draft.loans("low", "average", "bps", *low, column="spread", name="their average spread")
             if draft["count"]:
-                rows = columns.largest(columns.chosen([where]))
+                rows = columns.largest(columns.chosen(low))
                 cheapest = sorted(map(int, rows), key=lambda row: float(columns.numbers("spread")[row]))
                 draft.list(cheapest)
                 one = study.first("was")
@@ -182,7 +182,8 @@ def tail(study: Study) -> Iterator[Finding]:
                         f"{draft.each('low', cheapest[:NAMED], column='spread')}.",
                     analyst=f"Selling them first raises the spread test most.{held}", finance=held.strip(),
                     coverage_pct=study.covered("spread"),
-                    methodology="Performing loans with a spread 75 bps or more below the pool's average, the line "
+                    methodology="Performing floating-rate loans with a spread 75 bps or more below the pool's "
+                        "average, the line "
                         "rounded "
                     "down to 25 bps.",
                 )  # fmt: skip
@@ -196,7 +197,10 @@ def tail(study: Study) -> Iterator[Finding]:
         if share and draft["count"]:
             named = draft.largest("loan", columns.chosen([where]))
             spread = ""
-            if columns.has("spread") and draft.loans("spread", "average", "bps", where, column="spread") is not None:
+            if (
+                columns.has("spread")
+                and draft.loans("spread", "average", "bps", where, *study.floating(), column="spread") is not None
+            ):
                 spread = "They pay {spread} on average, which a refinancing would lower."
             yield draft.finding(
                 "trends_forecasts", "context" if share > 15.0 else "background",

@@ -7,8 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from core.compliance.published import tolerance_of
 from core.insights.insight import Condition, Recipe
 from core.insights.limits import NAMED
+from core.insights.stress import DOUBTFUL
 from core.insights.study import Finding, Study
 from core.insights.words import listed, plain
 from core.portfolio.notes import WARNING_CODES
@@ -38,7 +40,7 @@ def skipped(study: Study) -> Iterator[Finding]:
     if not left:
         return
     draft = study.draft("skipped")
-    draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"), noun="test")
+    draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"))
     draft.put("all", len(left) + len(study.results), "count", Recipe(operation="tests", part="total"), noun="test")
     told = []
     for at, one in enumerate(left[:NAMED]):
@@ -50,7 +52,7 @@ def skipped(study: Study) -> Iterator[Finding]:
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
         "data_quality", "notable" if len(left) > len(study.results) / 4 else "context",
-        "{count} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(told)}{more}.",
+        "{count} of {all} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(told)}{more}.",
         weight=len(left), operations="Add what is missing to the file, or to its mapping, and run again.",
         executive="A test without a figure counts neither as passed nor as failed.",
         methodology="The tests that the newest run lists as skipped, with its reasons.",
@@ -115,7 +117,47 @@ def warned(study: Study) -> Iterator[Finding]:
         f"The newest run carries {{count}}: {'; '.join(told)}" + ("; and others." if len(found) > len(told) else "."),
         weight=len(found), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        methodology="Warnings of the newest run, by kind.",
+        remarks=[one.message for one in found], methodology="Warnings of the newest run, by kind.",
+    )  # fmt: skip
+
+
+def differs(study: Study) -> Iterator[Finding]:
+    """Figures of tests that the file itself prints otherwise."""
+    apart = []
+    for one in study.results:
+        printed = study.published.get(one.test_id)
+        if (
+            printed is None
+            or printed.value is None
+            or abs(one.current_value - printed.value) <= tolerance_of(printed.value)
+        ):
+            continue
+        apart.append(
+            (printed.status is not None and (printed.status == "fail") != (one.status == "fail"), one, printed)
+        )
+    if not apart:
+        return
+    apart.sort(key=lambda each: not each[0])
+    draft = study.draft("differs")
+    draft.given("count", len(apart), "count", "tests whose printed figure is another", noun="test")
+    told = []
+    for at, (is_other, one, printed) in enumerate(apart[:NAMED]):
+        draft.say(f"test_{at}", one.test_name)
+        draft.test(f"ours_{at}", one.test_id)
+        draft.given(f"theirs_{at}", printed.value or 0.0, study.unit(one), printed.cell,
+                    name=f"figure that the file prints for {plain(one.test_name)}")  # fmt: skip
+        status = f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_other else ""
+        told.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
+    yield draft.finding(
+        "data_quality", "near" if apart[0][0] else "context",
+        "The file prints other figures for {count}",
+        f"The file's own page of tests has other figures for {{count}}: {'; '.join(told)}"
+        + ("; and others." if len(apart) > len(told) else "."),
+        weight=len(apart), analyst="The deal's tie-out looks for the rule that makes the two agree.",
+        operations="Run the deal's tie-out, which looks for the rule that makes the two agree.",
+        methodology="Tests that the file publishes, matched with ours by name, whose figure differs by more than "
+            "its last "
+        "printed digit.",
     )  # fmt: skip
 
 
@@ -153,7 +195,7 @@ def odd(study: Study) -> Iterator[Finding]:
     if not columns.has("price", "worst_rating"):
         return
     high = [Condition("price", "at_least", 97.0), Condition("worst_rating", "at_least", float(CCC))]
-    low = [Condition("price", "below", 60.0), Condition("worst_rating", "at_most", 15.0)]
+    low = [Condition("price", "below", DOUBTFUL), Condition("worst_rating", "below", float(CCC))]
     both = columns.chosen(high) | columns.chosen(low)
     if not both.any():
         return
@@ -161,15 +203,16 @@ def odd(study: Study) -> Iterator[Finding]:
     draft.loans("high", "count", "count", *high, name="CCC loans priced high")
     draft.loans("low", "count", "count", *low, name="better loans priced low")
     draft.given("high_line", 97.0, "price", "the line above which a CCC loan is priced high here")
-    draft.given("low_line", 60.0, "price", "the line below which a better loan is priced low here")
+    draft.given("low_line", DOUBTFUL, "price", "the line below which a better loan is priced low here")
     told = []
     if draft["high"]:
         told.append("{high} rated CCC or lower " + _are(draft["high"]) + " priced at {high_line} or above")
     if draft["low"]:
-        told.append("{low} rated B2/B or better " + _are(draft["low"]) + " priced below {low_line}")
+        told.append("{low} that no agency rates CCC " + _are(draft["low"]) + " priced below {low_line}")
     named = draft.largest("loan", both)
     yield draft.finding(
-        "data_quality", "context", "Prices that do not go with ratings", f"{'; '.join(told)}: "
+        "data_quality", "notable" if draft["low"] else "context", "Prices that do not go with "
+        "ratings", f"{'; '.join(told)}: "
         "one of the two may be wrong or out of date.",
         weight=float(np.count_nonzero(both)), operations=f"Check: {named}.", analyst=f"The largest: {named}.",
         methodology="Performing loans by price and by their worst rating of any agency.",
@@ -231,4 +274,4 @@ def breaks(study: Study) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-FINDERS: Final = (skipped, gaps, warned, stale, odd, breaks)
+FINDERS: Final = (skipped, gaps, warned, differs, stale, odd, breaks)

@@ -13,7 +13,7 @@ Confidence is the product of three parts, to two decimals:
 - how the figure came about: 0.95 measured, 0.80 projected (a run over a portfolio as it would be), 0.50 extrapolated (a
   line through the past);
 - the share of par whose rows have what the figure asks for;
-- 0.95 for each warning of the run on which its tests rest, 0.75 at least.
+- 0.95 for each warning of the run on which its tests rest, 0.75 at least; 0.60 where the file itself says otherwise.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from typing import Final
 
 from core.insights.insight import Category, Stakeholder
 from core.insights.study import Basis, Finding, Study, Urgency
-from core.insights.words import plain
+from core.portfolio.notes import DataWarning
 
 PRIORITY: Final[dict[Urgency, int]] = {"act": 1, "near": 2, "notable": 3, "context": 4, "background": 5}
 CONFIDENCE: Final[dict[Basis, float]] = {"measured": 0.95, "projected": 0.80, "extrapolated": 0.50}
 PER_WARNING: Final = 0.95
 WARNINGS_LEAST: Final = 0.75
+DISPUTED: Final = 0.60
 
 ANGLES: Final = 4
 """The first list of a session and three regenerations."""
@@ -95,11 +96,11 @@ EVERYWHERE: Final = frozenset(
 """Warnings on which every figure rests."""
 
 
-def rests_on(study: Study, finding: Finding) -> list[str]:
+def rests_on(study: Study, finding: Finding) -> list[DataWarning]:
     """The warnings of the run on which a finding rests."""
     measures = {study.measure(test_id) for test_id in finding.tests}
     return [
-        plain(one.message, 400)
+        one
         for one in study.results.warnings
         if one.code in EVERYWHERE or not measures.isdisjoint(RESTS_ON.get(one.code, ()))
     ]
@@ -107,7 +108,7 @@ def rests_on(study: Study, finding: Finding) -> list[str]:
 
 def confidence_of(finding: Finding, warnings: int) -> float:
     """By the rule above; `warnings` are those of the run on which the finding rests."""
-    doubt = max(WARNINGS_LEAST, PER_WARNING**warnings)
+    doubt = DISPUTED if finding.is_disputed else max(WARNINGS_LEAST, PER_WARNING**warnings)
     covered = min(1.0, max(0.0, finding.coverage_pct / 100))
     return round(CONFIDENCE[finding.basis] * covered * doubt, 2)
 

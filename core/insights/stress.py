@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +10,7 @@ import numpy as np
 
 from core.insights.insight import Change, Condition, Recipe
 from core.insights.limits import NAMED
-from core.insights.study import Draft, Finding, Study
+from core.insights.study import Draft, Finding, Study, Urgency
 from core.insights.words import listed, plain
 from core.portfolio.ratings import CCC, SCALE_A, SCALE_B
 from core.scenario.headroom import first_failure
@@ -23,6 +23,8 @@ LAST_BEFORE_CCC: Final = CCC - 1
 DISTRESSED: Final = 80.0
 """Percent of par below which a performing loan is priced as distressed."""
 WEAK: Final = 90.0
+DOUBTFUL: Final = 50.0
+"""Below it the price of a loan that no agency has at CCC is more likely wrong than right."""
 
 CCC_ROWS: Final = [Condition("worst_rating", "at_least", float(CCC))]
 NEXT_ROWS: Final = [Condition("worst_rating", "equal", float(LAST_BEFORE_CCC))]
@@ -125,7 +127,7 @@ def _broken(study: Study, change: Change) -> list[str]:
 
 
 def _tests(draft: Draft, test_ids: list[str]) -> str:
-    """The template of a few tests by name, with how many more there are."""
+    """The template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa bucket."""
     names = []
     for at, test_id in enumerate(test_ids[:TESTS_SHOWN]):
         draft.say(f"fails_{at}", draft.study.by_id[test_id].test_name)
@@ -137,7 +139,7 @@ def _tests(draft: Draft, test_ids: list[str]) -> str:
             "more_tests", len(test_ids) - TESTS_SHOWN, "count", "tests that fail after the change", noun="other"
         )
         names.append("{more_tests}")
-    return listed(names)
+    return f"the test{'s' * (len(names) > 1)} {listed(names)}"
 
 
 def default(study: Study) -> Iterator[Finding]:
@@ -207,7 +209,10 @@ def distressed(study: Study) -> Iterator[Finding]:
         )  # fmt: skip
     if not columns.has("worst_rating"):
         return
-    where = [Condition("price", "below", WEAK), Condition("worst_rating", "below", float(CCC))]
+    where = [
+        Condition("price", "below", WEAK), Condition("price", "at_least", DOUBTFUL),
+        Condition("worst_rating", "below", float(CCC)),
+    ]  # fmt: skip
     chosen = columns.chosen(where)
     if chosen.any():
         draft = study.draft("ahead_of_ratings")
@@ -271,44 +276,50 @@ def headroom(study: Study) -> Iterator[Finding]:
     loan = _average(study)
     if loan is None:
         return
-    for kind, words, more in _leaning(study, loan):
+    for kind, words, names, trades in _leaning(study, loan):
         draft = study.draft(f"headroom:{kind}")
-        trade = msgspec.convert({**loan, **more}, Trade)
         try:
-            amount, test_ids, most = first_failure(study.simulator, trade)
+            amount, test_ids, most = first_failure(study.simulator, msgspec.convert(trades, list[Trade]))
         except TradeError:
             continue
-        change = Change(kind="buy", trade=msgspec.to_builtins(trade))
-        _describe(draft, {**loan, **more})
-        for name, text in words[1].items():
+        recipe = Recipe(operation="headroom", change=Change(kind="buy", trades=trades))
+        _describe(draft, trades[0])
+        for name, text in names.items():
             draft.say(name, text)
-        recipe = Recipe(operation="headroom", change=change)
-        if not test_ids:
-            draft.put("room", most, "amount", recipe, name="par looked at")
-            yield draft.finding(
-                "portfolio_composition", "background", f"No test stands against buying more {words[0]}",
-                f"Up to {{room}} of {words[0]} could be bought without failing a test that passes now ({{described}}).",
-                basis="projected", methodology=_SEARCHED,
-            )  # fmt: skip
-            continue
-        draft.put("room", amount, "amount", recipe, name="par until a test fails")
-        first = _tests(draft, test_ids)
+        if len(trades) > 1:
+            draft.given("borrowers", len(trades), "count", "trades of the search", noun="new borrower")
+        draft.put("room", amount if test_ids else most, "amount", recipe, name="par that can be bought")
         draft.loans("par", "sum", "amount", name="performing par")
         draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
-        is_none = amount < 1.0
-        headline = (
-            f"No par of {words[0]} can be bought without failing {first}" if is_none
-            else f"Up to {{room}} of {words[0]} can be bought before {first} fails"
-        )  # fmt: skip
+        first = _tests(draft, test_ids) if test_ids else ""
+        verb = "fails" if len(test_ids) == 1 else "fail"
+        if not test_ids:
+            title, told = (
+                "No test stands against buying " + words,
+                f"Up to {{room}} of {words} could be bought, as far as ",
+            )
+            told += "was looked, and no test that passes now would fail"
+        elif amount < 1.0:
+            title = told = f"No {words} can be bought without making {first} fail"
+        else:
+            title = f"Room for {words.rstrip(',')}: {{room}}"
+            told = f"Up to {{room}} of {words} can be bought before {first} {verb}"
+        cash = study.subject.portfolio.deal.principal_cash
+        paid = "The search lets principal cash go below zero."
+        if cash is not None and np.isfinite(cash):
+            draft.given("cash", cash, "amount", "deal.principal_cash")
+            paid = "Principal cash is {cash}, and the search lets it go below zero."
+        urgency: Urgency = "near" if amount < 1.0 else "notable" if draft["part"] < 1.0 else "context"
+        if draft["part"] > ROOMY_PCT:
+            urgency = "background"
         yield draft.finding(
-            "risk_compliance" if is_none else "portfolio_composition",
-            "near" if is_none else "notable" if draft["part"] < 1.0 else "context",
-            headline, f"{headline} ({{described}}).", basis="projected", weight=-draft["part"],
-            executive="" if is_none else "That is {part} of performing par.",
-            finance="The purchase is paid from principal cash, which may go below zero in this search.",
+            "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
+            urgency if test_ids else "background",
+            title, f"{told} ({{described}}).", basis="projected", weight=-draft["part"],
+            executive="That is {part} of performing par." if amount >= 1.0 else "",
+            finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
-            analyst="That is {part} of performing par. Tests that fail already are left out of the search.",
-            methodology=_SEARCHED,
+            analyst=("That is {part} of performing par. " if amount >= 1.0 else "") + paid, methodology=_SEARCHED,
         )  # fmt: skip
 
 
@@ -320,12 +331,13 @@ _SEARCHED: Final = (
 
 
 def _average(study: Study) -> dict[str, Any] | None:
-    """A loan like the pool's average, as a trade of a borrower that is not in the pool."""
+    """A loan like the pool's average, as a trade without a borrower."""
     columns = study.columns
-    trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0, "borrower_name": "A borrower new to the deal"}
+    trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0}
     data: dict[str, Any] = {}
     for field, where in (("spread", trade), ("price", trade), ("recovery_rate", data), ("all_in_rate", data)):
-        if columns.has(field) and (value := columns.figure(Recipe(operation="average", column=field))) is not None:
+        recipe = Recipe(operation="average", column=field, where=study.floating())
+        if columns.has(field) and (value := columns.figure(recipe)) is not None:
             where[field] = round(value, 2)
     if columns.has("maturity_date"):
         value = columns.figure(Recipe(operation="average", column="maturity_date"))
@@ -360,28 +372,46 @@ def _middle(study: Study, field: str) -> int | None:
     return int(ranks[known][order][np.searchsorted(below, below[-1] / 2)])
 
 
-def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, tuple[str, dict[str, str]], dict[str, Any]]]:
-    """(key, words with the names in them, what is other than the average loan)."""
+def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], list[dict[str, Any]]]]:
+    """(key, words, the names in them, trades): loans like the average spread over new borrowers, then ones that lean on
+    a limit."""
     columns = study.columns
-    yield "average", ("a loan like the pool's average, of a borrower new to the deal", {}), {}
-    ratings = {name: _WEAKER[name] for name in _WEAKER if name in loan}
-    if ratings:
-        yield "ccc", ("a Caa1/CCC+ loan of a borrower new to the deal", {}), ratings
+    industries = [name for name, _ in reversed(columns.by_name("industry"))] if "industry" in loan else []
+    yield "average", "loans like the pool's average, spread over {borrowers},", {}, _spread(loan, industries)
+    if ratings := {name: symbol for name, symbol in _WEAKER.items() if name in loan}:
+        yield "ccc", "Caa1/CCC+ loans, spread over {borrowers},", {}, _spread(loan | ratings, industries)
     if "industry" in loan:
         largest = columns.by_name("industry")[0][0]
-        yield "industry", ("a loan in the largest industry, {industry},", {"industry": largest}), {"industry": largest}
+        trades = _spread(loan, [largest])
+        yield "industry", "loans in the largest industry, {industry},", {"industry": largest}, trades
     if columns.has("obligor", "borrower_name"):
         largest = columns.by_name("obligor")[0][0]
         row = int(columns.largest(columns.chosen([Condition("obligor", "equal", largest)]))[0])
-        borrowers = columns.names("borrower_name")
-        if borrowers.codes[row] >= 0:
-            name = borrowers.values[int(borrowers.codes[row])]
-            more: dict[str, Any] = {"borrower_name": name}
-            issuer = columns.column("issuer_id")
-            if issuer is not None and study.subject.portfolio.names["issuer_id"].codes[row] >= 0:
-                ids = study.subject.portfolio.names["issuer_id"]
-                more["loan_data"] = {**loan["loan_data"], "issuer_id": ids.values[int(ids.codes[row])]}
-            yield "obligor", ("a further loan to the largest obligor, {obligor},", {"obligor": name}), more
+        names = study.subject.portfolio.names
+        if names["borrower_name"].codes[row] < 0:
+            return
+        name = names["borrower_name"].values[int(names["borrower_name"].codes[row])]
+        data = dict(loan["loan_data"])
+        if "issuer_id" in names and names["issuer_id"].codes[row] >= 0:
+            data["issuer_id"] = names["issuer_id"].values[int(names["issuer_id"].codes[row])]
+        trade = loan | {"borrower_name": name, "loan_data": data}
+        yield "obligor", "further loans to the largest obligor, {obligor},", {"obligor": name}, [trade]
+
+
+ROOMY_PCT: Final = 25.0
+"""Percent of performing par beyond which room to buy is no news."""
+
+BORROWERS: Final = 20
+"""New borrowers over which a purchase is spread, so that no limit on one of them comes first."""
+
+
+def _spread(loan: dict[str, Any], industries: Sequence[str]) -> list[dict[str, Any]]:
+    """The loan as one of each new borrower, which are of these industries in turn."""
+    return [
+        loan | {"borrower_name": f"Newcomer {at + 101}"}
+        | ({"industry": industries[at % len(industries)]} if industries else {})
+        for at in range(BORROWERS)
+    ]  # fmt: skip
 
 
 _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_agency_c": "CCC+"}

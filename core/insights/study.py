@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
+from core.compliance.published import matches
 from core.compliance.result import Results, TestResult
 from core.compliance.run import pools_of
+from core.compliance.suites import DEAL_SUITE, TESTS, Test
 from core.definition.terms import SUITE_TESTS
 from core.insights.changes import defaulted, downgraded
 from core.insights.columns import Columns
@@ -33,6 +35,7 @@ from core.insights.insight import (
 )
 from core.insights.subject import Subject
 from core.insights.words import decimals_between, plain, printed
+from core.portfolio.portfolio import Published
 from core.reconciliation import reconcile
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade
@@ -59,6 +62,10 @@ class Finding:
     """Among findings of one urgency the heaviest come first."""
     coverage_pct: float = 100.0
     """Share of par whose rows have what the figures ask for."""
+    remarks: list[str] = field(default_factory=list)
+    """Further ones than those of the run on which its tests rest."""
+    is_disputed: bool = False
+    """Whether the file itself says otherwise."""
     tests: list[str] = field(default_factory=list)
     loans: list[LoanRef] = field(default_factory=list)
     loans_in_all: int = 0
@@ -134,8 +141,7 @@ class Study:
         key = msgspec.json.encode(change)
         if key not in self._runs:
             if change.kind == "buy":
-                trade = msgspec.convert(change.trade, Trade)
-                self._runs[key] = self.simulator.simulate([trade]).after
+                self._runs[key] = self.simulator.simulate(msgspec.convert(change.trades, list[Trade])).after
             else:
                 rows = self.columns.chosen(change.where)
                 portfolio = self.subject.portfolio
@@ -152,7 +158,31 @@ class Study:
             subject.portfolio, subject.suite, **{**subject.rules, "test_ids": subject.test_ids, "details": False}
         )
 
+    @cached_property
+    def published(self) -> dict[str, Published]:
+        """What the file itself prints for a test, by the test's id; the first of several."""
+        definition = self.subject.definition
+        own = {} if definition is None else {one.id: one for one in definition.tests}
+        tests = [self._test(one.test_id) for one in self.results]
+        found: dict[str, Published] = {}
+        for match in matches([one for one in tests if one is not None], own, self.pool):
+            if match.test.test_id != "ccc_bucket_pct":  # each agency's figure beside the greatest of all
+                found.setdefault(match.test.test_id, match.published)
+        return found
+
+    def _test(self, test_id: str) -> Test | None:
+        definition = self.subject.definition
+        if self.subject.suite != DEAL_SUITE or definition is None:
+            return TESTS.get(test_id)
+        from core.compliance.deal_suite import test_named  # with it comes the formula engine
+
+        return test_named(definition, test_id)
+
     # Loans
+
+    def floating(self) -> list[Condition]:
+        """What leaves fixed-rate loans out, whose spread a file may print as none or as 0."""
+        return [Condition("is_fixed", "equal", 0.0)] if self.columns.has("is_fixed") else []
 
     def borrower(self, row: int, book: Columns | None = None) -> str:
         """The name of a loan for a reader."""
@@ -326,7 +356,8 @@ class Draft:
 
     def finding(
         self, category: Category, urgency: Urgency, title: str, headline: str, *, methodology: str,
-        weight: float = 0.0, basis: Basis = "measured", coverage_pct: float = 100.0,
+        weight: float = 0.0, basis: Basis = "measured", coverage_pct: float = 100.0, is_disputed: bool = False,
+        remarks: Sequence[str] = (),
         more: Mapping[Stakeholder, str] = MappingProxyType({}), **said: str,
     ) -> Finding:  # fmt: skip
         """What was written down; `more` and `said` are the sentences for each kind of reader."""
@@ -334,7 +365,8 @@ class Draft:
             key=self.key, category=category, urgency=urgency, title=title, headline=headline,
             more={reader: text for reader, text in (*more.items(), *said.items()) if text},  # type: ignore[misc]
             methodology=methodology, figures=self.figures, names=self.names, basis=basis, weight=weight,
-            coverage_pct=coverage_pct, tests=self.tests, loans=self.rows, loans_in_all=self.rows_in_all,
+            coverage_pct=coverage_pct, is_disputed=is_disputed, remarks=[*remarks], tests=self.tests,
+            loans=self.rows, loans_in_all=self.rows_in_all,
             columns=list(dict.fromkeys(self.columns)),
         )  # fmt: skip
 

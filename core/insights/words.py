@@ -16,6 +16,7 @@ _DECIMALS: Final[dict[Unit, int]] = {"factor": 0, "number": 0, "bps": 0, "days":
 _SUFFIX: Final[dict[Unit, str]] = {
     "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
 }  # fmt: skip
+SMALL_FACTOR: Final = 100.0
 DECIMALS: Final = 2
 DECIMALS_MAX: Final = 6
 
@@ -58,13 +59,18 @@ def printed(
     if unit == "count":
         return f"{value:,.0f} {noun if value == 1 else plural(noun)}".rstrip()
     if decimals is None:
-        decimals = _DECIMALS.get(unit, DECIMALS)
+        decimals = decimals_of(value, unit)
     return shown(value, decimals) + _SUFFIX.get(unit, "")
+
+
+def decimals_of(value: float, unit: Unit) -> int:
+    """The decimals of a figure of a unit; factors of Fitch's scale are small, and have some."""
+    return DECIMALS if unit == "factor" and abs(value) < SMALL_FACTOR else _DECIMALS.get(unit, DECIMALS)
 
 
 def decimals_between(value: float, other: float, unit: Unit) -> int:
     """The decimals at which two different figures are printed as such, from those of their unit on."""
-    first = _DECIMALS.get(unit, DECIMALS)
+    first = max(decimals_of(value, unit), decimals_of(other, unit))
     return next(
         (at for at in range(first, DECIMALS_MAX) if value == other or f"{value:.{at}f}" != f"{other:.{at}f}"),
         DECIMALS_MAX,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, inf
 from typing import Final, NamedTuple
 
@@ -59,7 +60,7 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
     """
     most = _most(simulator, trade)
     amounts = (most * (step / STEPS) ** 2 for step in range(1, STEPS + 1))  # nearer to each other where they are small
-    at = [_seen(0.0, simulator.before), *(_run(simulator, trade, amount) for amount in amounts)]
+    at = [_seen(0.0, simulator.before), *(_run(simulator, [trade], amount) for amount in amounts)]
     return Room(
         most=most,
         tests=[
@@ -69,7 +70,7 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
                 test_category=result.category,
                 status=result.status,
                 cushion=rounded(simulator.before.cushions[result.test_id]),
-                headroom=_first(simulator, trade, result.test_id, at),
+                headroom=_first(simulator, [trade], result.test_id, at),
             )
             for result in simulator.before
         ],
@@ -87,19 +88,20 @@ class First(NamedTuple):
     """As in `Room`."""
 
 
-def first_failure(simulator: Simulator, trade: Trade) -> First:
-    """The par of a trade up to which no test fails that does not fail before it; its own par counts for nothing.
+def first_failure(simulator: Simulator, trades: Sequence[Trade]) -> First:
+    """The par up to which no test fails that does not fail before, in equal parts of these trades; their own par counts
+    for nothing. It is looked up to what the pool has, or to what is held of the first loan.
 
     Raises:
         TradeError: it cannot be made at all.
     """
-    most = _most(simulator, trade)
+    most = _most(simulator, trades[0])
     at = [_seen(0.0, simulator.before)]
     for step in range(1, STEPS + 1):
-        at.append(_run(simulator, trade, most * (step / STEPS) ** 2))
+        at.append(_run(simulator, trades, most * (step / STEPS) ** 2))
         if new := at[-1].failing - at[0].failing:
             found = {
-                one.test_id: _first(simulator, trade, one.test_id, at) or 0.0
+                one.test_id: _first(simulator, trades, one.test_id, at) or 0.0
                 for one in simulator.before
                 if one.test_id in new
             }
@@ -119,9 +121,10 @@ def _most(simulator: Simulator, trade: Trade) -> float:
     return float(sum(par[row] for row in rows))
 
 
-def _run(simulator: Simulator, trade: Trade, amount: float) -> _Seen:
+def _run(simulator: Simulator, trades: Sequence[Trade], amount: float) -> _Seen:
     checkpoint()
-    return _seen(amount, simulator.simulate([msgspec.structs.replace(trade, par_value=amount)]).after)
+    each = amount / len(trades)
+    return _seen(amount, simulator.simulate([msgspec.structs.replace(one, par_value=each) for one in trades]).after)
 
 
 def _seen(amount: float, results: Results) -> _Seen:
@@ -129,7 +132,7 @@ def _seen(amount: float, results: Results) -> _Seen:
     return _Seen(amount, slack, frozenset(result.test_id for result in results if result.status == "fail"))
 
 
-def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
+def _first(simulator: Simulator, trades: Sequence[Trade], test_id: str, at: list[_Seen]) -> float | None:
     """The amount up to which the test does not fail; None where it never does."""
     fails = next((place for place, one in enumerate(at) if test_id in one.failing), None)
     if not fails:
@@ -140,7 +143,7 @@ def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) ->
         guess = _crossing(low, high, test_id)
         for amount in (guess - CLOSE / 4, guess + CLOSE / 4, middle):  # where it is linear two are enough
             if low.amount < amount < high.amount:
-                seen = _run(simulator, trade, amount)
+                seen = _run(simulator, trades, amount)
                 low, high = (low, seen) if test_id in seen.failing else (seen, high)
     return floor(low.amount / CLOSE) * CLOSE
 
