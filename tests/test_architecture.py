@@ -53,7 +53,8 @@ AREA_ORDER = [
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation insights webhooks",
     "deals scenarios exports",
-    "reports alerts ai",
+    "reports",
+    "alerts ai",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 
