@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
@@ -18,8 +19,11 @@ from service.alerts.schema import AlertRow
 from service.alerts.sending_actions import SEALED, Came, failed, seconds_until_mail, sent, too_many_mails
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Unit
+from service.platform.data.blobs import Damaged
 from service.platform.work.attempt import pause_seconds
 from service.platform.work.jobs import Hopeless
+from service.platform.work.mail import ATTACHED_BYTES, Attachment
+from service.reports import shared as reports
 
 DELIVER: Final = "alerts.deliver"
 DISABLED: Final = "the alert was disabled before it could be sent"
@@ -93,11 +97,29 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
         organization=due.organization,
         details=due.details,
     )
+    report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time
     last = due.attempts[-1] if due.attempts else None
-    came = await sent(unit, channel, notice, due.id, only=last.left if last else None)
+    came = await sent(unit, channel, notice, due.id, only=last.left if last else None, report=report)
     await _record(unit, due, came, most)
+
+
+async def _report(unit: Unit, due: Due) -> Attachment | str | None:
+    """The report of a schedule, as a letter brings it; why it does not, where it cannot."""
+    report_id = due.details.get("report_id")
+    if report_id is None:
+        return None
+    try:
+        file = await reports.file_of(unit, UUID(report_id))
+    except Damaged:
+        return "The report is damaged: ask for it again."
+    if file is None:
+        return "The report has expired or was deleted."
+    size_bytes = (await asyncio.to_thread(file.path.stat)).st_size
+    if size_bytes > ATTACHED_BYTES:
+        return f"The report is too large for a letter ({size_bytes:,} bytes): download it from Cushion."
+    return Attachment(file.name, file.media_type, await asyncio.to_thread(file.path.read_bytes))
 
 
 async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -83,18 +83,19 @@ async def sent(
     *,
     mail_seconds: float = MAIL_SECONDS,
     only: Collection[str] | None = None,
-    attachments: Sequence[Attachment] = (),
+    report: Attachment | str | None = None,
 ) -> Came:
     """Send a message through a channel. What goes out is sent between two transactions, a notification within one.
 
     Args:
         only: those of a letter's addresses that have not got it yet; None for all.
+        report: comes along with a letter, or why it does not.
     """
     config, settings, now = channel.config, unit.settings, unit.now()
     if isinstance(config, InAppConfig):
         return await _notified(unit, config, notice)
     if isinstance(config, EmailConfig):
-        return await _mailed(unit, letter(notice, config, tuple(attachments)), notice, delivery_id, only, mail_seconds)
+        return await _mailed(unit, letter(notice, config, report), notice, delivery_id, only, mail_seconds)
     if isinstance(config, WebhookConfig):
         headers, content = request(notice, config, delivery_id)
         made = await attempt(settings, now, config.method, config.url, headers=headers, content=content)
