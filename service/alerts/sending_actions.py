@@ -63,16 +63,17 @@ def failed(at: datetime, error: str, *, is_final: bool = False) -> Came:
     return Came(made=Made(**asdict(unanswered(at, error))), words=error, is_final=is_final)
 
 
-async def seconds_until_mail(unit: Unit) -> int:
-    """Count a letter of the tenant's alerts; where it is one too many this hour, the seconds until the next may go."""
-    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour, HOUR)
-    verdict = await unit.resources.gate.windows([window])
+async def seconds_until_mail(unit: Unit, tier: str, addresses: int) -> int:
+    """Count a letter of the tenant's alerts, once for each address; where this hour's are used up, the seconds that it
+    is to wait."""
+    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour.of(tier), HOUR)
+    verdict = await unit.resources.gate.windows([window] * addresses)
     return max(1, verdict.retry_after_seconds) if verdict.outcome == "limited" else 0
 
 
-def too_many_mails(unit: Unit) -> str:
+def too_many_mails(unit: Unit, tier: str) -> str:
     """Why a letter does not go now."""
-    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour:,} an hour"
+    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour.of(tier):,} an hour"
 
 
 async def sent(
@@ -179,7 +180,7 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     came = dict(
         zip(
             (one.id for one in outwards),
-            await asyncio.gather(*(_tested(unit, one, notice) for one in outwards)),
+            await asyncio.gather(*(_tested(unit, one, notice, about.tier) for one in outwards)),
             strict=True,
         )
     )
@@ -189,9 +190,11 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     return [_result(one, came[one.id]) for one in channels]
 
 
-async def _tested(unit: Unit, channel: OpenChannel, notice: Notice) -> Came:
-    if channel.type == "email" and await seconds_until_mail(unit):
-        return failed(unit.now(), too_many_mails(unit))
+async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -> Came:
+    if isinstance(channel.config, EmailConfig):
+        addresses = len({*channel.config.recipients, *channel.config.cc})
+        if await seconds_until_mail(unit, tier, addresses):
+            return failed(unit.now(), too_many_mails(unit, tier))
     return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
 
 

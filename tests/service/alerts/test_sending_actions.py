@@ -119,7 +119,7 @@ def test_without_a_mail_server_letters_are_written_down_and_limited(stack: Stack
     assert tried(owner, alert) == [("email", "delivered", words)]
     letters = [path.read_text() for path in (stack.data_dir / "mail").iterdir()]
     assert sum("Subject: Test: Written down" in letter for letter in letters) == 1
-    with stack.another_api(CUSHION_ALERT_MAILS_PER_HOUR="1", CUSHION_SMTP_URL="smtp://127.0.0.1:9") as url:
+    with stack.another_api(CUSHION_ALERT_MAILS_PER_HOUR="1 1 1 1", CUSHION_SMTP_URL="smtp://127.0.0.1:9") as url:
         (told,) = owner.post(f"{url}{URL}/{alert['id']}/test").json()["results"]
         assert told["message"] == "the letters of alerts are limited to 1 an hour"
     with stack.another_api(CUSHION_SMTP_URL="smtp://127.0.0.1:9") as url:
