@@ -17,7 +17,7 @@ from core.alerts.conditions import (
 )
 from core.alerts.conditions import InvalidConditions as Unfit
 from core.compliance.suites import TESTS
-from service.alerts import channel_actions, schedule_actions, sending_actions, store
+from service.alerts import channel_actions, delivery_actions, schedule_actions, sending_actions, store
 from service.alerts.schema import (
     Alert,
     AlertCreate,
@@ -100,6 +100,7 @@ async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
         given |= msgspec.structs.asdict(channel_actions.kept(ctx, channels))
     if "conditions" in given or enabled is not row.enabled:
         given["next_at"] = await _due(ctx, row.alert_type, conditions, enabled)
+    await delivery_actions.hasten(ctx, alert_id)
     return _told(ctx, await store.update(ctx, alert_id, {**given, "updated_at": ctx.now()}))
 
 
