@@ -17,7 +17,7 @@ from core.alerts.conditions import (
 )
 from core.alerts.conditions import InvalidConditions as Unfit
 from core.compliance.suites import TESTS
-from service.alerts import channel_actions, schedule_actions, store
+from service.alerts import channel_actions, schedule_actions, sending_actions, store
 from service.alerts.schema import (
     Alert,
     AlertCreate,
@@ -25,6 +25,7 @@ from service.alerts.schema import (
     AlertLimitExceeded,
     AlertPatch,
     AlertRow,
+    AlertTest,
     InvalidAlertType,
     InvalidConditions,
 )
@@ -93,7 +94,7 @@ async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
     conditions, enabled = row.conditions, given.get("enabled", row.enabled)
     if patch.conditions is not UNSET:
         conditions = await _conditions(ctx, row.alert_type, patch.conditions)
-        given["conditions"] = _json(conditions)
+        given |= {"conditions": _json(conditions), "last_evaluation": None}
     if patch.channels is not UNSET:
         channels = await channel_actions.checked(ctx, patch.channels, row)
         given |= msgspec.structs.asdict(channel_actions.kept(ctx, channels))
@@ -105,6 +106,15 @@ async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
 async def delete(ctx: Context, alert_id: UUID) -> None:
     """Delete an alert with its history; what waits is not sent."""
     ctx.concerns("alert", alert_id, await store.delete(ctx, alert_id))
+
+
+async def test(ctx: Context, alert_id: UUID) -> AlertTest:
+    """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
+    row = await store.get(ctx, alert_id)
+    ctx.concerns("alert", alert_id, row.name)
+    await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
+    results = await sending_actions.send_test(ctx, row)
+    return AlertTest(test_id=new_id(), alert_id=alert_id, results=results, tested_at=ctx.now())
 
 
 def _told(ctx: Context, row: AlertRow) -> Alert:

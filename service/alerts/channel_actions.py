@@ -170,7 +170,7 @@ class _Held(Struct, frozen=True):
 
 
 def _meant(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None) -> list[_Held | None]:
-    """Which channel of the alert each of these is: by its identifier, else by its masked URL, else by its place."""
+    """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
     found: list[_Held | None] = [None] * len(given)
     if alert is None:
         return found
@@ -181,6 +181,7 @@ def _meant(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None) 
     held = [_Held(one.id, one.type, one.config, secrets.get(str(one.id), {})) for one in alert.channels]
     fits: Sequence[Callable[[int, ChannelGiven, _Held], bool]] = (
         lambda _, one, other: one.id == other.id,
+        lambda _, one, other: one.config == other.read,
         lambda _, one, other: any(one.config.get(name) == other.read[name] for name in SECRET.get(one.type, ())[:1]),
         lambda place, _, other: held.index(other) == place,
     )

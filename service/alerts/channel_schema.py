@@ -13,7 +13,7 @@ from service.platform.work.mail_address import ADDRESS_CHARACTERS
 from service.platform.work.outgoing import HEADER_CHARACTERS, HEADERS_MAX, URL_CHARACTERS
 
 CHANNELS_MAX: Final = 10
-RECIPIENTS_MAX: Final = 50
+RECIPIENTS_MAX: Final = 20
 """Of an e-mail, copies included."""
 USERS_MAX: Final = 100
 """Of an in-app notification."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from service.alerts import actions, store
@@ -15,9 +16,12 @@ from service.alerts.schema import (
     AlertList,
     AlertNotFound,
     AlertPatch,
+    AlertTest,
     InvalidAlertType,
     InvalidConditions,
 )
+from service.platform.access.caller_status import Window
+from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.http.api import Area, Page
 from service.workbooks.schema import WorkbookNotFound
@@ -25,6 +29,10 @@ from service.workbooks.schema import WorkbookNotFound
 area = Area("/api/v1/alerts", tag="alerts", scope="alerts")
 
 UNFIT = (InvalidChannelType, InvalidConditions, ChannelConfigurationError)
+
+
+def _tests(settings: Settings, _: str, user: str) -> Sequence[Window]:
+    return [Window(f"alert-test:{user}", settings.alert_tests_per_minute, 60)]
 
 
 @area.post(
@@ -64,3 +72,9 @@ async def update_alert(ctx: Context, alert_id: UUID, body: AlertPatch) -> Alert:
 async def delete_alert(ctx: Context, alert_id: UUID) -> None:
     """Delete an alert with its history; what waits to be sent is not sent."""
     await actions.delete(ctx, alert_id)
+
+
+@area.post("/{alert_id}/test", errors=(AlertNotFound,), event="alert.tested", windows=_tests)
+async def test_alert(ctx: Context, alert_id: UUID) -> AlertTest:
+    """Send a test message through each channel, and tell what came of it; it is no trigger and counts for nothing."""
+    return await actions.test(ctx, alert_id)

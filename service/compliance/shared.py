@@ -28,7 +28,7 @@ from service.compliance import store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.compliance.store import StoredRun, run_before, stored_run
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
-from service.platform.context import Context, Unit
+from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.portfolios.shared import GivenDay, portfolio_of
@@ -106,15 +106,15 @@ class Prepared(NamedTuple):
         scopes = {f"{scope}_thresholds": limits for scope, limits in self.limits.items()}
         return {"definition": self.definition.definition if self.definition else None, **scopes}
 
-    async def run(self, ctx: Context, suite: str, **options: Any) -> engine.Results:
+    async def run(self, unit: Unit, suite: str, **options: Any) -> engine.Results:
         """A suite's results.
 
         Raises:
             RunTooSlow: as `perform`.
         """
-        return await self.perform(ctx, suite, self.results, self.portfolio, suite, **options)
+        return await self.perform(unit, suite, self.results, self.portfolio, suite, **options)
 
-    async def perform(self, ctx: Context, suite: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def perform(self, unit: Unit, suite: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Work that runs a suite; with a large portfolio or by somebody's own rules in a thread.
 
         Raises:
@@ -123,7 +123,7 @@ class Prepared(NamedTuple):
         is_own = self.definition is not None and not self.definition.definition.standard
         if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
             return work(*args, **kwargs)
-        return await ctx.compute(timed(work, ctx.settings.compliance_seconds), *args, **kwargs)
+        return await unit.compute(timed(work, unit.settings.compliance_seconds), *args, **kwargs)
 
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
         """A suite's results for a portfolio, by this workbook's rules and limits."""
@@ -151,7 +151,7 @@ def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
 
 
 async def prepare(
-    ctx: Context,
+    unit: Unit,
     workbook_id: UUID,
     *,
     suite: str,
@@ -175,7 +175,7 @@ async def prepare(
     """
     if given is not None:
         check_size(given)
-    subject = await store.subject(ctx, workbook_id, deal_id=deal_id, alone=alone)
+    subject = await store.subject(unit, workbook_id, deal_id=deal_id, alone=alone)
     if served(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
     if alone and not subject.is_alone:
@@ -183,9 +183,9 @@ async def prepare(
     if given is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = await get_mapping(ctx, subject.mapping_id or DEFAULT_MAPPING)
+    mapping = await get_mapping(unit, subject.mapping_id or DEFAULT_MAPPING)
     day = _day_of(subject, as_of)
-    portfolio = await portfolio_of(ctx, subject, mapping, day)
+    portfolio = await portfolio_of(unit, subject, mapping, day)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
@@ -194,7 +194,7 @@ async def prepare(
         portfolio, document = _ruled(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
-    definition = None if document is None else await made(ctx, document)
+    definition = None if document is None else await made(unit, document)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, limits)

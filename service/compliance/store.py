@@ -72,7 +72,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
     limits: list[Limit]
     email: str
-    """The caller's, or that of the key's creator."""
+    """The caller's, or that of the key's creator; empty where nobody asked."""
 
 
 def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
@@ -81,7 +81,7 @@ def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
 
 
-async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
+async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
     """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
 
     The lock ends with the transaction, so a process that dies leaves none behind.
@@ -89,7 +89,7 @@ async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = Non
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
-    return await ctx.one(
+    return await unit.one(
         Subject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
@@ -109,7 +109,8 @@ async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = Non
                     WHERE t.tenant_id = w.tenant_id AND (t.workbook_id IS NULL OR t.workbook_id = w.id)
                       AND (t.deal_id IS NULL OR t.deal_id = w.deal_id)
                     ORDER BY t.test_id) l) AS limits,
-               (SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s) AS email
+               coalesce((SELECT u.email FROM users u WHERE u.tenant_id = w.tenant_id AND u.id = %(user_id)s), '')
+                   AS email
         FROM workbooks w
         LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
         LEFT JOIN deal_definitions f
@@ -121,8 +122,8 @@ async def subject(ctx: Context, workbook_id: UUID, *, deal_id: UUID | None = Non
             "workbook_id": workbook_id,
             "deal_id": deal_id,
             "alone": alone,
-            "lock": lock_of(ctx.tenant, workbook_id),
-            "user_id": ctx.caller.user_id,
+            "lock": lock_of(unit.tenant, workbook_id),
+            "user_id": unit.user_id,
         },
         missing=WorkbookNotFound,
     )

@@ -83,6 +83,19 @@ $$;
 CREATE POLICY definer ON alert_history TO cushion_definer USING (true);
 GRANT SELECT, DELETE ON alert_history TO cushion_definer;
 
+-- In another time zone schedules are due at other moments. This one is none of theirs, so whoever finds them due only
+-- works out the next.
+CREATE FUNCTION move_schedules() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
+    AS $$
+    BEGIN
+        UPDATE alerts a SET next_at = now() WHERE a.tenant_id = NEW.id AND a.next_at IS NOT NULL;
+        RETURN NULL;
+    END
+    $$;
+CREATE TRIGGER tenants_time_zone AFTER UPDATE OF settings ON tenants FOR EACH ROW
+    WHEN ((OLD.settings ->> 'timezone') IS DISTINCT FROM (NEW.settings ->> 'timezone'))
+    EXECUTE FUNCTION move_schedules();
+
 GRANT CREATE ON SCHEMA public TO cushion_definer;  -- to take over the function below; revoked at the end
 
 CREATE FUNCTION forget_alert_history(days integer, most integer) RETURNS bigint

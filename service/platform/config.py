@@ -231,7 +231,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     webhook_jobs: Annotated[int, told("webhooks that one worker delivers to at a time", 1, 256)] = 32
     webhook_tests_per_minute: Annotated[int, told("test events and replays a minute by one user", 1)] = 30
     max_alerts: Annotated[int, told("alerts of a tenant", 1, 10_000)] = 1_000
-    alert_tests_per_minute: Annotated[int, told("tests of alerts a minute by one user", 1)] = 10
+    alert_tests_per_minute: Annotated[int, told("tests of alerts a minute by one user", 1)] = 30
+    alert_mails_per_hour: Annotated[
+        int, told("letters an hour by the alerts of one tenant; what is more waits for the next hour", 1)
+    ] = 200
     alert_history_days: Annotated[int, told("days that the triggers of alerts, and what was sent, are kept", 1)] = 366
     llm_url: Annotated[
         str | None,

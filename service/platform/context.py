@@ -134,6 +134,11 @@ class Unit:
         """Whose work this is where places are shared."""
         return self.tenant_id
 
+    @property
+    def user_id(self) -> UUID | None:
+        """Who has the work done, where anybody asked for it."""
+        return self._asked_by.user_id
+
     async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a kernel in a thread."""
         return await self.resources.compute(self.payer, function, *args, **kwargs)
@@ -302,6 +307,11 @@ class Context(Unit):
         """Who calls; every route but the public ones has one."""
         assert self._caller is not None, "a public route has no caller"
         return self._caller
+
+    @property
+    def user_id(self) -> UUID | None:
+        """Who calls."""
+        return self.caller.user_id
 
     @property
     def origin(self) -> str:

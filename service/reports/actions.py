@@ -14,9 +14,10 @@ from core.redact.book import redact_text
 from core.redact.replace import Policy
 from service.compliance import shared as compliance
 from service.compliance.schema import ResultNotFound
+from service.compliance.shared import StoredRun
 from service.documents import shared as documents
 from service.platform.access.secrets import new_id
-from service.platform.context import Context, Unit
+from service.platform.context import Context, Subject, Unit
 from service.platform.http.api import Streamed
 from service.platform.http.problem import ValidationFailed
 from service.reconciliation import shared as reconciliation
@@ -53,8 +54,12 @@ async def of_run(ctx: Context, body: ComplianceReportRequest) -> Report:
     run = await compliance.stored_run(ctx, book.id, run_id=body.run_id, suite=body.suite)
     if run is None:
         raise ResultNotFound if body.run_id else NothingRun
-    name = f"{run.deal_name or stem_of(book.name)} compliance {run.as_of}"
-    return await _ordered(ctx, body, "compliance", name, workbook_id=book.id, run_id=run.id)
+    return await _ordered(ctx, body, "compliance", name_of(run), workbook_id=book.id, run_id=run.id)
+
+
+def name_of(run: StoredRun) -> str:
+    """What the report on a run is called."""
+    return f"{run.deal_name or stem_of(run.workbook_name)} compliance {run.as_of}"
 
 
 async def of_tape(ctx: Context, body: ReconciliationReportRequest) -> Report:
@@ -93,26 +98,43 @@ async def of_either(ctx: Context, body: ReportRequest) -> Report:
 
 
 async def _ordered(ctx: Context, body: Asked, report_type: str, name: str, **shown: Any) -> Report:
-    workbooks.check_storage(ctx.settings, ["body"], await workbooks.room(ctx))
-    if await store.lock_count(ctx) >= ctx.settings.max_exports:
-        raise ReportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} reports in work")
+    report_id, subject = await ordered(ctx, body, report_type, name, created_by=await ctx.email(), **shown)
+    ctx.subject = subject
+    return await detail(ctx, report_id)
+
+
+async def ordered(
+    unit: Unit, body: Asked, report_type: str, name: str, *, created_by: str, **shown: Any
+) -> tuple[UUID, Subject]:
+    """A report that a job is to make, and what an event says of it.
+
+    Args:
+        name: what its file is called, where the request does not say.
+        shown: columns of the record that say what it shows.
+
+    Raises:
+        StorageLimitExceeded, ReportLimitExceeded: there is no room for it, or too many are in work.
+    """
+    workbooks.check_storage(unit.settings, ["body"], await workbooks.room(unit))
+    if await store.lock_count(unit) >= unit.settings.max_exports:
+        raise ReportLimitExceeded.at(["body"], f"the limit is {unit.settings.max_exports} reports in work")
     report_id = new_id()
-    if policy := policy_of(ctx, body.options):  # what a file is called of itself is as clean as what stands in it
-        name, _ = await ctx.compute(redact_text, name, policy)
+    if policy := policy_of(unit, body.options):  # what a file is called of itself is as clean as what stands in it
+        name, _ = await unit.compute(redact_text, name, policy)
     row = {
-        "tenant_id": ctx.tenant,
+        "tenant_id": unit.tenant,
         "id": report_id,
         "report_type": report_type,
         "format": body.format,
         "filename": file_name(body.filename, name, body.format),
         "options": msgspec.json.encode(body.options).decode(),
-        "created_by": await ctx.email(),
+        "created_by": created_by,
         **shown,
     }
-    await store.create(ctx, row)
-    await ctx.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
-    ctx.concerns("report", report_id, row["filename"], report_type=report_type, format=body.format, **shown)
-    return await detail(ctx, report_id)
+    await store.create(unit, row)
+    await unit.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
+    details = {"report_type": report_type, "format": body.format, **shown}
+    return report_id, Subject("report", str(report_id), row["filename"], details)
 
 
 def policy_of(unit: Unit, options: ReportOptions) -> Policy | None:

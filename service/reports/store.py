@@ -29,15 +29,15 @@ _ORDER = {
 }
 
 
-async def lock_count(ctx: Context) -> int:
+async def lock_count(unit: Unit) -> int:
     """How many reports of the tenant are in work, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
+    await unit.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [unit.tenant])
+    return int(await unit.value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
 
 
-async def create(ctx: Context, row: dict[str, Any]) -> None:
+async def create(unit: Unit, row: dict[str, Any]) -> None:
     """A report that is to be made."""
-    await ctx.execute(insert_of("reports", row), row)
+    await unit.execute(insert_of("reports", row), row)
 
 
 async def get(unit: Unit, report_id: UUID, *, locked: bool = False) -> ReportRow:

@@ -14,7 +14,7 @@ from service.notifications.shared import notify
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Subject, Unit
 from service.platform.work import outgoing
-from service.platform.work.attempt import GONE, Attempt, attempt, not_made, pause_seconds
+from service.platform.work.attempt import GONE, Attempt, attempt, pause_seconds, unanswered
 from service.webhooks import store
 from service.webhooks.schema import LastDelivery, WebhookNotFound
 from service.webhooks.store import Target, Waiting
@@ -34,7 +34,7 @@ async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Att
     try:
         signers = [Signer(unit.resources.vault.open(PURPOSE, secret).decode()) for secret in secrets]
     except BadSeal:
-        return not_made(now, "the secret was sealed with another secret key: rotate it")
+        return unanswered(now, "the secret was sealed with another secret key: rotate it")
     headers = {
         "content-type": "application/json",
         "webhook-id": message_id,

@@ -155,6 +155,7 @@ alerts:read             GET     /api/v1/alerts
 alerts:read             GET     /api/v1/alerts/{alert_id}
 alerts:write            PATCH   /api/v1/alerts/{alert_id}
 alerts:write            DELETE  /api/v1/alerts/{alert_id}
+alerts:write            POST    /api/v1/alerts/{alert_id}/test
 any                     GET     /api/v1/notifications
 any                     POST    /api/v1/notifications/{notification_id}/read
 """

@@ -56,6 +56,17 @@ def lived(stack: Stack, url: str) -> tuple[Member, dict[str, str]]:
         rotated = owner.post(f"/api/v1/webhooks/{made['id']}/rotate", json={}).json()
         owner.post(f"/api/v1/webhooks/{made['id']}/test")
         told |= {"webhook's secret": made["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
+        there, header, chat = (uuid4().hex for _ in range(3))
+        channels = [
+            {"type": "webhook", "config": {"url": f"http://127.0.0.1:9/{there}", "headers": {"X-Token": header}}},
+            {"type": "chat_webhook", "config": {"webhook_url": f"http://127.0.0.1:9/{chat}"}},
+        ]
+        alert = {"name": "alert", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * *"}}
+        made = owner.post(
+            "/api/v1/alerts/configure", json=alert | {"channels": channels}, headers={"Idempotency-Key": uuid4().hex}
+        ).json()
+        assert owner.post(f"/api/v1/alerts/{made['id']}/test").status_code == 200
+        told |= {"alert's URL": there, "alert's header": header, "alert's chat": chat}
         guest = {"email": f"guest-{uuid4().hex[:12]}@example.com", "full_name": "G", "role": "viewer"}
         told["invitation"] = owner.post("/api/v1/admin/users/invite", json=guest).json()["invitation_token"]
         told["two-factor secret"] = owner.post("/api/v1/auth/2fa/enroll").json()["secret"]

@@ -33,8 +33,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     milliseconds: int | None
 
 
-def not_made(at: datetime, error: str) -> Attempt:
-    """An attempt that came to nothing before there was an answer."""
+def unanswered(at: datetime, error: str | None) -> Attempt:
+    """An attempt without an HTTP answer."""
     return Attempt(at=at, status_code=None, answer=None, error=error, milliseconds=None)
 
 
@@ -53,7 +53,7 @@ async def attempt(
             answer_bytes=ANSWER_BYTES,
         )
     except (outgoing.UnfitTarget, outgoing.NoAnswer) as failed:
-        return not_made(at, str(failed))
+        return unanswered(at, str(failed))
     return Attempt(
         at=at,
         status_code=answer.status,

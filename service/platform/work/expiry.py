@@ -16,6 +16,7 @@ MOST_AT_A_TIME = 10_000
 """So that no statement runs into its time limit, however much has piled up."""
 FORGETTING: Final = (
     "SELECT expire_documents(%(most)s)",
+    "SELECT forget_alert_figures(%(alert_history_days)s, %(most)s)",
     "SELECT forget_alert_history(%(alert_history_days)s, %(most)s)",
     "SELECT forget_event_numbers(%(most)s)",
     "SELECT forget_idempotency_keys(%(most)s)",

@@ -103,6 +103,10 @@ class NotTaken(Exception):
     """The mail server did not take a letter this time."""
 
 
+class NotReached(NotTaken):
+    """There was no word of the mail server; the message says where it is looked for."""
+
+
 class Server(Struct, frozen=True):
     """What `smtp_url` says."""
 
@@ -238,7 +242,7 @@ async def hand(
     Raises:
         UnfitAddress, UnfitMail: it cannot be sent.
         Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
-        NotTaken, OSError: this time nobody got it.
+        NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
     """
     content = written(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
@@ -363,7 +367,8 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
         if _for_good(refused):
             raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
-        raise NotTaken(f"the mail server did not take it: {_said(refused, to)}") from None
+        spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
+        raise (NotTaken if spoke else NotReached)(f"the mail server did not take it: {_said(refused, to)}") from None
     words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
     return Handed(

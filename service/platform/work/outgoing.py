@@ -33,6 +33,9 @@ ADDRESSES_TRIED: Final = 2
 ADDRESSES_MAX: Final = 32
 ANSWER_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 20
+"""That a user may give."""
+HEADERS_ADDED: Final = 4
+"""That the service may add to them."""
 HEADER_CHARACTERS: Final = 1_000
 RESOLVERS: Final = 32
 """Threads that ask for names: a name server that is silent holds one for as long as the system's resolver waits."""
@@ -119,14 +122,14 @@ def target(url: str, *, private: bool) -> httpx.URL:
     return parsed
 
 
-def check_headers(headers: Mapping[str, str]) -> None:
+def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
     """See that headers stay headers: none that ends early, begins another, or says where the message ends.
 
     Raises:
         UnfitTarget: one would not.
     """
-    if len(headers) > HEADERS_MAX:
-        raise UnfitTarget(f"at most {HEADERS_MAX} headers may be given")
+    if len(headers) > most:
+        raise UnfitTarget(f"at most {most} headers may be given")
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
             raise UnfitTarget(f"{name[:100]!r} is no header that may be given")
@@ -168,7 +171,7 @@ async def send(
         NoAnswer: none came.
     """
     parsed = target(url, private=private)
-    check_headers(headers)
+    check_headers(headers, HEADERS_MAX + HEADERS_ADDED)
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):

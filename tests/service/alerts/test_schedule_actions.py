@@ -18,6 +18,7 @@ PARIS, LORD_HOWE, NEW_YORK = "Europe/Paris", "Australia/Lord_Howe", "America/New
     "schedule, zone, after, due",
     [
         ("0 8 * * 1-5", PARIS, "2026-03-27T09:00+01:00", "2026-03-30T08:00+02:00 2026-03-31T08:00+02:00"),
+        ("0  8 * * MON-fri", PARIS, "2026-03-27T09:00+01:00", "2026-03-30T08:00+02:00"),
         ("0 8 * * 1-5", NEW_YORK, "2026-03-06T09:00-05:00", "2026-03-09T08:00-04:00"),
         # put forward at 02:00: what is passed over is due an hour later by the clock
         ("30 2 * * *", PARIS, "2026-03-28T12:00+01:00", "2026-03-29T03:30+02:00 2026-03-30T02:30+02:00"),

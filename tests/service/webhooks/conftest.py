@@ -21,6 +21,7 @@ URL = "/api/v1/webhooks"
 class Message(NamedTuple):
     """What a receiver got."""
 
+    method: str
     path: str
     id: str
     headers: dict[str, str]
@@ -40,7 +41,8 @@ class Message(NamedTuple):
 
 
 class Receiver(ThreadingHTTPServer):
-    """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection.
+    """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection,
+    /closing not at all.
 
     `refusals` of a path are statuses that come first.
     """
@@ -72,12 +74,15 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.got.append(Message(self.path, headers["webhook-id"], headers, body))
+        self.server.got.append(Message(self.command, self.path, headers.get("webhook-id", ""), headers, body))
         first = self.server.refusals.get(self.path)
         word = self.path.strip("/").partition("?")[0]
         status = first.pop(0) if first else int(word) if word.isdigit() else 200
         if word == "slow":
             time.sleep(4)
+        if word == "closing":
+            self.close_connection = True
+            return
         try:
             self.send_response(302 if word == "elsewhere" else status)
             if word == "elsewhere":
@@ -88,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b"x" * 65_536)
         except OSError:
             pass  # the other side has enough
+
+    do_PUT = do_PATCH = do_POST  # noqa: N815 - the server's names
 
     def log_message(self, *_: Any) -> None:
         """Nothing is printed."""

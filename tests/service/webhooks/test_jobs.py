@@ -201,7 +201,7 @@ def test_a_deleted_webhook_leaves_nothing(stack: Stack, owner: Member, receiver:
     assert owner.delete(f"{URL}/{made['id']}").status_code == 204
     for table in ("webhook_queues", "webhook_deliveries"):
         wait_until(
-            lambda table=table: not stack.sql(f"SELECT FROM {table} WHERE webhook_id = %s", [made["id"]]),
+            lambda table=table: not stack.sql(f"SELECT 1 FROM {table} WHERE webhook_id = %s", [made["id"]]),
             what=f"the end of its {table}",
         )
     evaluated(owner)

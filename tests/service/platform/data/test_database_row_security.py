@@ -293,6 +293,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
         "tenant_usage": "INSERT SELECT UPDATE",
         "event_numbers": "DELETE INSERT SELECT UPDATE",
         "notifications": "DELETE SELECT",
+        "alert_figures": "DELETE SELECT",
         "alert_history": "DELETE SELECT",
         "webhook_deliveries": "DELETE INSERT SELECT",
         "webhook_queues": "SELECT UPDATE",

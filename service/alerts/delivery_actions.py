@@ -1,0 +1,132 @@
+"""Bringing triggered alerts to their channels: lines of deliveries, what an attempt comes to, and what follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from msgspec.structs import asdict
+
+from service.alerts import delivery_store, store
+from service.alerts.channel_actions import opened
+from service.alerts.channel_schema import OpenChannel, WebhookConfig
+from service.alerts.delivery_store import Due, Line
+from service.alerts.message_actions import Notice
+from service.alerts.schema import AlertRow
+from service.alerts.sending_actions import SEALED, Came, failed, seconds_until_mail, sent, too_many_mails
+from service.platform.access.secrets import BadSeal
+from service.platform.context import Unit
+from service.platform.work.attempt import pause_seconds
+from service.platform.work.jobs import Hopeless
+
+DELIVER: Final = "alerts.deliver"
+DISABLED: Final = "the alert was disabled before it could be sent"
+TAKEN_OFF: Final = "the channel was taken off the alert before it could be sent"
+
+
+async def queue(unit: Unit, history_ids: Sequence[UUID]) -> None:
+    """Have each channel of the alerts that triggered told once this transaction is safe. It holds the alerts' rows, so
+    that each line is in the order of the triggers."""
+    for line in await delivery_store.add(unit, history_ids):
+        await serve(unit, line)
+
+
+async def serve(unit: Unit, line: Line, delay_seconds: float = 0.0) -> None:
+    """Have the first delivery of a line attempted."""
+    arguments = {name: str(value) for name, value in asdict(line).items()}
+    # where the deliveries of webhooks are, which wait for others just so
+    await unit.enqueue(DELIVER, queue="webhooks", arguments=arguments, delay_seconds=delay_seconds)
+
+
+async def hand_on(unit: Unit, line: Line) -> None:
+    """Have what is the first of a line now attempted."""
+    await delivery_store.hold(unit, line.alert_id)
+    following = await delivery_store.first(unit, line.alert_id, line.channel_id)
+    if following is not None:
+        await serve(unit, following)
+
+
+async def deliver(unit: Unit, line: Line) -> None:
+    """Attempt the first delivery of a line. One that has failed is attempted once more beside its line: somebody gave
+    the dead letter back.
+
+    What was sent and not yet written down when a worker dies is sent again.
+
+    Raises:
+        Hopeless: it failed, and no further attempt is made.
+    """
+    due = await delivery_store.due(unit, line.id)
+    if due is None:  # it went with its trigger
+        await hand_on(unit, line)
+    elif due.status != "delivered":
+        alert = await store.get(unit, due.alert_id)
+        try:
+            channel = next((one for one in opened(unit, alert) if one.id == due.channel_id), None)
+        except BadSeal:
+            await _record(unit, due, failed(unit.now(), SEALED, is_final=True))
+        else:
+            await _attempt(unit, due, alert, channel)
+
+
+async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel | None) -> None:
+    if channel is None or not alert.enabled:
+        await end(unit, due.line, TAKEN_OFF if channel is None else DISABLED)
+        return
+    most = (
+        channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
+    )
+    if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
+        raise Hopeless(due.error)
+    if channel.type == "email" and (wait_seconds := await seconds_until_mail(unit)):
+        await delivery_store.put_off(unit, due.id, too_many_mails(unit), unit.now() + timedelta(seconds=wait_seconds))
+        await serve(unit, due.line, wait_seconds)
+        return
+    notice = Notice(
+        alert_id=alert.id,
+        alert_name=alert.name,
+        alert_type=alert.alert_type,
+        triggered_at=due.triggered_at,
+        workbook_id=due.workbook_id,
+        workbook_name=due.workbook_name,
+        organization=due.organization,
+        details=due.details,
+    )
+    if channel.type != "in_app":  # a notification commits with its delivery
+        await unit.commit()  # no connection is held while the receiver takes its time
+    last = due.attempts[-1] if due.attempts else None
+    came = await sent(unit, channel, notice, due.id, only=last.left if last else None)
+    await _record(unit, due, came, most)
+
+
+async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
+    """Write down what an attempt came to.
+
+    Raises:
+        Hopeless: it was the last one, and failed.
+    """
+    tries, error = len(due.attempts) + 1, came.made.error
+    if error is None:
+        refusals = [refusal for refusal in (*(one.refusal for one in due.attempts), came.made.refusal) if refusal]
+        await delivery_store.hold(unit, due.alert_id)
+        await delivery_store.tried(unit, due.id, came.made, "delivered", "; ".join(refusals) or None, None)
+        if due.status == "pending":
+            await hand_on(unit, due.line)
+    elif came.is_final or tries >= most:
+        await delivery_store.tried(unit, due.id, came.made, due.status, error, None)
+        await unit.commit()
+        raise Hopeless(error)
+    else:
+        seconds = pause_seconds(unit.settings, tries)
+        next_at = unit.now() + timedelta(seconds=seconds)
+        await delivery_store.tried(unit, due.id, came.made, due.status, error, next_at)
+        await serve(unit, due.line, seconds)
+
+
+async def end(unit: Unit, line: Line, error: str | None) -> None:
+    """A delivery that waits has failed, for this reason or that of its last attempt; the next one of its line is
+    attempted."""
+    await delivery_store.hold(unit, line.alert_id)
+    if await delivery_store.give_up(unit, line.id, error):
+        await hand_on(unit, line)

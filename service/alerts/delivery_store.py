@@ -1,0 +1,178 @@
+"""Alerts' deliveries: queries.
+
+Those of one channel of one alert stand in a line. Its first has a job; whoever ends it makes the job of the next one.
+Whatever adds to a line or takes its first away holds the alert's row, so that none is left without a job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from service.alerts.schema import AlertNotFound, DeliveryStatus
+from service.platform.context import Unit
+
+FAULT: Final = "a fault in the service"
+"""Why one failed where no attempt says it."""
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """The first delivery that waits for a channel."""
+
+    id: UUID
+    alert_id: UUID
+    channel_id: UUID
+
+
+class Tried(Struct, frozen=True):
+    """What counts of an earlier attempt."""
+
+    refusal: str | None = None
+    left: list[str] | None = None
+
+
+class Due(Struct, frozen=True, kw_only=True):
+    """A delivery, and what it is to say."""
+
+    id: UUID
+    alert_id: UUID
+    channel_id: UUID
+    status: DeliveryStatus
+    attempts: list[Tried]
+    error: str | None
+    triggered_at: datetime
+    workbook_id: UUID | None
+    workbook_name: str | None
+    organization: str
+    details: dict[str, Any]
+
+    @property
+    def line(self) -> Line:
+        """Where it stands."""
+        return Line(id=self.id, alert_id=self.alert_id, channel_id=self.channel_id)
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """Names that a message says."""
+
+    workbook_name: str | None
+    organization: str
+
+
+async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
+    """A delivery for each channel of the alerts that triggered, whose rows the caller holds; those of them that nothing
+    stands before."""
+    return await unit.all(
+        Line,
+        """
+        WITH added AS (
+            INSERT INTO alert_deliveries (tenant_id, id, history_id, alert_id, channel_id, channel)
+            SELECT h.tenant_id, gen_random_uuid(), h.id, h.alert_id, (c.channel ->> 'id')::uuid, c.channel ->> 'type'
+            FROM unnest(%s::uuid[]) WITH ORDINALITY AS asked (id, place)
+            JOIN alert_history h ON h.id = asked.id
+            JOIN alerts a ON a.tenant_id = h.tenant_id AND a.id = h.alert_id
+            CROSS JOIN json_array_elements(a.channels) WITH ORDINALITY AS c (channel, place)
+            ORDER BY asked.place, c.place
+            RETURNING tenant_id, id, alert_id, channel_id, sequence
+        )
+        SELECT DISTINCT ON (alert_id, channel_id) id, alert_id, channel_id FROM added
+        WHERE NOT EXISTS (  -- in what was there before this statement
+            SELECT FROM alert_deliveries d
+            WHERE d.tenant_id = added.tenant_id AND d.alert_id = added.alert_id AND d.channel_id = added.channel_id
+              AND d.status = 'pending')
+        ORDER BY alert_id, channel_id, sequence
+        """,
+        [list(history_ids)],
+    )
+
+
+async def due(unit: Unit, delivery_id: UUID) -> Due | None:
+    """A delivery; None where it has gone with its trigger."""
+    return await unit.one_or_none(
+        Due,
+        """
+        SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id,
+               w.name AS workbook_name, t.name AS organization, h.details
+        FROM alert_deliveries d
+        JOIN alert_history h ON h.tenant_id = d.tenant_id AND h.id = d.history_id
+        JOIN tenants t ON t.id = d.tenant_id
+        LEFT JOIN workbooks w ON w.tenant_id = h.tenant_id AND w.id = h.workbook_id
+        WHERE d.id = %s
+        """,
+        [delivery_id],
+    )
+
+
+async def tried(
+    unit: Unit, delivery_id: UUID, attempt: Struct, status: DeliveryStatus, error: str | None, next_at: datetime | None
+) -> None:
+    """What an attempt came to."""
+    await unit.execute(
+        """
+        UPDATE alert_deliveries SET attempts = attempts || %(attempt)s::jsonb, status = %(status)s, error = %(error)s,
+            next_attempt_at = %(next)s, completed_at = CASE WHEN %(status)s <> 'pending' THEN now() END
+        WHERE id = %(id)s AND status <> 'delivered'
+        """,
+        {
+            "attempt": msgspec.json.encode([attempt]).decode(),
+            "status": status,
+            "error": error,
+            "next": next_at,
+            "id": delivery_id,
+        },
+    )
+
+
+async def put_off(unit: Unit, delivery_id: UUID, error: str, next_at: datetime) -> None:
+    """It is tried later, and this was no attempt."""
+    await unit.execute(
+        "UPDATE alert_deliveries SET error = %s, next_attempt_at = %s WHERE id = %s", [error, next_at, delivery_id]
+    )
+
+
+async def give_up(unit: Unit, delivery_id: UUID, error: str | None) -> bool:
+    """A delivery that waits has failed: for this reason, else for that of its last attempt; whether it waited."""
+    done = await unit.execute(
+        """
+        UPDATE alert_deliveries SET status = 'failed', error = coalesce(%s, error, %s), next_attempt_at = NULL,
+            completed_at = now()
+        WHERE id = %s AND status = 'pending'
+        """,
+        [error, FAULT, delivery_id],
+    )
+    return bool(done)
+
+
+async def hold(unit: Unit, alert_id: UUID) -> None:
+    """Hold an alert's row until the transaction ends, and its lines with it."""
+    await unit.execute("SELECT FROM alerts WHERE id = %s FOR NO KEY UPDATE", [alert_id])
+
+
+async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
+    """The first delivery that waits for a channel."""
+    return await unit.one_or_none(
+        Line,
+        """
+        SELECT id, alert_id, channel_id FROM alert_deliveries
+        WHERE alert_id = %s AND channel_id = %s AND status = 'pending' ORDER BY sequence LIMIT 1
+        """,
+        [alert_id, channel_id],
+    )
+
+
+async def about(unit: Unit, workbook_id: UUID | None) -> About:
+    """What a message calls the tenant and a workbook."""
+    return await unit.one(
+        About,
+        """
+        SELECT t.name AS organization, w.name AS workbook_name
+        FROM tenants t LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s WHERE t.id = %s
+        """,
+        [workbook_id, unit.tenant],
+        missing=AlertNotFound,
+    )

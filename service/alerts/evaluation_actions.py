@@ -1,0 +1,258 @@
+"""Looking at alerts: what a run or a recalculation says of each one that it concerns, and what a trigger leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import structlog
+
+from core.alerts.conditions import Conditions, InvalidConditions, conditions_of
+from core.alerts.evaluate import Need, Point, Reading, Verdict, history_of, judge
+from core.compliance.suites import DEAL_SUITE
+from service.alerts import evaluation_store as store
+from service.alerts.delivery_actions import queue
+from service.alerts.evaluation_store import Held, Watched, Watching
+from service.compliance import shared as compliance
+from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.compliance.shared import StoredRun
+from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.platform.access.secrets import new_id
+from service.platform.context import Subject, Unit
+from service.platform.http.problem import Problem, ValidationFailed
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+
+LOOK_AGAIN: Final = "alerts.look_again"
+FIRST_SUITE: Final = "standard"
+"""Of a workbook that was recalculated and never run."""
+NOT_RUN: Final = (InvalidDefinition, MappingNotFound, MappingTooSlow, RunTooSlow, ValidationFailed)
+"""Why a recalculated workbook cannot be run: its alerts cannot be told of."""
+
+log = structlog.get_logger()
+
+
+class Look(NamedTuple):
+    """Figures that alerts are held against."""
+
+    book: Watched
+    reading: Reading | None
+    run_id: UUID | None = None
+    fault: str = ""
+    """Why there is no reading."""
+
+
+async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
+    """Look at the alerts that a run concerns. It concerns none where its deal has a newer workbook."""
+    book = await store.watched(unit, workbook_id)
+    if book is None or not book.is_newest:
+        return
+    alerts = await store.watching(unit, book)
+    run = await compliance.stored_run(unit, workbook_id, run_id=run_id) if alerts else None
+    if run is not None:
+        reading = await _reading(unit, book, run)
+        await _look_at(unit, alerts, Look(book, reading, run_id), reading.at)
+
+
+async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
+    """Look at the alerts that a recalculated workbook concerns, by a run that is kept for nothing else."""
+    book = await store.watched(unit, workbook_id)
+    if book is None or not book.is_newest:
+        return
+    alerts = await store.watching(unit, book)
+    if not alerts:
+        return
+    now = unit.now()
+    look = await _recalculated(unit, book, now)
+    if look is not None:
+        if look.reading is not None:
+            figures = {one.test_id: one.current_value for one in look.reading.results}
+            await store.keep_figures(unit, workbook_id, now, look.reading.day, figures)
+        await _look_at(unit, alerts, look, now)
+
+
+async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
+    """Look at an alert whose condition has held for long enough by now, if the newest figures are still the same."""
+    newest = await store.newest_of(unit, workbook_id)
+    book = None if newest is None else await store.watched(unit, newest)
+    if book is None:
+        return
+    alerts = await store.watching(unit, book, alert_id=alert_id)
+    run = await compliance.stored_run(unit, book.workbook_id) if alerts else None
+    recalculated_at = await store.last_look(unit, book) if alerts else None
+    look: Look | None = None
+    if recalculated_at is not None:
+        look = await _recalculated(unit, book, recalculated_at)
+    elif run is not None:
+        look = Look(book, await _reading(unit, book, run), run.id)
+    if look is not None:
+        await _look_at(unit, alerts, look, unit.now())
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+async def _reading(unit: Unit, book: Watched, run: StoredRun) -> Reading:
+    return Reading(
+        at=run.executed_at,
+        day=book.as_of or run.as_of,
+        suite=run.test_suite,
+        results=run.results,
+        skipped=run.skipped,
+        # only the suite of a definition has tests under names of its own
+        definition=await compliance.definition_of(unit, run) if run.test_suite == DEAL_SUITE else None,
+        by_day=book.deal_id is not None,
+    )
+
+
+async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
+    """A workbook's figures as they are now, by the suite that it was run by last; None where it is changed once more,
+    and another look follows."""
+    last = await compliance.stored_run(unit, book.workbook_id)
+    suite = FIRST_SUITE if last is None else last.test_suite
+    try:
+        ready = await compliance.prepare(unit, book.workbook_id, suite=suite)
+        await unit.commit()  # no connection is held while it is worked out
+        results = await ready.run(unit, suite, details=False)
+    except (WorkbookNotFound, WorkbookNotReady):
+        return None
+    except NOT_RUN as why:
+        return Look(book, None, fault=f"the workbook could not be run: {_told(why)}")
+    reading = Reading(
+        at=at,
+        day=results.as_of or ready.as_of.day,
+        suite=suite,
+        results=results,
+        skipped=results.skipped,
+        definition=None if ready.definition is None else ready.definition.definition,
+        by_day=book.deal_id is not None,
+    )
+    return Look(book, reading)
+
+
+def _told(why: Problem) -> str:
+    return "; ".join([why.detail, *(fault.message for fault in why.errors[:1])])
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
+
+async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
+    """Judge each alert; write what came of it, and have those told of that are raised."""
+    verdicts = await _verdicts(unit, alerts, look, now)
+    held = await store.hold(unit, list(verdicts), look.book)
+    moment = unit.now()
+    raised = [one for one in held if verdicts[one.id].holds and not _cools(one, moment)]
+    await store.evaluated(unit, [
+        {"id": one.id, "outcome": _outcome(verdicts[one.id], look, moment, is_raised=one in raised)} for one in held
+    ])  # fmt: skip
+    if raised:
+        await trigger(
+            unit,
+            raised,
+            {one.id: verdicts[one.id] for one in raised},
+            workbook_id=look.book.workbook_id,
+            run_id=look.run_id,
+        )
+    for one in held:
+        if (due_at := verdicts[one.id].due_at) is not None:
+            await _await(unit, one.id, look.book.workbook_id, due_at)
+
+
+async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, Verdict]:
+    if look.reading is None:
+        unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
+        return {alert.id: unknown for alert in alerts}
+    made: dict[UUID, Verdict] = {}
+    asked: dict[UUID, Conditions] = {}
+    for alert in alerts:
+        try:
+            asked[alert.id] = conditions_of(alert.alert_type, alert.conditions)
+        except InvalidConditions as error:  # of another version of this program
+            made[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
+    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
+    since = _since(needs.values())
+    history: dict[str, list[Point]] = {test_id: [] for test_id in since}
+    for one in await store.history(unit, look.book, since, look.reading.at) if since else ():
+        history[one.test_id].append(Point(one.at, one.day, one.value))
+    for alert_id, conditions in asked.items():
+        need = needs[alert_id]
+        made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now)
+    return made
+
+
+def _since(needs: Any) -> dict[str, datetime]:
+    """The earliest moment from which each test's history is needed."""
+    since: dict[str, datetime] = {}
+    for need in needs:
+        if isinstance(need, Need):
+            since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
+    return since
+
+
+def _cools(one: Held, now: datetime) -> bool:
+    """Whether an alert was raised too short a while ago."""
+    return one.last_triggered is not None and now - one.last_triggered < timedelta(minutes=one.cooldown_minutes)
+
+
+def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
+    return {
+        "evaluated_at": now,
+        "holds": verdict.holds,
+        "triggered": is_raised,
+        "sentence": verdict.sentence,
+        "metric_value": verdict.metric_value,
+        "workbook_id": look.book.workbook_id,
+        "run_id": look.run_id,
+    }
+
+
+async def _await(unit: Unit, alert_id: UUID, workbook_id: UUID, due_at: datetime) -> None:
+    arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
+    if not await store.is_awaited(unit, arguments):
+        seconds = max(0.0, (due_at - unit.now()).total_seconds())
+        await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)
+
+
+# Triggers -------------------------------------------------------------------------------------------------------------
+
+
+async def trigger(
+    unit: Unit,
+    raised: Sequence[Held],
+    verdicts: Mapping[UUID, Verdict],
+    *,
+    workbook_id: UUID | None,
+    run_id: UUID | None,
+) -> None:
+    """Write that alerts, whose rows this transaction holds, were triggered, and have their channels told."""
+    now = unit.now()
+    ids = {one.id: new_id() for one in raised}
+    await store.triggered(
+        unit,
+        [
+            {
+                "id": ids[one.id],
+                "alert_id": one.id,
+                "workbook_id": workbook_id,
+                "run_id": run_id,
+                "triggered_at": now,
+                "metric_value": verdicts[one.id].metric_value,
+                "details": {"sentence": verdicts[one.id].sentence, **verdicts[one.id].details},
+            }
+            for one in raised
+        ],
+    )
+    await queue(unit, list(ids.values()))
+    for one in raised:
+        told = {
+            "alert_type": one.alert_type,
+            "history_id": ids[one.id],
+            "workbook_id": workbook_id,
+            "run_id": run_id,
+            "metric_value": verdicts[one.id].metric_value,
+            "sentence": verdicts[one.id].sentence,
+        }
+        await unit.audit("alert.triggered", Subject("alert", str(one.id), one.name, told))
+    log.info("alerts.triggered", count=len(raised))

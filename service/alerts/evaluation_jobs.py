@@ -1,0 +1,89 @@
+"""Looking at alerts, in the worker: after a run or a recalculation, once more when time decides, and by the clock."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+
+from service.alerts import evaluation_actions, summary_actions
+from service.alerts.evaluation_actions import LOOK_AGAIN
+from service.alerts.evaluation_store import due
+from service.alerts.summary_actions import ORDER, SEND
+from service.platform.access.secrets import new_id
+from service.platform.context import Resources, Unit
+from service.platform.http.problem import Problem, Unavailable
+from service.platform.work.jobs import JobTable
+
+PAUSE_SECONDS: Final = 2.0
+"""Between two looks at the clock."""
+
+jobs = JobTable()
+log = structlog.get_logger()
+
+
+async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
+    """There is no record to leave in error: the dead letter tells, and can be given back."""
+
+
+@jobs.job("alerts.evaluate", failed=leave)
+async def evaluate(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Look at the alerts that a run, or without one a recalculation, of a workbook concerns."""
+    workbook_id, run_id = UUID(arguments["workbook_id"]), arguments["run_id"]
+    if run_id is None:
+        await evaluation_actions.after_recalculation(unit, workbook_id)
+    else:
+        await evaluation_actions.after_run(unit, workbook_id, UUID(run_id))
+
+
+@jobs.job(LOOK_AGAIN, failed=leave)
+async def look_again(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Look at an alert again whose condition had not held for long enough."""
+    await evaluation_actions.look_again(unit, UUID(arguments["alert_id"]), UUID(arguments["workbook_id"]))
+
+
+@jobs.job(ORDER, failed=leave)
+async def order_summary(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Order the report of a schedule that is due."""
+    await summary_actions.order(unit, UUID(arguments["alert_id"]), arguments["due_at"])
+
+
+@jobs.job(SEND, failed=leave)
+async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Send what a schedule ordered."""
+    await summary_actions.send(unit, arguments)
+
+
+# Schedules ------------------------------------------------------------------------------------------------------------
+
+
+async def hand_over_due(resources: Resources) -> None:
+    """Hand over the schedules that are due, each in a transaction of its own: one that fails holds up no other.
+
+    Raises:
+        Unavailable: the database is away.
+    """
+    for one in await due(resources):
+        unit = Unit(resources, one.tenant_id, request_id=str(new_id()))
+        try:
+            await summary_actions.hand_over(unit, one.id)
+            await unit.commit()
+        except BaseException as error:
+            await unit.rollback(error)
+            if isinstance(error, Unavailable) or not isinstance(error, Exception):
+                raise
+            log.error("alerts.hand_over_failed", alert_id=str(one.id), exc_info=error)
+
+
+async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:
+    """Until told to stop, through failures."""
+    while not stopping.is_set():
+        try:
+            await hand_over_due(resources)
+        except Problem as error:
+            log.warning("alerts.clock_failed", error=type(error).__name__)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)

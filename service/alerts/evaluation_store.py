@@ -1,0 +1,314 @@
+"""What evaluating alerts reads and writes: whom a run concerns, the history of its figures, triggers, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from service.platform.context import Resources, Unit
+
+POINTS_MAX: Final = 10_000
+"""Figures of each history, the newest: more than one for every five minutes of the longest duration."""
+DUE_MAX: Final = 1_000
+"""Schedules that are handed over in one round."""
+
+
+class Watched(Struct, frozen=True, kw_only=True):
+    """The workbook whose figures are looked at."""
+
+    workbook_id: UUID
+    name: str
+    deal_id: UUID | None
+    as_of: date | None
+    """The day of its figures, where a user said it."""
+    is_newest: bool
+    """Of its deal."""
+
+
+class Watching(Struct, frozen=True, kw_only=True):
+    """An enabled alert that the figures concern."""
+
+    id: UUID
+    name: str
+    alert_type: str
+    conditions: dict[str, Any]
+    last_evaluation: dict[str, Any] | None
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """An alert whose row this transaction holds."""
+
+    id: UUID
+    name: str
+    alert_type: str
+    cooldown_minutes: int
+    last_triggered: datetime | None
+    """For an alert of the whole tenant: the last time that this workbook, or its deal, triggered it."""
+
+
+_NEWEST: Final = """
+    (SELECT n.id FROM deal_workbooks n WHERE n.tenant_id = w.tenant_id AND n.deal_id = w.deal_id
+     ORDER BY n.day DESC, n.created_at DESC LIMIT 1)
+"""
+
+
+async def watched(unit: Unit, workbook_id: UUID) -> Watched | None:
+    """A workbook; None once it was deleted."""
+    return await unit.one_or_none(
+        Watched,
+        f"""
+        SELECT w.id AS workbook_id, w.name, w.deal_id, w.as_of,
+               w.deal_id IS NULL OR w.id = {_NEWEST} AS is_newest
+        FROM workbooks w WHERE w.id = %s AND w.deleted_at IS NULL
+        """,
+        [workbook_id],
+    )
+
+
+async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
+    """The workbook that stands for one: the newest of its deal, else itself; None once there is none."""
+    found: UUID | None = await unit.value(
+        f"""
+        SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END
+        FROM workbooks w WHERE w.id = %s
+        """,
+        [workbook_id],
+    )
+    return found
+
+
+async def last_run_workbook(unit: Unit) -> UUID | None:
+    """The workbook that the tenant ran last."""
+    found: UUID | None = await unit.value(
+        """
+        SELECT r.workbook_id FROM compliance_runs r
+        JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
+        WHERE r.status = 'completed' AND w.deleted_at IS NULL ORDER BY r.executed_at DESC LIMIT 1
+        """
+    )
+    return found
+
+
+async def watching(unit: Unit, book: Watched, *, alert_id: UUID | None = None) -> list[Watching]:
+    """The alerts that a workbook's figures concern, or the one of them with this identifier: its own, those of other
+    workbooks of its deal, those of the whole tenant."""
+    return await unit.all(
+        Watching,
+        """
+        SELECT id, name, alert_type, conditions, last_evaluation FROM alerts
+        WHERE enabled AND alert_type <> 'schedule' AND coalesce(id = %(alert_id)s::uuid, true)
+          AND (workbook_id IS NULL OR workbook_id = %(workbook_id)s
+               OR workbook_id IN (SELECT w.id FROM workbooks w WHERE w.deal_id = %(deal_id)s))
+        """,
+        {"workbook_id": book.workbook_id, "deal_id": book.deal_id, "alert_id": alert_id},
+    )
+
+
+# History --------------------------------------------------------------------------------------------------------------
+
+
+class Figure(Struct, frozen=True):
+    """What a test gave once."""
+
+    test_id: str
+    at: datetime
+    day: date
+    value: float
+
+
+_LOOKS: Final = """
+    WITH books AS (
+        SELECT w.tenant_id, w.id, w.as_of FROM workbooks w
+        WHERE w.deleted_at IS NULL AND (w.id = %(workbook_id)s OR w.deal_id = %(deal_id)s)
+    ), looks AS (
+        SELECT r.executed_at AS at, coalesce(b.as_of, r.as_of) AS day, r.figures
+        FROM books b JOIN compliance_runs r ON r.tenant_id = b.tenant_id AND r.workbook_id = b.id
+        WHERE r.status = 'completed' AND r.executed_at < %(before)s
+        UNION ALL
+        SELECT f.at, coalesce(b.as_of, f.as_of), f.figures
+        FROM books b JOIN alert_figures f ON f.tenant_id = b.tenant_id AND f.workbook_id = b.id
+        WHERE f.at < %(before)s
+    )
+"""
+
+
+async def history(unit: Unit, book: Watched, since: dict[str, datetime], before: datetime) -> list[Figure]:
+    """What runs and recalculations gave for tests since a moment of each, or for days since then, and the last figure
+    before; in the order of time. Of a deal those of all its workbooks."""
+    return await unit.all(
+        Figure,
+        f"""
+        {_LOOKS}, figures AS (
+            SELECT t.test_id, t.since, l.at, l.day, (l.figures -> t.test_id ->> 'value')::float8 AS value
+            FROM unnest(%(test_ids)s::text[], %(since)s::timestamptz[]) AS t (test_id, since) JOIN looks l
+                ON l.figures ? t.test_id
+        ), kept AS (
+            (SELECT * FROM figures WHERE at >= since OR day >= (since AT TIME ZONE 'UTC')::date
+             ORDER BY at DESC LIMIT %(most)s)
+            UNION
+            (SELECT DISTINCT ON (test_id) * FROM figures WHERE at < since
+             ORDER BY test_id, CASE WHEN %(deal_id)s::uuid IS NOT NULL THEN day END DESC, at DESC)
+        )
+        SELECT test_id, at, day, value FROM kept WHERE value IS NOT NULL ORDER BY at
+        """,
+        {
+            "workbook_id": book.workbook_id,
+            "deal_id": book.deal_id,
+            "before": before,
+            "test_ids": list(since),
+            "since": list(since.values()),
+            "most": POINTS_MAX * len(since),
+        },
+    )
+
+
+async def last_look(unit: Unit, book: Watched) -> datetime | None:
+    """When the workbook was recalculated last, if that was after its last run."""
+    found: datetime | None = await unit.value(
+        """
+        SELECT max(f.at) FROM alert_figures f
+        WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(
+            (SELECT max(executed_at) FROM compliance_runs WHERE workbook_id = %(workbook_id)s), '-infinity')
+        """,
+        {"workbook_id": book.workbook_id},
+    )
+    return found
+
+
+async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date, figures: dict[str, float]) -> None:
+    """What a recalculation gave, so that later looks know of it."""
+    await unit.execute(
+        """
+        INSERT INTO alert_figures (tenant_id, workbook_id, at, as_of, figures) VALUES (%s, %s, %s, %s, %s)
+        ON CONFLICT DO NOTHING
+        """,
+        [
+            unit.tenant,
+            workbook_id,
+            at,
+            as_of,
+            msgspec.json.encode({test_id: {"value": value} for test_id, value in figures.items()}).decode(),
+        ],
+    )
+
+
+# Triggers -------------------------------------------------------------------------------------------------------------
+
+
+async def hold(unit: Unit, alert_ids: Sequence[UUID], book: Watched | None) -> list[Held]:
+    """Hold the rows of those of these alerts that are enabled, in one order for all, until the transaction ends."""
+    await unit.execute("SELECT FROM alerts WHERE id = ANY (%s) ORDER BY id FOR NO KEY UPDATE", [list(alert_ids)])
+    # Another statement, since whoever held them before may have triggered them.
+    return await unit.all(
+        Held,
+        """
+        SELECT a.id, a.name, a.alert_type, a.cooldown_minutes, CASE
+            WHEN a.workbook_id IS NOT NULL OR %(workbook_id)s::uuid IS NULL THEN a.last_triggered
+            ELSE (SELECT max(h.triggered_at) FROM alert_history h
+                  WHERE h.alert_id = a.id AND h.triggered_at > now() - make_interval(mins => a.cooldown_minutes)
+                    AND (h.workbook_id = %(workbook_id)s
+                         OR h.workbook_id IN (SELECT w.id FROM workbooks w WHERE w.deal_id = %(deal_id)s)))
+            END AS last_triggered
+        FROM alerts a WHERE a.id = ANY (%(ids)s) AND a.enabled ORDER BY a.id
+        """,
+        {
+            "ids": list(alert_ids),
+            "workbook_id": None if book is None else book.workbook_id,
+            "deal_id": None if book is None else book.deal_id,
+        },
+    )
+
+
+async def evaluated(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:
+    """Write what a look at some alerts, whose rows are held, came to: {id, outcome}."""
+    await unit.execute(
+        """
+        UPDATE alerts a SET last_evaluation = o.outcome
+        FROM jsonb_to_recordset(%s::jsonb) AS o (id uuid, outcome jsonb) WHERE a.id = o.id
+        """,
+        [msgspec.json.encode(list(outcomes)).decode()],
+    )
+
+
+async def triggered(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
+    """Write triggers of alerts whose rows are held: {id, alert_id, workbook_id, run_id, triggered_at, metric_value,
+    details}."""
+    rows = msgspec.json.encode(list(triggers)).decode()
+    await unit.execute(
+        """
+        INSERT INTO alert_history (tenant_id, id, alert_id, workbook_id, run_id, triggered_at, metric_value, details)
+        SELECT %s, h.* FROM jsonb_to_recordset(%s::jsonb) AS h (
+            id uuid, alert_id uuid, workbook_id uuid, run_id uuid, triggered_at timestamptz, metric_value float8,
+            details jsonb)
+        """,
+        [unit.tenant, rows],
+    )
+    await unit.execute(
+        """
+        UPDATE alerts a SET last_triggered = h.triggered_at, trigger_count = a.trigger_count + 1
+        FROM jsonb_to_recordset(%s::jsonb) AS h (alert_id uuid, triggered_at timestamptz) WHERE a.id = h.alert_id
+        """,
+        [rows],
+    )
+
+
+async def is_awaited(unit: Unit, arguments: dict[str, str]) -> bool:
+    """Whether an alert is to be looked at again anyway."""
+    return bool(
+        await unit.value(
+            """
+            SELECT EXISTS (SELECT FROM jobs WHERE queue = 'default' AND status = 'pending' AND ready_at > now()
+                           AND name = 'alerts.look_again' AND arguments = %s::jsonb)
+            """,
+            [msgspec.json.encode(arguments).decode()],
+        )
+    )
+
+
+# Schedules ------------------------------------------------------------------------------------------------------------
+
+
+class DueAlert(Struct, frozen=True, kw_only=True):
+    """A schedule whose moment has come."""
+
+    tenant_id: UUID
+    id: UUID
+
+
+class Schedule(Struct, frozen=True, kw_only=True):
+    """A schedule whose row this transaction holds."""
+
+    conditions: dict[str, Any]
+    cooldown_minutes: int
+    last_triggered: datetime | None
+    next_at: datetime
+    zone: str
+
+
+async def due(resources: Resources) -> list[DueAlert]:
+    """Schedules of all tenants that are due."""
+    async with resources.database.transaction() as tx:
+        return await tx.all(DueAlert, "SELECT tenant_id, id FROM due_alerts(%s)", [DUE_MAX])
+
+
+async def take_due(unit: Unit, alert_id: UUID) -> Schedule | None:
+    """Hold a schedule that is due; None where another worker has it, or had it."""
+    return await unit.one_or_none(
+        Schedule,
+        """
+        SELECT a.conditions, a.cooldown_minutes, a.last_triggered, a.next_at,
+               (SELECT coalesce(t.settings ->> 'timezone', 'UTC') FROM tenants t WHERE t.id = a.tenant_id) AS zone
+        FROM alerts a WHERE a.id = %s AND a.next_at <= now() FOR NO KEY UPDATE OF a SKIP LOCKED
+        """,
+        [alert_id],
+    )
+
+
+async def due_next(unit: Unit, alert_id: UUID, next_at: datetime | None) -> None:
+    """Write when a schedule is due next."""
+    await unit.execute("UPDATE alerts SET next_at = %s WHERE id = %s", [next_at, alert_id])

@@ -1,0 +1,218 @@
+"""What a triggered alert looks like in each channel.
+
+Names and sentences come from records, so a stranger's text may stand in them: in a letter it stays on its line, in a
+chat it mentions nobody and links to nothing, in JSON it is a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from core.compliance.suites import TESTS, UNIT_SIGNS
+from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
+from service.alerts.delivery_store import About
+from service.alerts.schema import AlertRow
+from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, plain
+
+NAME_CHARACTERS: Final = 200
+SENTENCE_CHARACTERS: Final = 2_000
+TESTS_SHOWN: Final = 20
+"""Of those that a message for people lists."""
+DETAILS_BYTES: Final = 64 * 1024
+"""Of the details in a webhook's body; of what is longer the four specified fields remain."""
+CONTENT_TYPE: Final = "application/json"
+DELIVERY_HEADER: Final = "webhook-id"
+"""The same at each attempt, so that a receiver can tell what it has had."""
+
+FIGURES: Final = ("metric", "current_value", "threshold_value", "operator")
+"""Always there in the details of a webhook's body; null where the alert has none."""
+SENTENCE: Final = "sentence"
+"""Where the details have, in plain words, what was found."""
+OPERATORS: Final = {
+    "gt": "above", "gte": "at or above", "lt": "below", "lte": "at or below", "eq": "equal to", "ne": "not equal to",
+    "increasing": "up by", "decreasing": "down by", "either": "up or down by",
+}  # fmt: skip
+TEST_SENTENCE: Final = "This is a test of the alert's channels: nothing has been triggered."
+
+_JOINER: Final = "\u2060"
+"""Is not seen and parts no line, but what stands on both sides of it is no link and no mention."""
+_LINKING: Final = re.compile(r"@|#|:(?=/)|(?<=\w)\.(?=[^\W\d_])|\](?=\()|\b(?:mailto|tel|www)(?=[:.])", re.IGNORECASE)
+_ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_CHAT_ID: Final = re.compile(r"[UW][A-Z0-9]{5,}")
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """An alert that triggered, or a test of one."""
+
+    alert_id: UUID
+    alert_name: str
+    alert_type: str
+    triggered_at: datetime
+    workbook_id: UUID | None
+    workbook_name: str | None
+    organization: str
+    details: dict[str, Any]
+    """What was compared, as the verdict says it, and its sentence."""
+    is_test: bool = False
+
+
+def trial(alert: AlertRow, about: About, now: datetime) -> Notice:
+    """A test of an alert's channels: with what it compares, and no figure."""
+    known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
+    return Notice(
+        alert_id=alert.id,
+        alert_name=alert.name,
+        alert_type=alert.alert_type,
+        triggered_at=now,
+        workbook_id=alert.workbook_id,
+        workbook_name=about.workbook_name,
+        organization=about.organization,
+        details={name: alert.conditions[given] for name, given in known.items() if given in alert.conditions},
+        is_test=True,
+    )
+
+
+def letter(notice: Notice, config: EmailConfig, attachments: tuple[Attachment, ...] = ()) -> Mail:
+    """The letter to an e-mail channel's recipients."""
+    subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
+    lines = [_opening(notice), "", *_sentences(notice)]
+    if config.include_details:
+        lines += ["", *(f"{label}: {value}" for label, value in _facts(notice))]
+    lines += [
+        "",
+        f"An alert of {plain(notice.organization)} on Cushion writes to you.",
+        "Whoever set it up can take your address off.",
+    ]
+    first, *others = dict.fromkeys(config.recipients)
+    return Mail(
+        first,
+        plain(subject, SUBJECT_CHARACTERS),
+        "\n".join(lines) + "\n",
+        also_to=tuple(others),
+        cc=tuple(one for one in dict.fromkeys(config.cc) if one not in config.recipients),
+        attachments=attachments if config.include_details else (),
+    )
+
+
+def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[dict[str, str], bytes]:
+    """Headers and body of a webhook channel's request. The configured headers stand, but for the one that names the
+    delivery."""
+    details = {**dict.fromkeys(FIGURES), **notice.details}
+    if len(msgspec.json.encode(details)) > DETAILS_BYTES:
+        details = {name: details[name] for name in FIGURES} | {SENTENCE: details.get(SENTENCE)}
+    body: dict[str, Any] = {
+        "alert_id": notice.alert_id,
+        "alert_name": notice.alert_name,
+        "alert_type": notice.alert_type,
+        "triggered_at": notice.triggered_at,
+        "workbook_id": notice.workbook_id,
+        "workbook_name": notice.workbook_name,
+        "details": details,
+    }
+    if notice.is_test:
+        body["test"] = True
+    given = {name.lower(): value for name, value in config.headers.items()}
+    headers = {"content-type": CONTENT_TYPE, **given, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
+    return headers, msgspec.json.encode(body)
+
+
+def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
+    """The body of a chat channel's request, as Slack's incoming webhooks take it."""
+    lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
+    text = "\n".join(map(defused, lines))
+    mentions = " ".join(map(_mention, config.mention_users))
+    named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
+    return msgspec.json.encode(
+        {"text": f"{mentions} {text}" if mentions else text, **{name: said for name, said in named.items() if said}}
+    )
+
+
+def notification(notice: Notice) -> tuple[str, str]:
+    """Title and text of a notification in the application."""
+    facts = [f"{label}: {value}" for label, value in _facts(notice)]
+    return _title(notice), "\n".join([*_sentences(notice), *facts])
+
+
+def defused(line: str) -> str:
+    """A line that a chat shows as it is: no mention, no link, no entity."""
+    return _LINKING.sub(lambda found: found.group() + _JOINER, line).translate(_ENTITIES)
+
+
+def _mention(user: str) -> str:
+    name = user.removeprefix("@")
+    return f"<@{name}>" if _CHAT_ID.fullmatch(name) else f"@{name}"
+
+
+def _title(notice: Notice) -> str:
+    named = [plain(notice.alert_name, NAME_CHARACTERS)]
+    if notice.workbook_name is not None:
+        named.append(plain(notice.workbook_name))
+    return ("Test: " if notice.is_test else "") + " - ".join(named)
+
+
+def _opening(notice: Notice) -> str:
+    name, moment = plain(notice.alert_name, NAME_CHARACTERS), f"{notice.triggered_at:%Y-%m-%d at %H:%M} UTC"
+    return f'The alert "{name}" {"is tested" if notice.is_test else "was triggered"} on {moment}.'
+
+
+def _sentences(notice: Notice) -> Iterator[str]:
+    if notice.is_test:
+        yield TEST_SENTENCE
+    said = notice.details.get(SENTENCE)
+    if isinstance(said, str) and said:
+        yield plain(said, SENTENCE_CHARACTERS)
+
+
+def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
+    """What stands in the details, line by line."""
+    details = notice.details
+    if notice.workbook_name is not None:
+        yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
+    if details.get("metric") is not None:
+        yield from _metric(details)
+    tests = details.get("tests")
+    for test in tests[:TESTS_SHOWN] if isinstance(tests, list) else ():
+        yield plain(str(test.get("test_name"))), _test(test)
+    further = (details.get("tests_in_all") or 0) - TESTS_SHOWN
+    if further > 0:
+        yield "Further tests", f"{further:,}"
+
+
+def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    sign = _sign(details["metric"])
+    yield "Metric", plain(str(details["metric"]))
+    if details.get("current_value") is not None:
+        yield "Current value", _figure(details["current_value"], sign)
+    if details.get("earlier_value") is not None:
+        yield f"Value on {details.get('earlier_day')}", _figure(details["earlier_value"], sign)
+    if details.get("threshold_value") is not None:
+        operator = details.get("operator")
+        asked = _figure(details["threshold_value"], sign)
+        yield "Threshold", f"{OPERATORS[operator]} {asked}" if operator in OPERATORS else asked
+
+
+def _test(test: Mapping[str, Any]) -> str:
+    sign = _sign(test.get("test_id"))
+    labelled = (("at", "current_value"), ("limit", "threshold_value"), ("cushion", "cushion"))
+    figures = [f"{label} {_figure(test[name], sign)}" for label, name in labelled if test.get(name) is not None]
+    return ", ".join([plain(str(test.get("status"))), *figures])
+
+
+def _sign(test_id: Any) -> str:
+    """Of a test's figures; a test of a deal's own has none here, and its sentence tells."""
+    known = TESTS.get(test_id)
+    return UNIT_SIGNS[known.unit] if known is not None else ""
+
+
+def _figure(value: Any, sign: str) -> str:
+    """A number to read; what is none as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return plain(str(value))
+    return f"{value:,.6f}".rstrip("0").rstrip(".") + sign

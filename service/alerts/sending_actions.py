@@ -1,0 +1,203 @@
+"""Sending a message through a channel once: of an alert that triggered, or to try its channels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from service.alerts import delivery_store
+from service.alerts.channel_actions import opened
+from service.alerts.channel_schema import (
+    Channel,
+    ChatWebhookConfig,
+    EmailConfig,
+    InAppConfig,
+    OpenChannel,
+    WebhookConfig,
+)
+from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notification, request, trial
+from service.alerts.schema import AlertRow, ChannelTest
+from service.notifications.shared import notify
+from service.platform.access.caller_status import Window
+from service.platform.access.secrets import BadSeal, new_id
+from service.platform.context import Unit
+from service.platform.work.attempt import GONE, Attempt, attempt, unanswered
+from service.platform.work.jobs import Hopeless
+from service.platform.work.mail import Attachment, Handed, Mail, NotReached, NotTaken, UnfitMail, hand
+from service.platform.work.mail_address import UnfitAddress, envelope
+
+MAIL_SECONDS: Final = 60.0
+"""In which a mail server must take a letter."""
+HOUR: Final = 3600
+SEALED: Final = "the channel's secrets were sealed with another secret key: give them anew"
+NOBODY: Final = "none of its users is active"
+
+
+class Made(Attempt, frozen=True, kw_only=True):
+    """An attempt at a channel, as the delivery keeps it."""
+
+    refusal: str | None = None
+    """Of some addresses of a letter, for good."""
+    left: list[str] | None = None
+    """Addresses of a letter that it is still to be sent to, where others have it."""
+
+
+class Came(Struct, frozen=True, kw_only=True):
+    """What an attempt came to."""
+
+    made: Made
+    words: str
+    """For whoever asked for a test."""
+    is_final: bool = False
+    """A further attempt would fail as well."""
+
+
+def failed(at: datetime, error: str, *, is_final: bool = False) -> Came:
+    """An attempt that came to nothing."""
+    return Came(made=Made(**asdict(unanswered(at, error))), words=error, is_final=is_final)
+
+
+async def seconds_until_mail(unit: Unit) -> int:
+    """Count a letter of the tenant's alerts; where it is one too many this hour, the seconds until the next may go."""
+    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour, HOUR)
+    verdict = await unit.resources.gate.windows([window])
+    return max(1, verdict.retry_after_seconds) if verdict.outcome == "limited" else 0
+
+
+def too_many_mails(unit: Unit) -> str:
+    """Why a letter does not go now."""
+    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour:,} an hour"
+
+
+async def sent(
+    unit: Unit,
+    channel: OpenChannel,
+    notice: Notice,
+    delivery_id: UUID,
+    *,
+    mail_seconds: float = MAIL_SECONDS,
+    only: Collection[str] | None = None,
+    attachments: Sequence[Attachment] = (),
+) -> Came:
+    """Send a message through a channel. What goes out is sent between two transactions, a notification within one.
+
+    Args:
+        only: those of a letter's addresses that have not got it yet; None for all.
+    """
+    config, settings, now = channel.config, unit.settings, unit.now()
+    if isinstance(config, InAppConfig):
+        return await _notified(unit, config, notice)
+    if isinstance(config, EmailConfig):
+        return await _mailed(unit, letter(notice, config, tuple(attachments)), notice, delivery_id, only, mail_seconds)
+    if isinstance(config, WebhookConfig):
+        headers, content = request(notice, config, delivery_id)
+        made = await attempt(settings, now, config.method, config.url, headers=headers, content=content)
+    else:
+        assert isinstance(config, ChatWebhookConfig)
+        headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
+        made = await attempt(settings, now, "POST", config.webhook_url, headers=headers, content=content)
+    words = made.error or f"the receiver answers with the status {made.status_code}"
+    return Came(made=Made(**asdict(made)), words=words, is_final=made.status_code == GONE)
+
+
+async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:
+    title, message = notification(notice)
+    told = await notify(
+        unit,
+        config.user_ids,
+        type_="alert.tested" if notice.is_test else "alert.triggered",
+        title=title,
+        message=message,
+        priority=config.priority,
+        resource=("alert", str(notice.alert_id)),
+    )
+    words = f"{told:,} of {len(config.user_ids):,} users were told"
+    return _came(unit.now(), words=words) if told else failed(unit.now(), NOBODY, is_final=True)
+
+
+async def _mailed(
+    unit: Unit, mail: Mail, notice: Notice, delivery_id: UUID, only: Collection[str] | None, seconds: float
+) -> Came:
+    now = unit.now()
+    to = [address for address in map(envelope, mail.recipients) if only is None or address in only]
+    if not to:
+        return _came(now, words="whoever it was not taken for has been taken off the channel")
+    try:
+        async with asyncio.timeout(seconds):
+            handed = await hand(unit.settings, delivery_id.hex, notice.triggered_at, mail, to)
+    except (UnfitAddress, UnfitMail, Hopeless) as refused:
+        if only is not None:  # the others have it
+            return _came(now, words=str(refused), refusal=f"for {len(to):,} addresses {refused}")
+        return failed(now, str(refused), is_final=True)
+    except (NotReached, OSError):  # their words name what only the network's own people should learn
+        return failed(now, "the mail server cannot be reached, or takes too long")
+    except NotTaken as refused:
+        return failed(now, str(refused))
+    return _handed(now, len(to), handed)
+
+
+def _handed(now: datetime, asked: int, handed: Handed) -> Came:
+    lost, later = handed.refused, handed.postponed
+    taken = asked - len(lost) - len(later)
+    if handed.path is not None:
+        words = "written into the data folder, since no mail server is set"
+    else:
+        words = f"the mail server took it for {taken:,} of {asked:,} addresses"
+    refusal = f"refused for {len(lost):,} of {asked:,} addresses: {next(iter(lost.values()))}" if lost else None
+    error = f"not taken for {len(later):,} of {asked:,} addresses: {next(iter(later.values()))}" if later else None
+    words = "; ".join(filter(None, [words, refusal, error]))
+    return _came(now, words=words, error=error, refusal=refusal, left=list(later) if later else None)
+
+
+def _came(
+    now: datetime, *, words: str, error: str | None = None, refusal: str | None = None, left: list[str] | None = None
+) -> Came:
+    return Came(made=Made(**asdict(unanswered(now, error)), refusal=refusal, left=left), words=words)
+
+
+# Tests ----------------------------------------------------------------------------------------------------------------
+
+
+async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
+    """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
+    in line does not wait for it."""
+    about = await delivery_store.about(unit, alert.workbook_id)
+    notice = trial(alert, about, unit.now())
+    try:
+        channels = opened(unit, alert)
+    except BadSeal:
+        return [_result(one, failed(unit.now(), SEALED)) for one in alert.channels]
+    await unit.commit()  # no connection is held while the receivers take their time
+    outwards = [one for one in channels if one.type != "in_app"]
+    came = dict(
+        zip(
+            (one.id for one in outwards),
+            await asyncio.gather(*(_tested(unit, one, notice) for one in outwards)),
+            strict=True,
+        )
+    )
+    for one in channels:
+        if one.type == "in_app":  # one after the other: they share the transaction
+            came[one.id] = await sent(unit, one, notice, new_id())
+    return [_result(one, came[one.id]) for one in channels]
+
+
+async def _tested(unit: Unit, channel: OpenChannel, notice: Notice) -> Came:
+    if channel.type == "email" and await seconds_until_mail(unit):
+        return failed(unit.now(), too_many_mails(unit))
+    return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
+
+
+def _result(channel: Channel | OpenChannel, came: Came) -> ChannelTest:
+    return ChannelTest(
+        channel=channel.type,
+        channel_id=channel.id,
+        status="delivered" if came.made.error is None else "failed",
+        message=came.words,
+    )

@@ -1,0 +1,223 @@
+"""Messages of alerts: what each channel is told, and that a stranger's text stays text there."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
+from service.alerts.message_actions import (
+    DETAILS_BYTES,
+    FIGURES,
+    Notice,
+    chat_message,
+    defused,
+    letter,
+    notification,
+    request,
+)
+from service.notifications.shared import MESSAGE_CHARACTERS, TITLE_CHARACTERS
+from service.platform.config import Settings
+from service.platform.work.mail import HEADERS, Attachment, written
+from service.platform.work.outgoing import HEADERS_ADDED, HEADERS_MAX, check_headers
+from tests.rows import every
+from tests.service.alerts.delivering import DETAILS, SENTENCE
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ID = UUID("12345678-1234-4234-8234-123456789abc")
+MAIL = EmailConfig(recipients=["ann@example.com"])
+CHAT = ChatWebhookConfig(webhook_url="https://example.com/x")
+NOTICE = Notice(
+    alert_id=ID,
+    alert_name="CCC above limit",
+    alert_type="threshold",
+    triggered_at=NOON,
+    workbook_id=ID,
+    workbook_name="MAG17 May.xlsx",
+    organization="Acme",
+    details=DETAILS,
+)
+TEST = {
+    "test_id": "oc_ratio", "test_name": "Overcollateralization", "status": "fail", "current_value": 118.25,
+    "threshold_value": 120.0, "cushion": -1.75,
+}  # fmt: skip
+NO_METRIC = dict.fromkeys(FIGURES)
+COMPLIANCE = {**NO_METRIC, "sentence": "23 tests (23 failing)", "tests": [TEST] * 23, "tests_in_all": 60}
+TREND = {
+    "metric": "wal", "current_value": 4.6, "threshold_value": 0.5, "operator": "increasing", "change": 0.6,
+    "earlier_value": 4.0, "earlier_day": "2026-04-01", "sentence": "WAL rose",
+}  # fmt: skip
+
+
+def test_a_letter_says_what_was_found() -> None:
+    """To the letter."""
+    mail = letter(NOTICE, replace(MAIL, subject_prefix="[Desk]"))
+    assert mail.subject == "[Desk] CCC above limit - MAG17 May.xlsx"
+    assert mail.text == (
+        'The alert "CCC above limit" was triggered on 2026-05-01 at 12:00 UTC.\n'
+        "\n"
+        "CCC bucket is 8.20 %, above 7.50 %\n"
+        "\n"
+        "Workbook: MAG17 May.xlsx\n"
+        "Metric: ccc_bucket_pct\n"
+        "Current value: 8.2 %\n"
+        "Threshold: above 7.5 %\n"
+        "\n"
+        "An alert of Acme on Cushion writes to you.\n"
+        "Whoever set it up can take your address off.\n"
+    )
+
+
+@every(
+    "details, lines",
+    [
+        ({**NO_METRIC, "sentence": "A report is due"}, []),
+        (
+            TREND,
+            ["Metric: wal", "Current value: 4.6 years", "Value on 2026-04-01: 4 years", "Threshold: up by 0.5 years"],
+        ),
+        (
+            COMPLIANCE,
+            [
+                *["Overcollateralization: fail, at 118.25 %, limit 120 %, cushion -1.75 %"] * 20,
+                "Further tests: 40",
+            ],
+        ),
+        ({"metric": "CLASS_A_OC", "current_value": 1234567.5, "sentence": "x"}, [
+            "Metric: CLASS_A_OC", "Current value: 1,234,567.5",
+        ]),
+    ],
+)  # fmt: skip
+def test_details_are_lines(details: dict[str, Any], lines: list[str]) -> None:
+    notice = replace(NOTICE, details=details)
+    text = letter(notice, MAIL).text
+    assert text.split("Workbook: MAG17 May.xlsx\n")[1].splitlines()[:-3] == lines
+    assert all(line not in letter(notice, replace(MAIL, include_details=False)).text for line in lines)
+    assert all(line in notification(notice)[1] for line in lines[:20])
+    assert all(line in json.loads(chat_message(notice, CHAT))["text"] for line in lines[:3])
+
+
+def test_a_file_goes_along_with_the_details() -> None:
+    file = (Attachment("report.pdf", "application/pdf", b"%PDF"),)
+    assert letter(NOTICE, MAIL, file).attachments == file
+    assert letter(NOTICE, replace(MAIL, include_details=False), file).attachments == ()
+
+
+def test_who_gets_a_letter() -> None:
+    config = EmailConfig(recipients=["a@x.com", "b@x.com", "a@x.com"], cc=["b@x.com", "c@x.com", "c@x.com"])
+    mail = letter(NOTICE, config)
+    assert (mail.to, mail.also_to, mail.cc) == ("a@x.com", ("b@x.com",), ("c@x.com",))
+
+
+@every(
+    "alert_type, details",
+    [
+        ("threshold", DETAILS),
+        ("compliance", COMPLIANCE),
+        ("trend", TREND),
+        ("schedule", {"sentence": "due"}),
+        ("compliance", {"sentence": "long", "metric": "m", "tests": [TEST] * 1_000}),
+    ],
+)
+def test_a_webhook_s_body_has_what_is_specified_for_every_type(alert_type: str, details: dict[str, Any]) -> None:
+    notice = replace(NOTICE, alert_type=alert_type, details=details, workbook_id=None, workbook_name=None)
+    _, content = request(notice, WebhookConfig(url="https://example.com"), ID)
+    body = json.loads(content)
+    told = body.pop("details")
+    assert body == {
+        "alert_id": str(ID),
+        "alert_name": "CCC above limit",
+        "alert_type": alert_type,
+        "triggered_at": "2026-05-01T12:00:00Z",
+        "workbook_id": None,
+        "workbook_name": None,
+    }
+    assert [told[name] for name in FIGURES] == [details.get(name) for name in FIGURES]
+    assert told["sentence"] == details["sentence"]
+    assert ("tests" in told) is ("tests" in details and len(details["tests"]) < 1_000)
+    assert len(content) < DETAILS_BYTES + 2_000
+
+
+def test_a_test_says_that_it_is_one() -> None:
+    notice = replace(NOTICE, is_test=True)
+    body = json.loads(request(notice, WebhookConfig(url="https://example.com"), ID)[1])
+    assert body["test"] is True
+    assert "test" not in json.loads(request(NOTICE, WebhookConfig(url="https://example.com"), ID)[1])
+    for text in (letter(notice, MAIL).text, json.loads(chat_message(notice, CHAT))["text"], notification(notice)[1]):
+        assert "nothing has been triggered" in text
+    assert letter(notice, MAIL).subject.startswith("Test: ")
+    assert notification(notice)[0].startswith("Test: ")
+
+
+def test_the_configured_headers_stand_but_for_the_delivery_s_own() -> None:
+    given = {"Content-Type": "text/plain", "WEBHOOK-ID": "forged", "X-A": "1"}
+    headers, _ = request(NOTICE, WebhookConfig(url="https://example.com", headers=given), ID)
+    assert headers == {"content-type": "text/plain", "x-a": "1", "webhook-id": f"msg_{ID.hex}"}
+    most = {f"X-{number}": "v" for number in range(HEADERS_MAX)}
+    headers, _ = request(NOTICE, WebhookConfig(url="https://example.com", headers=most), ID)
+    check_headers(headers, HEADERS_MAX + HEADERS_ADDED)
+
+
+def test_a_chat_is_told_where_and_by_whom() -> None:
+    config = ChatWebhookConfig(
+        webhook_url="https://example.com/x",
+        channel="#risk",
+        username="Cushion",
+        icon_emoji=":bell:",
+        mention_users=["U024BE7LH", "@ann.b"],
+    )
+    body = json.loads(chat_message(NOTICE, config))
+    text = body.pop("text")
+    assert body == {"channel": "#risk", "username": "Cushion", "icon_emoji": ":bell:"}
+    assert text.startswith('<@U024BE7LH> @ann.b The alert "CCC above limit" was triggered')
+    assert f"\n{SENTENCE}\n" in text
+    assert set(json.loads(chat_message(NOTICE, CHAT))) == {"text"}
+
+
+@every(
+    "hostile",
+    [
+        "<!channel>", "<!here|x>", "<@U024BE7LH>", "<#C024BE7LR>", "<https://evil.example|click>", "&lt;!channel&gt;",
+        "@channel", "@here hello", "ann@evil.example", "#general", "https://evil.example/x", "HTTP://EVIL.EXAMPLE",
+        "evil.example", "www.evil.example", "[click](evil.example)", "mailto:a", "tel:+1", "slack://open", "ftp://x.y",
+        "javascript:alert(1)//x", "\u202e<!everyone>", "a\r\nb<!here>",
+    ],
+)  # fmt: skip
+def test_what_records_say_links_to_nothing_and_mentions_nobody(hostile: str) -> None:
+    details = {
+        "metric": hostile, "sentence": hostile, "current_value": hostile, "threshold_value": 1, "operator": hostile,
+        "tests": [{"test_name": hostile, "test_id": hostile, "status": hostile, "cushion": hostile}],
+    }  # fmt: skip
+    notice = replace(NOTICE, alert_name=hostile, workbook_name=hostile, organization=hostile, details=details)
+    text = json.loads(chat_message(notice, CHAT))["text"]
+    for sign in "<>":
+        assert sign not in text
+    for left, right in (("@", ""), ("#", ""), (":", "/"), ("]", "("), (".", "e"), (".", "y")):
+        assert f"{left}{right}" not in text.replace(f"{left}\u2060", "")
+    assert "\u202e" not in text
+    assert hostile in json.loads(request(notice, WebhookConfig(url="https://example.com"), ID)[1])["alert_name"]
+
+
+def test_a_chat_s_figures_are_as_they_were() -> None:
+    plain = "CCC bucket is 8.20 %, above 7.50 % on 2026-05-01 at 12:00 UTC (1,234.5)."
+    assert defused(plain) == plain
+
+
+@given(st.text(), st.text(), st.dictionaries(st.sampled_from([*FIGURES, "sentence"]), st.text()))
+def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]) -> None:
+    notice = replace(NOTICE, alert_name=name, workbook_name=other, organization=other, details=details)
+    mail = letter(notice, replace(MAIL, subject_prefix=other))
+    content = written(Settings(), "id", NOON, mail)
+    head = content.split(b"\r\n\r\n")[0].decode()
+    assert {line.split(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))} == HEADERS
+    assert len(mail.text.splitlines()) <= len(letter(replace(NOTICE, details=DETAILS), MAIL).text.splitlines())
+    title, message = notification(notice)
+    assert "\n" not in title
+    assert (len(title) <= TITLE_CHARACTERS + 200, len(message) <= MESSAGE_CHARACTERS * 2) == (True, True)
+    assert json.loads(chat_message(notice, CHAT))
