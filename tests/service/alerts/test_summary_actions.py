@@ -50,9 +50,9 @@ def test_a_schedule_brings_the_report_of_the_newest_run(
     assert f"of {counts['total']} tests {counts['failed']} failed" in details["sentence"]
     assert moment(alert["next_at"]) - moment(details["due_at"]) == timedelta(hours=1)
     stack.sql(
-        "INSERT INTO jobs (tenant_id, id, queue, name, arguments) SELECT tenant_id, 'task_again' || id, queue, name,"
+        "INSERT INTO jobs (tenant_id, id, queue, name, arguments) SELECT tenant_id, 'task_' || %s, queue, name,"
         " arguments || %s::jsonb FROM jobs WHERE tenant_id = %s AND name = %s LIMIT 1",
-        [json.dumps({"report_id": str(uuid4())}), owner.tenant_id, SEND],
+        [uuid4().hex, json.dumps({"report_id": str(uuid4())}), owner.tenant_id, SEND],
     )
     later = triggered(owner, alert_id, 2)["history"][0]["details"]
     assert later["report_id"] is None
