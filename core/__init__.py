@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from core.formula.blocks import Graph, GraphFault, compile_graph
     from core.formula.evaluate import evaluate, evaluate_batch
     from core.grid.sheet import Sheet, Workbook
+    from core.insights.analyst import analyse
+    from core.insights.subject import Subject
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
     from core.recalc.book import Book, read
     from core.reconciliation.run import Reconciliation, reconcile
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
-    "Simulation", "Simulator", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "compile", "compile_graph",
-    "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate", "simulate_many",
+    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse",
+    "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate",
+    "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -55,11 +58,13 @@ _HOMES = {
     "Sheet": "core.grid.sheet",
     "Simulation": "core.scenario.simulate",
     "Simulator": "core.scenario.simulate",
+    "Subject": "core.insights.subject",
     "TestResult": "core.compliance.result",
     "Trade": "core.scenario.trades",
     "TradeError": "core.scenario.trades",
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
+    "analyse": "core.insights.analyst",
     "compile": "core.formula",
     "compile_graph": "core.formula.blocks",
     "evaluate": "core.formula.evaluate",

@@ -17,7 +17,7 @@ DONE = {
 }  # fmt: skip
 """Parts of the specification whose endpoints must all be there."""
 
-AREAS_DONE = {"alerts", "webhooks"}
+AREAS_DONE = {"alerts", "insights", "webhooks"}
 """Areas that are done before the rest of their part."""
 
 ENDPOINTS: list[dict[str, Any]] = json.loads(LISTED.read_text(encoding="utf-8")) if LISTED.exists() else []

@@ -97,14 +97,11 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade]) -> First:
     """
     most = _most(simulator, trades[0])
     at = [_seen(0.0, simulator.before)]
+    hold = [one.test_id for one in simulator.before if one.status != "fail"]
     for step in range(1, STEPS + 1):
         at.append(_run(simulator, trades, most * (step / STEPS) ** 2))
-        if new := at[-1].failing - at[0].failing:
-            found = {
-                one.test_id: _first(simulator, trades, one.test_id, at) or 0.0
-                for one in simulator.before
-                if one.test_id in new
-            }
+        if new := [test_id for test_id in hold if test_id in at[-1].failing]:
+            found = {test_id: _first(simulator, trades, test_id, at) or 0.0 for test_id in new}
             least = min(found.values())
             return First(least, [test_id for test_id, amount in found.items() if amount <= least + CLOSE], most)
     return First(most, [], most)

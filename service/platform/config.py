@@ -233,8 +233,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_alerts: Annotated[int, told("alerts of a tenant", 1, 10_000)] = 1_000
     alert_tests_per_minute: Annotated[int, told("tests of alerts a minute by one user", 1)] = 30
     alert_mails_per_hour: Annotated[
-        int, told("letters an hour by the alerts of one tenant; what is more waits for the next hour", 1)
-    ] = 200
+        ByTier,
+        told("letters of a tenant's alerts an hour, each address one, by tier; what is more waits for the next hour"),
+    ] = ByTier(20, 200, 1_000, 10_000)
     alert_history_days: Annotated[int, told("days that the triggers of alerts, and what was sent, are kept", 1)] = 366
     llm_url: Annotated[
         str | None,

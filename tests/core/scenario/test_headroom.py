@@ -11,7 +11,7 @@ import pytest
 import core
 from core.compliance.result import Threshold
 from core.portfolio.portfolio import Portfolio
-from core.scenario.headroom import CLOSE, Room, headroom
+from core.scenario.headroom import CLOSE, Room, first_failure, headroom
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError
 
@@ -62,3 +62,28 @@ def test_a_sell_ends_with_what_is_held(g1: Build) -> None:
     for wrong in ({"borrower_name": "Zulu"}, {"price": nan}):
         with pytest.raises(TradeError):
             headroom(simulator, msgspec.structs.replace(SELL, **wrong))
+
+
+def test_the_first_failure_is_the_least_headroom_of_the_tests_that_pass(g1: Build) -> None:
+    simulator = core.Simulator(g1(), "enhanced", details=False)
+    for trade in (SELL, BUY):
+        room = headroom(simulator, trade)
+        bound = {row.test_id: row.headroom for row in room.tests if row.status != "fail" and row.headroom is not None}
+        first = first_failure(simulator, [trade])
+        assert first.amount == pytest.approx(min(bound.values()), abs=2 * CLOSE)
+        assert first.most == room.most
+        assert first.test_ids == [test_id for test_id, par in bound.items() if par <= first.amount + 2 * CLOSE]
+
+
+def test_what_is_spread_over_borrowers_meets_no_limit_of_one(g1: Build) -> None:
+    """Four parts of h each bear the limit that one of h meets, until the industry's limit comes."""
+    own = {
+        test_id: Threshold(test_id=test_id, threshold_value=limit)
+        for test_id, limit in ((OBLIGOR, 15.0), ("industry_concentration", 45.0))
+    }
+    simulator = core.Simulator(g1(), "standard", details=False, test_ids=[*own], workbook_thresholds=own)
+    several = [msgspec.structs.replace(BUY, borrower_name=f"Nova {at}") for at in "ABCD"]
+    alone, spread = first_failure(simulator, several[:1]), first_failure(simulator, several)
+    assert alone.test_ids == [OBLIGOR]
+    assert alone.amount < spread.amount
+    assert spread.test_ids == ["industry_concentration"]

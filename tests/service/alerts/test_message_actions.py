@@ -104,9 +104,11 @@ def test_details_are_lines(details: dict[str, Any], lines: list[str]) -> None:
 
 
 def test_a_file_goes_along_with_the_details() -> None:
-    file = (Attachment("report.pdf", "application/pdf", b"%PDF"),)
-    assert letter(NOTICE, MAIL, file).attachments == file
-    assert letter(NOTICE, replace(MAIL, include_details=False), file).attachments == ()
+    file, brief = Attachment("report.pdf", "application/pdf", b"%PDF"), replace(MAIL, include_details=False)
+    assert letter(NOTICE, MAIL, file).attachments == (file,)
+    assert letter(NOTICE, brief, file).attachments == ()
+    assert "\nIt has expired.\n" in letter(NOTICE, MAIL, "It has expired.").text
+    assert letter(NOTICE, brief, "It has expired.").text == letter(NOTICE, brief).text
 
 
 def test_who_gets_a_letter() -> None:

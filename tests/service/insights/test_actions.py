@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -74,15 +75,22 @@ def test_many_are_nominated_together_or_none(owner: Member, stranger: Member, tm
     assert owner.post(bulk, json={"workbook_ids": ["x"], "is_nominated": True}).status_code == 422
 
 
-def test_there_is_a_limit(stack: Stack, tmp_path: Path) -> None:
-    with stack.another_api(CUSHION_MAX_NOMINATIONS="1") as url:
-        owner = register(url)
-        first, second = book(owner, tmp_path), book(owner, tmp_path)
-        nominated(owner, first)
-        answer = owner.put(f"{URL}/nominations/{second}", json={"is_nominated": True})
-        assert refusal(answer) == (403, "Nomination limit exceeded")
-        assert "the limit is 1" in answer.json()["errors"][0]["message"]
-        assert set(listed(owner)) == {first}
+@pytest.fixture(scope="module")
+def small(stack: Stack) -> Iterator[str]:
+    """An API for tenants of the free tier, with least figures."""
+    figures = {"CUSHION_INSIGHTS_PER_DAY": "1 9 9 9", "CUSHION_QUESTIONS_PER_DAY": "1 9 9 9"}
+    with stack.another_api(CUSHION_DEFAULT_TIER="free", CUSHION_MAX_NOMINATIONS="1", **figures) as url:
+        yield url
+
+
+def test_there_is_a_limit(small: str, tmp_path: Path) -> None:
+    owner = register(small)
+    first, second = book(owner, tmp_path), book(owner, tmp_path)
+    nominated(owner, first)
+    answer = owner.put(f"{URL}/nominations/{second}", json={"is_nominated": True})
+    assert refusal(answer) == (403, "Nomination limit exceeded")
+    assert "the limit is 1" in answer.json()["errors"][0]["message"]
+    assert set(listed(owner)) == {first}
 
 
 def test_a_deals_next_workbook_takes_over(owner: Member) -> None:
@@ -221,34 +229,30 @@ def test_of_two_at_once_one_regenerates(analyst: Member) -> None:
     assert set(answers) <= {200, 409, 429}
 
 
-def test_a_tenant_generates_so_often_a_day(stack: Stack, g1_file: Path) -> None:
-    with stack.another_api(CUSHION_INSIGHTS_PER_DAY="1 1 1 1", CUSHION_QUESTIONS_PER_DAY="1 1 1 1") as url:
-        owner = register(url)
-        assert refusal(owner.post(f"{URL}/generate", json={})) == (400, "No nominated workbooks")
-        nominated(owner, owner.uploaded(g1_file)["id"])
-        generated(owner)
-        colleague = owner.invite("analyst")
-        for who in (owner, colleague):
-            answer = who.post(f"{URL}/generate", json={})
-            assert refusal(answer) == (429, "Rate limit exceeded")
-            assert 86_000 < int(answer.headers["retry-after"]) <= 86_400
-        assert owner.post(f"{URL}/regenerate").status_code == 200, "which takes nothing of the day"
-        asked(owner, "What is the WARF?")
-        assert refusal(colleague.post(f"{URL}/ask", json={"question": "What is the WARF?"})) == (
-            429,
-            "Rate limit exceeded",
-        )
+def test_a_tenant_generates_and_asks_so_often_a_day(small: str, g1_file: Path) -> None:
+    owner = register(small)
+    assert refusal(owner.post(f"{URL}/generate", json={})) == (400, "No nominated workbooks")
+    nominated(owner, owner.uploaded(g1_file)["id"])
+    generated(owner)
+    colleague = owner.invite("analyst")
+    for who in (owner, colleague):
+        answer = who.post(f"{URL}/generate", json={})
+        assert refusal(answer) == (429, "Rate limit exceeded")
+        assert 86_000 < int(answer.headers["retry-after"]) <= 86_400
+    assert owner.post(f"{URL}/regenerate").status_code == 200, "which takes nothing of the day"
+    asked(owner, "What is the WARF?")
+    answer = colleague.post(f"{URL}/ask", json={"question": "What is the WARF?"})
+    assert refusal(answer) == (429, "Rate limit exceeded")
 
 
-def test_a_taster_shows_what_it_says_and_no_evidence(stack: Stack, g1_file: Path) -> None:
-    with stack.another_api(CUSHION_DEFAULT_TIER="free") as url:
-        owner = register(url)
-        nominated(owner, owner.uploaded(g1_file)["id"])
-        insights = generated(owner)["insights"]
-        assert insights
-        assert all(one["is_taster"] for one in insights)
-        detail = owner.get(f"{URL}/{insights[0]['id']}").json()
-        assert detail["summary"] == insights[0]["summary"]
-        assert detail["methodology"]
-        assert {"subject", "as_of", "tests"} <= set(detail["supporting_data"])
-        assert not {"figures", "loans", "columns"} & set(detail["supporting_data"])
+def test_a_taster_shows_what_it_says_and_no_evidence(small: str, g1_file: Path) -> None:
+    owner = register(small)
+    nominated(owner, owner.uploaded(g1_file)["id"])
+    insights = generated(owner)["insights"]
+    assert insights
+    assert all(one["is_taster"] for one in insights)
+    detail = owner.get(f"{URL}/{insights[0]['id']}").json()
+    assert detail["summary"] == insights[0]["summary"]
+    assert detail["methodology"]
+    assert {"subject", "as_of", "tests"} <= set(detail["supporting_data"])
+    assert not {"figures", "loans", "columns"} & set(detail["supporting_data"])

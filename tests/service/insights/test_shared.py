@@ -6,8 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from core.grounding.check import MARK
 from tests.conftest import Member, Stack, register
 from tests.model_server import INVENTED, honest, model_server
@@ -102,20 +100,22 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
     assert stored[-1] in (None, whole["id"]), "what a recalculation leaves as it was still is the run's"
 
 
-@pytest.mark.parametrize("manner", ["honest", "inventing", "away"])
-def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path, manner: str) -> None:
+def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path) -> None:
     """Its name stands beside its words; what it invents is marked in an answer, and never becomes an insight."""
-    with model_server() as server:
-        server.says = lambda document: honest(document) + (INVENTED if manner == "inventing" else "")
-        url = server.url("500" if manner == "away" else "says")
-        with stack.another_api(CUSHION_LLM_URL=url, CUSHION_LLM_MODEL="small") as api:
-            owner = register(api)
-            nominated(owner, owner.uploaded(g1_file)["id"])
-            insights = details(owner, generated(owner))
+    with (
+        model_server() as server,
+        stack.another_api(CUSHION_LLM_URL=server.url("switch"), CUSHION_LLM_MODEL="small") as api,
+    ):
+        owner = register(api)
+        nominated(owner, owner.uploaded(g1_file)["id"])
+        for manner in ("honest", "inventing", "away"):
+            server.says = lambda document, more=INVENTED * (manner == "inventing"): honest(document) + more
+            server.working = manner != "away"
             qa = asked(owner, "What is the WARF?")
-    by = "small" if manner == "honest" else "built-in"
-    assert {one["answered_by"] for one in insights} == {by}
-    assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
-    assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
-    assert (MARK in qa["answer"]) == (manner == "inventing")
-    assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")
+            insights = details(owner, generated(owner))
+            by = "small" if manner == "honest" else "built-in"
+            assert {one["answered_by"] for one in insights} == {by}
+            assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
+            assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
+            assert (MARK in qa["answer"]) == (manner == "inventing")
+            assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")

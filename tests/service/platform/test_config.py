@@ -139,6 +139,7 @@ def test_figures_by_tier_are_the_specifications() -> None:
         "max_users": (2, 10, 25, -1),
         "max_api_keys": (2, 10, 50, -1),
         "max_storage_gb": (1, 10, 100, -1),
+        "alert_mails_per_hour": (20, 200, 1_000, 10_000),  # which it does not have
     }
     assert (
         settings.register_per_hour,

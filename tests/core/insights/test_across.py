@@ -1,0 +1,51 @@
+"""What several portfolios have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.insights.analyst import analyse
+from core.insights.subject import Subject
+from core.portfolio.portfolio import Portfolio
+
+
+def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject) -> None:
+    numbers = demo.portfolio.numbers
+    half = replace(demo.portfolio, numbers={**numbers, "par_value": numbers["par_value"] * (np.arange(255) % 2)})
+    other = replace(demo, name="Demo CLO II", portfolio=half)
+    told = {one.key: one for one in analyse([demo, other], most=300)}
+    shared = {one.name: one.value for one in told["shared"].figures}
+    par: list[dict[str, float]] = []
+    for subject in (demo, other):
+        names, performing = subject.portfolio.names["obligor"], ~subject.portfolio.defaulted()
+        sums = np.bincount(names.codes, subject.portfolio.numbers["par_value"] * performing, len(names.values))
+        par.append({name: float(amount) for name, amount in zip(names.values, sums, strict=True) if amount > 0})
+    both = {name: par[0][name] + par[1][name] for name in par[0].keys() & par[1].keys()}
+    assert shared["count"] == len(both)
+    assert shared["par 0"] == pytest.approx(max(both.values()))
+    thinnest = min(
+        (one.cushion_pct, subject.name)
+        for subject in (demo, other)
+        for one in subject.results
+        if one.cushion_pct is not None
+    )
+    assert f"{thinnest[1]}: " in told["tightest"].summary.partition("each: ")[2].partition(";")[0]
+    assert told["tightest"].workbook_id is None
+    assert all(one.title.startswith("Demo CLO") for key, one in told.items() if key not in ("shared", "tightest"))
+
+
+def test_portfolios_of_two_currencies_are_not_added_up(demo: Subject) -> None:
+    euro = replace(demo.portfolio, deal=replace(demo.portfolio.deal, currency="EUR"))
+    told = {one.key for one in analyse([demo, replace(demo, name="Euro", portfolio=euro)], most=300)}
+    assert "shared" not in told
+    assert "tightest" in told
+
+
+def test_one_without_loans_does_not_hide_the_others(demo: Subject) -> None:
+    empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
+    told = analyse([empty, demo], most=4)
+    assert told[0].key == "no_loans"
+    assert len(told) == 4

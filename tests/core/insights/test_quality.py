@@ -1,0 +1,64 @@
+"""What is doubted: a figure that the file prints otherwise, breaks, blanks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.insights.analyst import analyse
+from core.insights.insight import Insight
+from core.insights.ranking import DISPUTED
+from core.insights.subject import Breaks, Subject
+from core.portfolio.portfolio import Published
+from tests.core.insights.conftest import story
+
+
+def told(subject: Subject, **more: object) -> dict[str, Insight]:
+    return {one.key: one for one in analyse([subject], most=200, **more)}  # type: ignore[arg-type]
+
+
+def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
+    own = Published(name=name, value=value, trigger=trigger, unit="percent", status=status, cell="'Tests'!C4")  # type: ignore[arg-type]
+    return replace(subject, portfolio=replace(subject.portfolio, published=(own,)))
+
+
+def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject) -> None:
+    (own,) = (one for one in demo.results if one.test_id == "cov_lite_concentration")
+    limit = round(own.current_value - 5, 2)
+    subject = printed(demo, "Cov-Lite Loans", round(own.current_value - 7, 2), limit, "pass")
+    found = told(subject)
+    failing, differs = found["failing:cov_lite_concentration"], found["differs"]
+    assert "calls it passed" in failing.summary
+    assert f"{own.current_value - 7:.2f} %" in failing.summary
+    assert failing.confidence == pytest.approx(0.95 * DISPUTED, abs=0.006)
+    assert differs.priority == 2
+    cells = {one.recipe.place for one in differs.figures}
+    assert "'Tests'!C4" in cells
+    same = printed(demo, "Cov-Lite Loans", round(own.current_value, 2), 60.0, "pass")
+    assert "differs" not in told(same)
+
+
+def test_breaks_by_their_gravity(demo: Subject) -> None:
+    none = Breaks(tape="March", compared=10, matched=10, by_severity={}, by_field={})
+    assert told(replace(demo, breaks=none))["breaks"].priority == 5
+    assert "breaks" not in told(replace(demo, breaks=None))
+    assert told(demo)["breaks"].priority == 1
+    small = replace(none, by_severity={"info": 2}, by_field={"borrower_name": 2})
+    assert told(replace(demo, breaks=small))["breaks"].priority == 3
+
+
+def test_blanks_and_remarks_are_told(demo: Subject) -> None:
+    found = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
+    assert {one.name: one.value for one in found["gaps"].figures}["loans without prices"] == 1
+    assert found["gaps"].remarks[0] == "No stored run is behind these figures."
+    assert found["warned"].remarks[1:]
+
+
+def test_coverage_lowers_confidence() -> None:
+    subject = story()
+    price = subject.portfolio.numbers["price"].copy()
+    price[: len(price) // 2] = float("nan")
+    half = replace(subject, portfolio=replace(subject.portfolio, numbers={**subject.portfolio.numbers, "price": price}))
+    assert told(half)["distressed"].confidence < 0.6 < told(subject)["distressed"].confidence
+    assert "worth" not in told(half)
