@@ -270,17 +270,25 @@ async def triggered(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
     )
 
 
-async def awaited(unit: Unit, workbook_id: UUID) -> set[str]:
-    """The alerts that are to be looked at again anyway for a workbook."""
-    found = await unit.value(
+class Awaited(Struct, frozen=True):
+    """A look that is to come."""
+
+    alert_id: UUID
+    at: datetime
+
+
+async def awaited(unit: Unit, workbook_id: UUID) -> list[Awaited]:
+    """The alerts that are to be looked at again anyway for a workbook, and when first."""
+    return await unit.all(
+        Awaited,
         """
-        SELECT array_agg(arguments ->> 'alert_id') FROM jobs
+        SELECT (arguments ->> 'alert_id')::uuid AS alert_id, min(ready_at) AS at FROM jobs
         WHERE queue = 'default' AND status = 'pending' AND ready_at > now() AND name = 'alerts.look_again'
           AND arguments ->> 'workbook_id' = %s
+        GROUP BY 1
         """,
         [str(workbook_id)],
     )
-    return set(found or ())
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------

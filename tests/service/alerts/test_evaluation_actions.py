@@ -194,7 +194,10 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     waiting = "SELECT ready_at - now() FROM jobs WHERE tenant_id = %s AND name = 'alerts.look_again'"
     ((left,),) = stack.sql(waiting, [owner.tenant_id])
     assert timedelta(minutes=14) < left < timedelta(minutes=15)
-    assert told(owner, hour)["last_evaluation"]["holds"] is False
+    look = told(owner, hour)["last_evaluation"]
+    assert look["holds"] is False
+    assert look["sentence"].startswith("CCC/Caa bucket is 11.25 %, above 7.50 %, since ")
+    assert look["sentence"].endswith(" UTC: not yet for 60 minutes")
     run(owner, own_g1)
     looked_at(stack, owner)
     assert (
