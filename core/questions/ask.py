@@ -20,10 +20,17 @@ WORDS_SHOWN: Final = 8
 """Words of a question that the answer says it does not know."""
 
 _RUN: Final[dict[str, Callable[[Query, Subject], Said]]] = {
-    "measure": running.measured, "tests": judging.tested, "what_if": supposing.supposed, "room": judging.room,
-    "moves": running.moved, "history": judging.history, "fact": running.fact, "notes": running.notes,
-    "data": running.data, "why": judging.why,
-}  # fmt: skip
+    "measure": running.measured,
+    "tests": judging.tested,
+    "what_if": supposing.supposed,
+    "room": judging.room,
+    "moves": running.moved,
+    "history": judging.history,
+    "fact": running.fact,
+    "notes": running.notes,
+    "data": running.data,
+    "why": judging.why,
+}
 
 
 def ask(question: str, subjects: Sequence[Subject]) -> Answer:
@@ -96,7 +103,10 @@ def _not_understood(unread: Unread) -> str:
     if words and unread.reason:
         return f"I cannot answer that: {listed(words)}: {unread.reason}."
     if words:
-        return f"I cannot answer that: {listed(words)} {'has' if len(words) == 1 else 'have'} no meaning that I know here, nor {'is it a name' if len(words) == 1 else 'are they names'} in the data."
+        return (
+            f"I cannot answer that: {listed(words)} {'has' if len(words) == 1 else 'have'} no meaning "
+            f"that I know here, nor {'is it a name' if len(words) == 1 else 'are they names'} in the data."
+        )
     if unread.reason:
         return f"I cannot answer that: {unread.reason}."
     return "I cannot answer that: I know the words and not the question that they make."

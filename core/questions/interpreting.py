@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
@@ -13,17 +13,21 @@ from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.named import Found, Named
-from core.questions.query import Action, Condition, Query
+from core.questions.query import Action, Condition, Period, Query
 from core.questions.reading import Letter, Lexeme, Reader, segment
 from core.questions.tokens import TOKENS_MAX, Token, tokens_of
 from core.questions.vocabulary import QUANTITIES
 
 FLAG_TESTS: Final = {
-    "ccc": "ccc_bucket_pct", "not_senior": "non_senior_secured_concentration",
-    "second_lien": "non_senior_secured_concentration", "cov_lite": "cov_lite_concentration",
-    "fixed": "fixed_rate_concentration", "foreign": "foreign_country_concentration",
-    "small": "small_facility_concentration", "past_due": "delinquency_pct",
-}  # fmt: skip
+    "ccc": "ccc_bucket_pct",
+    "not_senior": "non_senior_secured_concentration",
+    "second_lien": "non_senior_secured_concentration",
+    "cov_lite": "cov_lite_concentration",
+    "fixed": "fixed_rate_concentration",
+    "foreign": "foreign_country_concentration",
+    "small": "small_facility_concentration",
+    "past_due": "delinquency_pct",
+}
 """The test that limits the loans with a flag."""
 
 GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}
@@ -31,16 +35,70 @@ GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_o
 FLAG_OF_TEST: Final = {test_id: flag for flag, test_id in FLAG_TESTS.items() if flag != "second_lien"}
 
 LOAN_COLUMNS: Final = frozenset(
-    ("par", "price", "purchase_price", "spread", "coupon", "floor", "recovery", "maturity", "rating", "moodys_rating",
-     "sp_rating", "fitch_rating", "facility_size", "days_past_due", "quote_depth", "unfunded", "wal", "market_value",
-     "share", "warf", "lien", "industry", "country", "cusip", "loanx", "isin", "index", "was")
-)  # fmt: skip
+    (
+        "par",
+        "price",
+        "purchase_price",
+        "spread",
+        "coupon",
+        "floor",
+        "recovery",
+        "maturity",
+        "rating",
+        "moodys_rating",
+        "sp_rating",
+        "fitch_rating",
+        "facility_size",
+        "days_past_due",
+        "quote_depth",
+        "unfunded",
+        "wal",
+        "market_value",
+        "share",
+        "warf",
+        "lien",
+        "industry",
+        "country",
+        "cusip",
+        "loanx",
+        "isin",
+        "index",
+        "was",
+    )
+)
 """Quantities that one loan has."""
 
+WORST_IS_MOST: Final = {
+    "warf": True,
+    "rank": True,
+    "rating": True,
+    "days_past_due": True,
+    "price": False,
+    "recovery": False,
+    "diversity": False,
+    "cushion": False,
+    "moodys_rating": True,
+    "sp_rating": True,
+    "fitch_rating": True,
+}
+"""Quantities of which it is certain which end is the worst."""
 SOFT_IFS: Final = frozenset(
-    ("what does", "what would", "how would", "would", "what happens to", "what would happen to", "happen to", "what happens",
-     "where does", "where would", "if", "what would happen", "in case")
-)  # fmt: skip
+    (
+        "what does",
+        "what would",
+        "how would",
+        "would",
+        "what happens to",
+        "what would happen to",
+        "happen to",
+        "what happens",
+        "where does",
+        "where would",
+        "if",
+        "what would happen",
+        "in case",
+    )
+)
 LIMIT_SHOWN: Final = 10
 """Of a ranking whose length the question leaves open."""
 
@@ -72,8 +130,7 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     if unknown:
         return Unread(unknown)
     as_of = subjects[0].portfolio.deal.as_of if subjects else None
-    found = _Interpreter(lexemes, as_of, subjects).query()
-    return found
+    return _Interpreter(lexemes, as_of, subjects).query()
 
 
 class _Interpreter:
@@ -158,7 +215,7 @@ class _Interpreter:
         first, last = lexeme.get("days")
         return bool(first <= day.toordinal() - 719163 <= last)
 
-    def _period(self) -> str | Unread:
+    def _period(self) -> Period | Literal["history"] | Unread:
         """now, previous, change or history."""
         r = self.r
         if (at := r.first("period", "history")) is not None:
@@ -205,8 +262,11 @@ class _Interpreter:
         period = self._period()
         if isinstance(period, Unread):
             return period
-        if period == "change" or (r.any("move") and not r.any("status")):
-            moves = self._moves(period)
+        if period == "previous" and r.first("move") is not None:
+            period = "change"
+        falls = r.first("change", "up", "down") is not None and r.first("group", "loan", "obligor") is not None
+        if period == "change" or (r.any("move") and not r.any("status")) or (falls and period == "now"):
+            moves = self._moves("change")
             if moves is not None:
                 return moves
         r.read_conditions()
@@ -330,7 +390,7 @@ class _Interpreter:
                 r.use(at_group)
         return tuple(found)
 
-    def _tests(self, placed: list[Any], period: str) -> Query | None:
+    def _tests(self, placed: list[Any], period: Period) -> Query | Unread | None:
         """A question on tests, where this is one."""
         r = self.r
         cushion_order = next(
@@ -338,7 +398,7 @@ class _Interpreter:
         )
         aspects = [at for at in r.unused("aspect") if r.lexemes[at].get("aspect") != "level"]
         aspects = [at for at in aspects if not r.lexemes[at].has("superlative")]
-        statuses = [at for at in r.unused("status")]
+        statuses = list(r.unused("status"))
         entity = next((at for at in r.unused("group", "test")), None)
         named = any(
             one.has("test") or (one.has("name") and one.get("name").field == "test")
@@ -365,23 +425,17 @@ class _Interpreter:
             for one in placed
         )
         limited = bool(aspects) or bool(statuses) or cushion_order is not None
-        over_limit = any(r.lexemes[at].has("comparison") for at in r.unused("comparison")) and any(
+        over_limit = any(True for _ in r.unused("comparison", ">", ">=", "<", "<=")) and any(
             r.lexemes[at].has("aspect", "limit") for at in aspects
         )
         cushions = [one for one in r.having if one.quantity == "cushion"]
         if not (named or category is not None or entity is not None or simple or limited or cushions):
             return self._bucket(placed, period) if limits_of_flags else None
-        if limited and not (
-            named
-            or category is not None
-            or entity is not None
-            or quantities
-            or limits_of_flags
-            or cushion_order is not None
-        ):
-            if not (any(True for _ in r.unused("group", *GROUP_TESTS)) or statuses or (placed and aspects)):
-                if not (aspects and any(r.any("group", "deal") or r.any("whole") for _ in (0,))):
-                    return None
+        about_tests = named or category is not None or entity is not None or bool(quantities) or limits_of_flags
+        about_tests = about_tests or cushion_order is not None or bool(statuses) or (bool(placed) and bool(aspects))
+        about_tests = about_tests or r.first("group", *GROUP_TESTS) is not None
+        if limited and not (about_tests or (aspects and (r.any("group", "deal") or r.any("whole")))):
+            return None
         ids = self._test_ids(placed, flags=limited or bool(cushions))
         categories = r.lexemes[category].get("category") if category is not None else None
         if category is not None:
@@ -412,28 +466,35 @@ class _Interpreter:
         order = place = limit = None
         if cushion_order is not None:
             ranking = self._take_ranking(cushion_order)
+            assert ranking is not None
             order, limit, place = ranking.order, ranking.limit, ranking.place
             aspect = "cushion"
+        elif ids and (deal_at := r.first("group", "deal")) is not None and r.first("superlative") is not None:
+            ranking = self._take_ranking()
+            r.use(deal_at)
+            if ranking is None or placed:
+                return Unread((), "portfolios are ranked by a test")
+            return Query(kind="deals", tests=ids[:1], order=ranking.order, place=ranking.place or 1, aspect=aspect)
         elif entity is not None or not ids:
             ranking = self._take_ranking()
             if ranking is not None:
                 order, limit, place = ranking.order, ranking.limit, ranking.place
                 aspect = "cushion"
         if over_limit:
-            op = next(r.lexemes[at].get("comparison") for at in r.unused("comparison"))
-            for at in list(r.unused("comparison")):
-                r.use(at)
+            over = list(r.unused("comparison", ">", ">=", "<", "<="))
+            op = r.lexemes[over[0]].get("comparison")
+            r.use(*over)
             aspect = "status"
             upper = all(TESTS[one].threshold_type == "max" for one in ids if one in TESTS)
             status = "fail" if (op in (">", ">=")) == upper else "pass"
-        for at in list(r.unused("compare")):
+        for at in list(r.unused("compare")) + list(r.unused("comparison", "from")):
             r.use(at)
         for at in list(r.unused("per")):
             if r.lexemes[at].text in ("each", "every") or entity is not None or categories is not None:
                 r.use(at)
         classes = tuple(value for at in list(r.unused("class")) for value in self._take(at, "class"))
-        if not classes and (ids or categories) and (at := r.first("group", "class")) is not None:
-            r.use(at)
+        if not classes and (ids or categories) and (class_at := r.first("group", "class")) is not None:
+            r.use(class_at)
             classes = ("*",)
             for per in list(r.unused("per")):
                 r.use(per)
@@ -445,41 +506,44 @@ class _Interpreter:
             if ids:
                 r.use(at)
         if placed:
-            return None if not ids else self._subset_of(ids, placed, period, aspect, status)
-        if (
-            not ids
-            and status is None
-            and categories is None
-            and entity is None
-            and order is None
-            and aspect is None
-            and not cushions
-            and not classes
-        ):
-            return None
-        if period == "now" and (at := r.first("change")) is not None and ids:
+            return self._subset_of(ids, placed, period, aspect, status)
+        if not (ids or status or categories or entity is not None or order or aspect or cushions or classes):
+            return Unread((), "which test is meant is not said")
+        if period == "now" and r.first("change") is not None and ids:
             period = "change"
             direction = self._direction()
         return Query(
-            kind="tests", tests=ids, category=categories, aspect=aspect, status=status, order=order, limit=limit, place=place,
-            classes=classes, period=period, direction=direction, having=tuple(cushions), is_yes_no=self._is_yes_no(),
-            is_count=counted and not ids, order_by="cushion" if order is not None else None,
-        )  # fmt: skip
+            kind="tests",
+            tests=ids,
+            category=categories,
+            aspect=aspect,
+            status=status,
+            order=order,
+            limit=limit,
+            place=place,
+            classes=classes,
+            period=period,
+            direction=direction,
+            having=tuple(cushions),
+            is_yes_no=self._is_yes_no(),
+            is_count=counted and not ids,
+            order_by="cushion" if order is not None else None,
+        )
 
     def _take(self, at: int, kind: str) -> Any:
         self.r.use(at)
         return self.r.lexemes[at].get(kind)
 
     def _subset_of(
-        self, ids: tuple[str, ...], placed: list[Any], period: str, aspect: str | None, status: str | None
-    ) -> Query | None:
+        self, ids: tuple[str, ...], placed: list[Any], period: Period, aspect: str | None, status: str | None
+    ) -> Query | Unread:
         """A test's quantity over some of the loans: the WARF of the second liens."""
         by_test = {one.test_id: name for name, one in QUANTITIES.items() if one.test_id is not None}
-        if aspect in ("cushion", "limit") or status is not None or any(one not in by_test for one in ids):
-            return None
+        if not ids or aspect in ("cushion", "limit") or status is not None or any(one not in by_test for one in ids):
+            return Unread((placed[0].condition.said,), "tests are of the whole portfolio")
         return self._measure(placed, period, quantities=tuple(by_test[one] for one in ids))
 
-    def _bucket(self, placed: list[Any], period: str) -> Query | None:
+    def _bucket(self, placed: list[Any], period: Period) -> Query | None:
         """The CCC bucket as a share is the figure of its test."""
         r = self.r
         if (
@@ -571,7 +635,7 @@ class _Interpreter:
 
     # Moves between two months
 
-    def _moves(self, period: str) -> Query | None:
+    def _moves(self, period: Period) -> Query | Unread | None:
         r = self.r
         quantity = next(
             (
@@ -584,6 +648,11 @@ class _Interpreter:
         )
         move_at = next((at for at in r.unused("move")), None)
         change_at = r.first("change")
+        if quantity is None and move_at is None and change_at is not None:
+            points = any(
+                one.has("number") and one.get("number").unit in ("points", "price") for one in r.lexemes if not one.used
+            )
+            quantity = "price" if points else None
         entity = next((at for at in r.unused("group", "loan", "obligor")), None)
         listing = entity is not None or r.has_word(
             "which", "who", "list", "name", "names", "anything", "any", "biggest", "largest"
@@ -635,17 +704,37 @@ class _Interpreter:
             r.use(at)
         for at in list(r.unused("period")):
             r.use(at)
+        if move == "entered" or (
+            move == "downgraded"
+            and placed
+            and any(
+                one.has("comparison") is False and one.text in ("to", "into")
+                for one in r.lexemes[move_at or 0 : placed[0].at]
+            )
+        ):
+            if not placed:
+                return Unread((r.lexemes[move_at or 0].said,), "into what is not said")
+            move = "entered"
         if r.change_by and direction is None:
             direction = "down" if move in ("price", "spread") else None
         order_by = None
         if ranking is not None and move in ("price", "spread", "par", "coupon"):
             order_by = "change"
         return Query(
-            kind="moves", move=move, quantities=() if measured is None else (measured,), where=tuple(one.condition for one in placed),
-            group=group, direction=direction, having=tuple(r.change_by), period="change", is_count=r.has_word("many", "number", "count"),
-            is_yes_no=self._is_yes_no(), order=None if ranking is None else ranking.order, order_by=order_by,
+            kind="moves",
+            move=move,
+            quantities=() if measured is None else (measured,),
+            where=tuple(one.condition for one in placed),
+            group=group,
+            direction=direction,
+            having=tuple(r.change_by),
+            period="change",
+            is_count=r.has_word("many", "number", "count"),
+            is_yes_no=self._is_yes_no(),
+            order=None if ranking is None else ranking.order,
+            order_by=order_by,
             limit=None if ranking is None else ranking.limit or ranking.place,
-        )  # fmt: skip
+        )
 
     # Rankings
 
@@ -687,11 +776,16 @@ class _Interpreter:
             and after is not None
             and r.lexemes[after].has("aggregate")
             and (following := r.next(after)) is not None
-        ):
-            if r.lexemes[following].has("quantity"):
-                by_name = r.lexemes[following].get("quantity")
-                r.use(after, following)
-        plural = any(one.has("group") and one.is_plural for one in r.lexemes)
+        ) and r.lexemes[following].has("quantity"):
+            by_name = r.lexemes[following].get("quantity")
+            r.use(after, following)
+        mains = [one for one in r.lexemes if one.has("group")]
+        has_most = r.lexemes[at].text in ("most", "fewest", "least") and by_name is None and len(mains) > 1
+        if has_most and after is not None and r.lexemes[after].has("group", "loan"):  # who has the most loans
+            by_name = "count"
+            r.use(after)
+            mains = [one for one in mains if one is not r.lexemes[after]]
+        plural = any(one.is_plural for one in mains)
         if limit is None and place is None:
             if plural:
                 limit = LIMIT_SHOWN
@@ -699,6 +793,16 @@ class _Interpreter:
                 place = 1
         elif place is None and limit == 1:
             place, limit = 1, None
+        if order in ("worst", "best"):
+            if by_name is None:
+                by_name = next(
+                    (name for one in r.unused("quantity") if (name := r.lexemes[one].get("quantity")) in WORST_IS_MOST),
+                    None,
+                )
+            if by_name not in WORST_IS_MOST:
+                r.lexemes[at].used = False
+                return None
+            order = "most" if WORST_IS_MOST[by_name] == (order == "worst") else "least"
         return _Ranking(order, by_name, limit, place)
 
     @staticmethod
@@ -721,9 +825,11 @@ class _Interpreter:
             self._use_nouns_of_per()
             by: str = r.lexemes[at].get("by")
             return by, True
-        for at in list(r.unused("per")):
+        pers = list(r.unused("per"))
+        pers.sort(key=lambda at: r.lexemes[at].text not in ("by", "per", "each", "every", "for each", "for every"))
+        for at in pers:
             after = r.next(at)
-            if after is None:
+            if after is None or r.lexemes[after].used:
                 continue
             name = self._group_of(r.lexemes[after])
             if name is None and (further := r.next(after)) is not None and r.lexemes[after].has("agency"):
@@ -746,6 +852,9 @@ class _Interpreter:
             if name is not None:
                 r.use(at, after)
                 self._use_nouns_of_per()
+                for other in list(r.unused("quantity")) + list(r.unused("group")):
+                    if self._group_of(r.lexemes[other]) == name:
+                        r.use(other)
                 return name, True
         for at in list(r.unused("per")):  # maturity profile, industry breakdown
             before = r.previous(at)
@@ -789,10 +898,17 @@ class _Interpreter:
         if lexeme.has("group"):
             name: str = lexeme.get("group")
             return name if name not in ("test", "class", "deal") else None
-        return {"maturity": "year", "rating": "rating", "moodys_rating": "rating_a", "sp_rating": "rating_b",
-                "fitch_rating": "rating_c", "lien": "lien", "index": "index"}.get(lexeme.get("quantity") or "")  # fmt: skip
+        return {
+            "maturity": "year",
+            "rating": "rating",
+            "moodys_rating": "rating_a",
+            "sp_rating": "rating_b",
+            "fitch_rating": "rating_c",
+            "lien": "lien",
+            "index": "index",
+        }.get(lexeme.get("quantity") or "")
 
-    def _measure(self, placed: list[Any], period: str, quantities: tuple[str, ...] = ()) -> Query | Unread:
+    def _measure(self, placed: list[Any], period: Period, quantities: tuple[str, ...] = ()) -> Query | Unread:
         r = self.r
         aggregate_at = next((at for at in r.unused("aggregate")), None)
         more_at = r.first("more")
@@ -830,10 +946,10 @@ class _Interpreter:
                 r.use(at)
         if "was" in names and (placed or group is not None):
             names = ["spread" if name == "was" else name for name in names]
-        if "rating" in names and (at := r.first("agency")) is not None:
-            name = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rating"}[r.lexemes[at].get("agency")]
+        if "rating" in names and (agency_at := r.first("agency")) is not None:
+            name = {"a": "moodys_rating", "b": "sp_rating", "c": "fitch_rating"}[r.lexemes[agency_at].get("agency")]
             names = [name if one == "rating" else one for one in names]
-            r.use(at)
+            r.use(agency_at)
         having = tuple(r.having)
         if r.change_by:
             return Unread((), "a change in points is meant of loans or tests between two months")
@@ -853,8 +969,8 @@ class _Interpreter:
                 order_by = "count"
             if order_by is None and names and not before_ranking and names[0] != "share":
                 order_by = names[0]
-            if (at := r.first("group", "deal")) is not None and group is None and len(self.subjects) > 1:
-                r.use(at)
+            if (deal_at := r.first("group", "deal")) is not None and group is None:
+                r.use(deal_at)
                 return Query(
                     kind="deals",
                     quantities=tuple(names) or ((order_by,) if order_by else ()),
@@ -898,15 +1014,39 @@ class _Interpreter:
             and not self._is_yes_no()
         ):
             group = "loan"  # the second liens rated B3: a list
+        is_of_groups = group in ("obligor", "industry", "country") and aggregate in ("average", "median")
+        if is_of_groups and not says_by and names in ([], ["par"]) and ranking is None and not listing:
+            return Query(
+                kind="measure",
+                quantities=("par",),
+                aggregate=aggregate,
+                where=where,
+                group=group,
+                period=period,
+                over_groups=True,
+            )
         if group == "loan" and not listing and not is_count and ranking is None and names and not says_by:
             plain_lookup = any(one.field in ("obligor", "facility", "cusip", "loanx", "isin") for one in where)
             if not plain_lookup:
                 group = None  # the average price of the CCC loans
         return Query(
-            kind="measure", quantities=tuple(names), aggregate=aggregate, where=where, whole=whole, each=each, group=group,
-            order=order, order_by=order_by, limit=limit, place=place, having=having, period=period,
-            is_yes_no=self._is_yes_no(), is_count=is_count, direction=direction if direction != "any" else None,
-        )  # fmt: skip
+            kind="measure",
+            quantities=tuple(names),
+            aggregate=aggregate,
+            where=where,
+            whole=whole,
+            each=each,
+            group=group,
+            order=order,
+            order_by=order_by,
+            limit=limit,
+            place=place,
+            having=having,
+            period=period,
+            is_yes_no=self._is_yes_no(),
+            is_count=is_count,
+            direction=direction if direction != "any" else None,
+        )
 
     def _ordered_by(self) -> str | None:
         """By par, by spread: what a ranking is ordered by."""
@@ -937,9 +1077,7 @@ class _Interpreter:
             return set()
         start = share if share is not None else 0
         for verb in range(start + 1, len(r.lexemes)):
-            if r.lexemes[verb].text in ("is", "are", "have", "has", "carry", "mature", "pay", "trade") or r.lexemes[
-                verb
-            ].said.lower() in ("is", "are", "matures", "trades"):
+            if r.lexemes[verb].tokens[-1].raw.lower() in _VERBS:
                 before = {one.at for one in placed if start < one.end < verb}
                 after = {one.at for one in placed if one.at > verb}
                 if before and after and share is not None:
@@ -1167,7 +1305,7 @@ class _Interpreter:
     def _action(self, verb: int, first: int, last: int, numbers: set[int]) -> Action | Unread:
         r = self.r
         lexeme = r.lexemes[verb]
-        kinds = [one.value for one in lexeme.meanings if one.kind == "action"]
+        kinds = [str(one.value) for one in lexeme.meanings if one.kind == "action"]
         said = [r.lexemes[at] for at in range(first, last)]
         values = [(at, r.lexemes[at].get("number")) for at in sorted(numbers) if first <= at < last]
         by = {unit: (at, number) for at, number in values for unit in (number.unit,)}
@@ -1181,7 +1319,9 @@ class _Interpreter:
             and not about_price
             and "points" not in by
         ):
-            kind = "upgrade" if "upgrade" in kinds or ("price_up" in kinds and "downgrade" not in kinds) else "downgrade"
+            kind = (
+                "upgrade" if "upgrade" in kinds or ("price_up" in kinds and "downgrade" not in kinds) else "downgrade"
+            )
         elif ("points" in by or "percent" in by or about_price) and any(one.startswith("price") for one in kinds):
             kind = next(one for one in kinds if one.startswith("price"))
         elif (
@@ -1265,7 +1405,9 @@ class _Interpreter:
                 ),
                 None,
             )
-            if (at_price is not None and not r.lexemes[at_price].used and r.lexemes[at_price - 1].text != "of") or (at_price is not None and any(one.has("quantity", "price") for one in said)):
+            if (at_price is not None and not r.lexemes[at_price].used and r.lexemes[at_price - 1].text != "of") or (
+                at_price is not None and any(one.has("quantity", "price") for one in said)
+            ):
                 action["price"] = r.lexemes[at_price].get("number").value
                 r.use(at_price)
             else:
@@ -1282,11 +1424,12 @@ class _Interpreter:
                     r.use(at_par + 1)
             for at in range(first, last):
                 after = r.next(at)
-                if r.lexemes[at].has("quantity", "price", "par") and (
-                    after is None or not r.lexemes[after].has("comparison")
+                if (
+                    r.lexemes[at].has("quantity", "price", "par")
+                    and (after is None or not r.lexemes[after].has("comparison"))
+                    and (action.get("price") is not None or r.lexemes[at].has("quantity", "par"))
                 ):
-                    if action.get("price") is not None or r.lexemes[at].has("quantity", "par"):
-                        r.use(at)
+                    r.use(at)
         if kind == "buy":
             return self._bought(first, last, by, action)
         scope = Reader(r.lexemes[first:last], r.as_of, groups_are_sets=False)
@@ -1378,6 +1521,11 @@ class _Interpreter:
             ):
                 r.use(place)
         return Action(kind="buy", where=tuple(one.condition for one in scope.joined()), **action)
+
+
+_VERBS: Final = frozenset(
+    ("is", "are", "have", "has", "carry", "carries", "mature", "matures", "pay", "pays", "trade", "trades")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,13 @@ ROWS_OF_MOVEMENTS_MAX: Final = 20_000
 """Loans up to which the move of a test is split into its parts: that takes some hundred runs."""
 
 UNITS: Final[dict[str, Unit]] = {
-    "percent": "percent", "factor": "factor", "score": "score", "years": "years", "amount": "amount", "number": "count",
-}  # fmt: skip
+    "percent": "percent",
+    "factor": "factor",
+    "score": "score",
+    "years": "years",
+    "amount": "amount",
+    "number": "count",
+}
 
 _LIKE: Final = {"oc": ("oc_", "overcollateral"), "ic": ("ic_", "interest coverage")}
 _STATUS_WORDS: Final = {"pass": "passes", "fail": "fails", "warning": "passes, in its warning band"}
@@ -97,16 +102,7 @@ def tested(query: Query, subject: Subject) -> Said:
     elif query.category is not None and not ids:
         ids = [one for one, result in found.items() if _category(one, result) == query.category]
     if not ids:
-        ids = [one for one in found]
-        if (
-            query.status is None
-            and query.aspect is None
-            and not query.having
-            and query.category is None
-            and query.order is None
-            and not query.is_count
-        ):
-            pass
+        ids = list(found)
     is_named = bool(query.tests)
     when = " in the month before" if query.period == "previous" else ""
     if not is_named:
@@ -201,8 +197,12 @@ def _breakdown(said: Said, result: TestResult) -> str:
     """Whose the largest shares are."""
     if result.details is None:
         return ""
-    place = {"single_obligor_concentration": ("obligors", 0, 1), "industry_concentration": ("industries", 0, 1),
-             "second_industry_concentration": ("industries", 1, 2), "top_5_concentration": ("obligors", 0, 5)}.get(result.test_id)  # fmt: skip
+    place = {
+        "single_obligor_concentration": ("obligors", 0, 1),
+        "industry_concentration": ("industries", 0, 1),
+        "second_industry_concentration": ("industries", 1, 2),
+        "top_5_concentration": ("obligors", 0, 5),
+    }.get(result.test_id)
     if place is None:
         return ""
     key, first, last = place
@@ -289,23 +289,31 @@ def _list(query: Query, said: Said, ids: Sequence[str], found: dict[str, TestRes
         if query.is_count and query.status is None and not query.having:
             total = said.figure("tests", len(results) + len(skipped), "count", "tests of the run")
             said.sentences.append(
-                f"{total} tests{when}: {counts['pass']} pass, {counts['warning']} are in their warning bands, {counts['fail']} fail, {len(skipped)} were skipped."
+                f"{total} tests{when}: {counts['pass']} pass, {counts['warning']} are in "
+                f"their warning bands, {counts['fail']} fail, {len(skipped)} were skipped."
             )
             return said
         name = f"tests {noun}" if not (query.status == "pass" and query.is_yes_no) else "tests failing"
         count = said.figure(name, len(chosen), "count", "tests of the run")
         said.sentences.append(
-            f"{count if chosen else 'No'} test{'s' * (len(chosen) != 1)}{when} of {len(results) + len(skipped)} {'is' if len(chosen) == 1 else 'are'} {name[6:]}{':' if chosen else '.'}"
+            f"{count if chosen else 'No'} test{'s' * (len(chosen) != 1)}{when} of {len(results) + len(skipped)} "
+            f"{'is' if len(chosen) == 1 else 'are'} {name[6:]}{':' if chosen else '.'}"
         )
     elif query.order is None:
-        summary = f"{counts['pass']} pass, {counts['warning']} are in their warning bands, {counts['fail']} fail, {len(skipped)} were skipped"
+        summary = (
+            f"{counts['pass']} pass, {counts['warning']} are in their "
+            f"warning bands, {counts['fail']} fail, {len(skipped)} were skipped"
+        )
         said.figure("tests", len(results) + len(skipped), "count", "tests of the run")
         said.sentences.append(f"{len(results) + len(skipped)} tests{when}: {summary}.")
     for one in chosen[:ROWS_SHOWN]:
         _line(said, one)
     if skipped and (query.status in ("pass", "fail", None)):
         said.warnings[
-            f"{len(skipped)} test{'s were' if len(skipped) != 1 else ' was'} skipped and neither passes nor fails: {listed([plain(one.test_name) for one in skipped[:10]])}"
+            (
+                f"{len(skipped)} test{'s were' if len(skipped) != 1 else ' was'} skipped and neither passes "
+                f"nor fails: {listed([plain(one.test_name) for one in skipped[:10]])}"
+            )
         ] = None
     return said
 
@@ -327,7 +335,9 @@ def _line(said: Said, one: TestResult) -> None:
     )
     text = f"{name}: {value}, {_direction(one)} {limit}, {_STATUS_WORDS[one.status]}"
     if one.cushion is not None:
-        text += f", cushion {said.figure('cushion', one.cushion, unit, f'cushion of the test {one.test_id}', of=one.test_name, test_id=one.test_id)}"
+        operation = f"cushion of the test {one.test_id}"
+        cushion = said.figure("cushion", one.cushion, unit, operation, of=one.test_name, test_id=one.test_id)
+        text += f", cushion {cushion}"
     said.sentences.append(f"{text}.")
 
 
@@ -378,7 +388,10 @@ def _of_classes(query: Query, said: Said, book: Book, kind: str) -> Said:
             cushion = said.figure(
                 f"cushion of class {plain(label)}", ratio - trigger, "percent", "ratio less trigger", of=label
             )
-            text += f", at least {limit} is required: it {'passes' if ratio >= trigger - 1e-9 else 'fails'}, with a cushion of {cushion}"
+            text += (
+                f", at least {limit} is required: it "
+                f"{'passes' if ratio >= trigger - 1e-9 else 'fails'}, with a cushion of {cushion}"
+            )
             if test is not None and not test.from_sheet:
                 said.warnings["the notes carry no triggers: those that are usual for their letters are shown"] = None
             if query.is_yes_no:
@@ -408,11 +421,7 @@ def _changes(query: Query, said: Said, ids: Sequence[str]) -> Said:
         rows.append((test_id, one, other, other.current_value - one.current_value, better))
     if not is_named:
         if query.status == "fail":
-            rows = (
-                [row for row in rows if row[2].status == "fail" and row[1].status != "fail"]
-                if query.direction != "any" or True
-                else rows
-            )
+            rows = [row for row in rows if row[2].status == "fail" and row[1].status != "fail"]
         if query.direction in ("better", "worse"):
             rows = [row for row in rows if (row[4] > 1e-9 if query.direction == "better" else row[4] < -1e-9)]
         elif query.direction in ("up", "down"):
@@ -462,7 +471,10 @@ def _changes(query: Query, said: Said, ids: Sequence[str]) -> Said:
         status = (
             f"{_STATUS_WORDS[other.status]} as before"
             if one.status == other.status
-            else f"{_STATUS_WORDS[other.status]}, before it {_STATUS_WORDS[one.status].replace('passes', 'passed').replace('fails', 'failed')}"
+            else (
+                f"{_STATUS_WORDS[other.status]}, before it "
+                f"{_STATUS_WORDS[one.status].replace('passes', 'passed').replace('fails', 'failed')}"
+            )
         )
         text = f"{name} moved by {by}, from {first} to {last}; it {status}"
         if other.cushion is not None and one.cushion is not None:
@@ -481,9 +493,15 @@ def _changes(query: Query, said: Said, ids: Sequence[str]) -> Said:
 
 
 _PART_WORDS: Final = {
-    "added": "loans that are new", "removed": "loans that are gone", "par": "paydowns and draws", "ratings": "ratings",
-    "prices": "prices", "rates": "spreads and coupons", "other_fields": "other fields and the day", "liabilities_and_cash": "notes and cash",
-}  # fmt: skip
+    "added": "loans that are new",
+    "removed": "loans that are gone",
+    "par": "paydowns and draws",
+    "ratings": "ratings",
+    "prices": "prices",
+    "rates": "spreads and coupons",
+    "other_fields": "other fields and the day",
+    "liabilities_and_cash": "notes and cash",
+}
 
 
 def why(query: Query, subject: Subject) -> Said:
@@ -633,7 +651,8 @@ def room(query: Query, subject: Subject) -> Said:
     )
     if left >= 0:
         said.sentences.append(
-            f"Another {money} may be bought at par: {whose} is {now} of at most {limit}, which leaves {share} of the collateral principal amount."
+            f"Another {money} may be bought at par: {whose} is {now} of at most "
+            f"{limit}, which leaves {share} of the collateral principal amount."
         )
     else:
         said.sentences.append(f"None: {whose} is {now} of at most {limit} already, {share} too much, or {money}.")

@@ -1,4 +1,4 @@
-"""The loans of a portfolio as a query asks for them: which fulfil its conditions, their groups, and what they come to."""
+"""A portfolio's loans as a query asks for them: which fulfil its conditions, their groups, what they come to."""
 
 from __future__ import annotations
 
@@ -46,26 +46,52 @@ class Group:
 
 
 _FLAG_COLUMNS: Final = {
-    "cov_lite": ("cov_lite",), "fixed": ("is_fixed",), "dip": ("is_dip",), "current_pay": ("is_current_pay",),
-    "deferring": ("is_deferring", "is_pik"), "participation": ("participation",), "bridge": ("is_bridge",),
-    "revolver": ("is_revolving",), "delayed_draw": ("is_delayed_draw",), "long_dated": ("is_long_dated",),
-}  # fmt: skip
+    "cov_lite": ("cov_lite",),
+    "fixed": ("is_fixed",),
+    "dip": ("is_dip",),
+    "current_pay": ("is_current_pay",),
+    "deferring": ("is_deferring", "is_pik"),
+    "participation": ("participation",),
+    "bridge": ("is_bridge",),
+    "revolver": ("is_revolving",),
+    "delayed_draw": ("is_delayed_draw",),
+    "long_dated": ("is_long_dated",),
+}
 _LIENS: Final = {"second_lien": Lien.SECOND_LIEN, "unsecured": Lien.UNSECURED, "bond": Lien.BOND}
 LIEN_WORDS: Final = {
-    Lien.BLANK: "first lien", Lien.FIRST_LIEN: "first lien", Lien.SECOND_LIEN: "second lien",
-    Lien.UNSECURED: "unsecured", Lien.BOND: "bond", Lien.OTHER: "other",
-}  # fmt: skip
+    Lien.BLANK: "first lien",
+    Lien.FIRST_LIEN: "first lien",
+    Lien.SECOND_LIEN: "second lien",
+    Lien.UNSECURED: "unsecured",
+    Lien.BOND: "bond",
+    Lien.OTHER: "other",
+}
 _NAMES: Final = {
-    "industry": "industry", "country": "country", "currency": "currency", "index": "base_rate",
-    "facility": "facility_name", "cusip": "cusip", "loanx": "loanx_id", "isin": "isin",
-}  # fmt: skip
+    "industry": "industry",
+    "country": "country",
+    "currency": "currency",
+    "index": "base_rate",
+    "facility": "facility_name",
+    "cusip": "cusip",
+    "loanx": "loanx_id",
+    "isin": "isin",
+}
 RATING_COLUMNS: Final = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}
 AGENCY_WORDS: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 FIELD_COLUMNS: Final = {
-    "par": "par_value", "price": "price", "purchase_price": "purchase_price", "spread": "spread", "coupon": "all_in_rate",
-    "floor": "floor", "recovery": "recovery_rate", "maturity": "maturity_date", "facility_size": "facility_size",
-    "days_past_due": "days_past_due", "quote_depth": "quote_depth", "unfunded": "unfunded",
-}  # fmt: skip
+    "par": "par_value",
+    "price": "price",
+    "purchase_price": "purchase_price",
+    "spread": "spread",
+    "coupon": "all_in_rate",
+    "floor": "floor",
+    "recovery": "recovery_rate",
+    "maturity": "maturity_date",
+    "facility_size": "facility_size",
+    "days_past_due": "days_past_due",
+    "quote_depth": "quote_depth",
+    "unfunded": "unfunded",
+}
 
 
 class Book:
@@ -445,7 +471,10 @@ class Book:
         known = codes >= 0
         if not known.all():
             self.remarks[
-                f"{int((~known).sum()):,} loan{'s' * (int((~known).sum()) != 1)} without {BLANK_WORDS.get(by, by)} stand in no group"
+                (
+                    f"{int((~known).sum()):,} loan{'s' * (int((~known).sum()) != 1)} "
+                    f"without {BLANK_WORDS.get(by, by)} stand in no group"
+                )
             ] = None
         rows, codes = rows[known], codes[known]
         order = np.argsort(codes, kind="stable")
@@ -548,9 +577,17 @@ class Book:
 
 
 BLANK_WORDS: Final = {
-    "rating": "a rating", "rating_a": "a Moody's rating", "rating_b": "an S&P rating", "rating_c": "a Fitch rating", "year": "a maturity",
-    "industry": "an industry", "country": "a country", "obligor": "a borrower", "currency": "a currency", "index": "an index",
-}  # fmt: skip
+    "rating": "a rating",
+    "rating_a": "a Moody's rating",
+    "rating_b": "an S&P rating",
+    "rating_c": "a Fitch rating",
+    "year": "a maturity",
+    "industry": "an industry",
+    "country": "a country",
+    "obligor": "a borrower",
+    "currency": "a currency",
+    "index": "an index",
+}
 
 
 class _Years(Sequence[str]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,15 +22,67 @@ ALIKE_MAX: Final = 12
 """Names that a part of a name may mean."""
 
 LEGAL_FORMS: Final = frozenset(
-    ["inc", "llc", "ltd", "limited", "corp", "corporation", "co", "company", "plc", "lp", "llp", "sa", "sarl", "sas", "sca", "spa", "gmbh", "ag", "bv", "nv", "ab", "as", "oy", "dac", "kg", "se", "l", "p", "s", "a", "r"]
+    [
+        "inc",
+        "llc",
+        "ltd",
+        "limited",
+        "corp",
+        "corporation",
+        "co",
+        "company",
+        "plc",
+        "lp",
+        "llp",
+        "sa",
+        "sarl",
+        "sas",
+        "sca",
+        "spa",
+        "gmbh",
+        "ag",
+        "bv",
+        "nv",
+        "ab",
+        "as",
+        "oy",
+        "dac",
+        "kg",
+        "se",
+        "l",
+        "p",
+        "s",
+        "a",
+        "r",
+    ]
 )
 
 COUNTRY_ADJECTIVES: Final = {
-    "american": "US", "canadian": "CA", "british": "GB", "english": "GB", "french": "FR", "german": "DE", "dutch": "NL",
-    "irish": "IE", "australian": "AU", "swedish": "SE", "spanish": "ES", "italian": "IT", "swiss": "CH", "danish": "DK",
-    "norwegian": "NO", "finnish": "FI", "belgian": "BE", "japanese": "JP", "luxembourgish": "LU", "bermudian": "BM",
-    "caymanian": "KY", "austrian": "AT", "polish": "PL", "israeli": "IL",
-}  # fmt: skip
+    "american": "US",
+    "canadian": "CA",
+    "british": "GB",
+    "english": "GB",
+    "french": "FR",
+    "german": "DE",
+    "dutch": "NL",
+    "irish": "IE",
+    "australian": "AU",
+    "swedish": "SE",
+    "spanish": "ES",
+    "italian": "IT",
+    "swiss": "CH",
+    "danish": "DK",
+    "norwegian": "NO",
+    "finnish": "FI",
+    "belgian": "BE",
+    "japanese": "JP",
+    "luxembourgish": "LU",
+    "bermudian": "BM",
+    "caymanian": "KY",
+    "austrian": "AT",
+    "polish": "PL",
+    "israeli": "IL",
+}
 COUNTRY_CODES: Final = frozenset(
     ("US", "USA", "UK", "GB", "CA", "DE", "FR", "NL", "LU", "IE", "AU", "KY", "CH", "SE", "UAE")
 )
@@ -67,11 +120,13 @@ class Named:
         found = [
             one
             for one in (
-                self._identifier(token), self._country(tokens, start), self._currency(token),
+                self._identifier(token),
+                self._country(tokens, start),
+                self._currency(token),
                 *(self._of(field, tokens, start) for field in ("industry", "obligor", "facility", "subject", "test")),
             )
             if one is not None
-        ]  # fmt: skip
+        ]
         return max(found, key=lambda one: (one.length, one.is_whole), default=None)
 
     def _quoted(self, token: Token) -> Found | None:
@@ -128,14 +183,14 @@ class Named:
         ]
         if all(known):
             capitals = all(token.raw[:1].isupper() or token.kind != "word" for token in used)
-            if not (is_whole and length > 1 and (capitals or field in ("industry", "test", "subject"))):
-                if not (field == "industry" and is_whole):
-                    return None
+            is_sure = length > 1 and (capitals or field in ("test", "subject"))
+            if not is_whole or not (is_sure or field == "industry"):
+                return None
         if field in ("test", "facility", "subject") and not is_whole:
             return None
-        if length == 1 and not is_whole and used[0].raw.islower() and field == "obligor":
-            if not all(stems_of(value)[:1] == words[:1] for value in values):
-                return None
+        is_part = length == 1 and not is_whole and used[0].raw.islower() and field == "obligor"
+        if is_part and not all(stems_of(value)[:1] == words[:1] for value in values):
+            return None
         if len(values) > ALIKE_MAX:
             return None
         if field in ("obligor", "facility") and is_whole:
@@ -179,10 +234,9 @@ class Named:
                     for word in said.split("|")
                     if value in names
                 ]
-                for value in values:
-                    for part in value.replace(":", ",").replace("&", ",").replace("/", ",").split(","):
-                        if (words := stems_of(part)) and words != ("and",):
-                            more.append((words, value))
+                for value in values:  # what stands before the first comma, colon or "and"
+                    if words := stems_of(_FIRST_PART.split(value, maxsplit=1)[0]):
+                        more.append((words, value))
             self._lookups[field] = Lookup(names, more, anywhere=field == "obligor")
         return self._lookups[field]
 
@@ -191,10 +245,18 @@ class Named:
         return {}
 
 
+_FIRST_PART: Final = re.compile(r"[:,&/]| and ")
+
 COLUMNS: Final = {
-    "obligor": "borrower_name", "facility": "facility_name", "industry": "industry", "country": "country",
-    "currency": "currency", "cusip": "cusip", "loanx": "loanx_id", "isin": "isin",
-}  # fmt: skip
+    "obligor": "borrower_name",
+    "facility": "facility_name",
+    "industry": "industry",
+    "country": "country",
+    "currency": "currency",
+    "cusip": "cusip",
+    "loanx": "loanx_id",
+    "isin": "isin",
+}
 
 
 class Lookup:

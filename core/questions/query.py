@@ -94,6 +94,8 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     actions: tuple[Action, ...] = ()
     fact: str | None = None
     runs: int | None = None
+    over_groups: bool = False
+    """Whether an average is over groups and not over loans."""
     is_yes_no: bool = False
     is_count: bool = False
     subjects: tuple[str, ...] = ()

@@ -14,7 +14,20 @@ from core.questions.tokens import Token
 from core.questions.vocabulary import QUANTITIES, Meaning, longest_phrase, phrases
 
 DAYS_A_YEAR: Final = 365.25
-MONTH_NAMES: Final = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+MONTH_NAMES: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 
 _LETTER: Final = re.compile(
     r"(aaa|aa[123]|a[123]|baa[123]|ba[123]|b[123]|caa[123]|bbb|bb|cc|ca|[abcd]|(?:aa|a|bbb|bb|b|ccc)[+-])s?"
@@ -210,23 +223,55 @@ FLAG_FAMILIES: Final = (
 """Flags of which a loan has one: and between two of them means or."""
 
 COMPARED: Final = {
-    "par": "par", "price": "price", "purchase_price": "purchase_price", "spread": "spread", "was": "spread",
-    "coupon": "coupon", "floor": "floor", "recovery": "recovery", "facility_size": "facility_size",
-    "days_past_due": "days_past_due", "quote_depth": "quote_depth", "unfunded": "unfunded", "maturity": "maturity",
-    "wal": "years", "rating": "rating", "moodys_rating": "rating", "sp_rating": "rating", "fitch_rating": "rating",
+    "par": "par",
+    "price": "price",
+    "purchase_price": "purchase_price",
+    "spread": "spread",
+    "was": "spread",
+    "coupon": "coupon",
+    "floor": "floor",
+    "recovery": "recovery",
+    "facility_size": "facility_size",
+    "days_past_due": "days_past_due",
+    "quote_depth": "quote_depth",
+    "unfunded": "unfunded",
+    "maturity": "maturity",
+    "wal": "years",
+    "rating": "rating",
+    "moodys_rating": "rating",
+    "sp_rating": "rating",
+    "fitch_rating": "rating",
     "market_value": "market_value",
-}  # fmt: skip
+}
 """Quantities whose name may stand before a comparison of loans -> the field."""
 
 OF_AGENCY: Final = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
 
 BLANKS: Final = {
-    "price": "price", "spread": "spread", "coupon": "coupon", "maturity": "maturity", "recovery": "recovery",
-    "rating": "rating", "moodys_rating": "rating", "sp_rating": "rating", "fitch_rating": "rating", "floor": "floor",
-    "cusip": "cusip", "loanx": "loanx", "isin": "isin", "industry": "industry", "country": "country",
-    "purchase_price": "purchase_price", "facility_size": "facility_size", "quote_depth": "quote_depth", "par": "par",
-    "lien": "lien", "index": "index", "days_past_due": "days_past_due", "currency": "currency",
-}  # fmt: skip
+    "price": "price",
+    "spread": "spread",
+    "coupon": "coupon",
+    "maturity": "maturity",
+    "recovery": "recovery",
+    "rating": "rating",
+    "moodys_rating": "rating",
+    "sp_rating": "rating",
+    "fitch_rating": "rating",
+    "floor": "floor",
+    "cusip": "cusip",
+    "loanx": "loanx",
+    "isin": "isin",
+    "industry": "industry",
+    "country": "country",
+    "purchase_price": "purchase_price",
+    "facility_size": "facility_size",
+    "quote_depth": "quote_depth",
+    "par": "par",
+    "lien": "lien",
+    "index": "index",
+    "days_past_due": "days_past_due",
+    "currency": "currency",
+}
 """Quantities that may be blank -> the field."""
 
 
@@ -291,9 +336,9 @@ class Reader:
             if not lexeme.used and lexeme.has("comparison"):
                 self._compare(at)
         for at, lexeme in enumerate(self.lexemes):
-            if not lexeme.used and lexeme.has("number") and (after := self.next(at)) is not None:
-                if self.lexemes[after].has("or_so", ">=", "<=") and not self.lexemes[after].used:
-                    self._number_or_so(at, after)
+            after = self.next(at) if lexeme.has("number") and not lexeme.used else None
+            if after is not None and self.lexemes[after].has("or_so", ">=", "<=") and not self.lexemes[after].used:
+                self._number_or_so(at, after)
         for at in range(len(self.lexemes)):
             lexeme = self.lexemes[at]
             if lexeme.used:
@@ -312,6 +357,8 @@ class Reader:
                 self._flag(at)
             elif lexeme.has("calendar"):
                 self._calendar(at)
+            elif (days := self._days(lexeme)) is not None and self.any("quantity", "maturity"):
+                self._dated(at, at, "in", days)
 
     def _place(self, at: int, end: int, condition: Condition) -> None:
         for place in range(at, end + 1):
@@ -333,22 +380,21 @@ class Reader:
             agency = self.lexemes[after].get("agency")
             self.use(after)
         before = self.previous(at)
-        if agency is None and flag == "ccc" and before is not None and not self.lexemes[before].used:
-            if self.lexemes[before].has("agency"):
-                agency = self.lexemes[before].get("agency")
-                self.use(before)
+        is_free = before is not None and not self.lexemes[before].used
+        if agency is None and flag == "ccc" and before is not None and is_free and self.lexemes[before].has("agency"):
+            agency = self.lexemes[before].get("agency")
+            self.use(before)
         if (
             flag in ("unrated", "ccc", "investment_grade")
             and before is not None
             and self.lexemes[before].has("quantity", "rating", *OF_AGENCY)
-        ):
-            if not self.lexemes[before].used:
-                agency = OF_AGENCY.get(self.lexemes[before].get("quantity"), agency)
-                self.use(before)
+        ) and not self.lexemes[before].used:
+            agency = OF_AGENCY.get(self.lexemes[before].get("quantity"), agency)
+            self.use(before)
         self._place(at, at, Condition(field="flag", values=(flag,), agency=agency, said=lexeme.said))
 
     def _calendar(self, at: int) -> None:
-        if self.as_of is None:
+        if self.as_of is None or not self.any("quantity", "maturity"):
             return
         import datetime
 
@@ -441,8 +487,12 @@ class Reader:
             self._between(at, after)
         elif value.has("letter") and op in (">", ">=", "<", "<=", "after", "before"):
             letter: Letter = value.get("letter")
-            bounds = {">": (1.0, letter.best - 1.0), ">=": (1.0, float(letter.worst)), "<": (letter.worst + 1.0, 22.0),
-                      "<=": (float(letter.best), 22.0)}.get(op)  # fmt: skip
+            bounds = {
+                ">": (1.0, letter.best - 1.0),
+                ">=": (1.0, float(letter.worst)),
+                "<": (letter.worst + 1.0, 22.0),
+                "<=": (float(letter.best), 22.0),
+            }.get(op)
             if bounds is not None:
                 self.lexemes[at].used = True
                 self._end_of_rating(at, after, *bounds, letter.agency)
@@ -499,10 +549,17 @@ class Reader:
         if word is None and not self.any("quantity", "maturity", "wal"):
             return
         low, high = {
-            "before": (None, days[0] - 1), "<": (None, days[0] - 1), "after": (days[1] + 1, None), ">": (days[1] + 1, None),
-            "by": (None, days[1]), "<=": (None, days[1]), "from": (days[0], None), ">=": (days[0], None),
-            "in": days, "within": days,
-        }[op]  # fmt: skip
+            "before": (None, days[0] - 1),
+            "<": (None, days[0] - 1),
+            "after": (days[1] + 1, None),
+            ">": (days[1] + 1, None),
+            "by": (None, days[1]),
+            "<=": (None, days[1]),
+            "from": (days[0], None),
+            ">=": (days[0], None),
+            "in": days,
+            "within": days,
+        }[op]
         self.use(word)
         said = " ".join(one.said for one in self.lexemes[at : value + 1])
         self._place(at, value, Condition(field="maturity", op="between", low=low, high=high, said=said))
@@ -656,7 +713,9 @@ class Reader:
             return Having(quantity="share", op="<", value=0.0), at, end
         if unit == "days":
             return "days_past_due", at, end
-        if unit == "years":
+        if unit in ("years", "months"):
+            if right is not None and after is not None and right.has("quantity", "maturity") and not right.used:
+                return "years", at, after
             return "years", at, end
         if not unit:
             for name in ("price", "spread", "coupon", "floor"):
@@ -703,8 +762,12 @@ def merged_of(one: Condition, other: Condition, way: str) -> Condition | None:
             all(part.op == "not in" or part is parts[-1] for part in parts) and len({part.field for part in parts}) == 1
         )
         if same:  # not in A or B
-            return Condition(field=one.field, op="not in", values=tuple(value for part in parts for value in part.values),
-                             said=f"{one.said} {way} {other.said}")  # fmt: skip
+            return Condition(
+                field=one.field,
+                op="not in",
+                values=tuple(value for part in parts for value in part.values),
+                said=f"{one.said} {way} {other.said}",
+            )
         return None
     fields = {part.field for part in parts}
     alike = len(fields) == 1 and fields <= {

@@ -1,4 +1,4 @@
-"""A query over one portfolio to its figures and sentences; `judging` and `supposing` have those on tests and suppositions."""
+"""A query over one portfolio to its figures and sentences; those on tests are in `judging` and `supposing`."""
 
 from __future__ import annotations
 
@@ -73,10 +73,16 @@ class Said:
             value = value.item()
         self.figures.append(
             Figure(
-                name=name, of=None if of is None else plain(of), identifier=None if identifier is None else plain(identifier),
-                subject=plain(self.subject.name), value=plain(value) if isinstance(value, str) else value, unit=unit, text=text, support=support,
+                name=name,
+                of=None if of is None else plain(of),
+                identifier=None if identifier is None else plain(identifier),
+                subject=plain(self.subject.name),
+                value=plain(value) if isinstance(value, str) else value,
+                unit=unit,
+                text=text,
+                support=support,
             )
-        )  # fmt: skip
+        )
         return text
 
     def name(self, text: str) -> str:
@@ -184,11 +190,11 @@ def _operation(name: str, how: str | None) -> str:
     return f"{words} of {FIELD_WORDS.get(name, name)} of performing loans that have one"
 
 
-def _values(query: Query, said: Said, book: Book, mask: Mask) -> None:
+def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -> None:
     """Quantities of one set of loans."""
     rows = np.flatnonzero(mask)
     where = conditions_words(query.where)
-    whose = f"the loans {where}" if where else "the portfolio"
+    whose = whose or (f"the loans {where}" if where else "the portfolio")
     names = list(query.quantities)
     if query.is_yes_no and not names:
         said.sentences.append(_yes_no(len(rows) > 0))
@@ -298,7 +304,8 @@ def _tell_defaulted(said: Said, book: Book, mask: Mask, names: Sequence[str]) ->
         rows=rows,
     )
     said.sentences.append(
-        f"{_capital(counted(len(rows), 'defaulted loan'))} of {par} par {'is' if len(rows) == 1 else 'are'} left out of amounts, shares and averages."
+        f"{_capital(counted(len(rows), 'defaulted loan'))} of {par} par "
+        f"{'is' if len(rows) == 1 else 'are'} left out of amounts, shares and averages."
     )
     if "par" in names:
         said.figure(
@@ -363,14 +370,13 @@ def _look_up(query: Query, said: Said, book: Book, mask: Mask) -> None:
         said.figure("number of loans", 0, "count", _operation("count", None), book=book, rows=rows)
         said.figure("par", 0.0, "amount", _operation("par", None), book=book, rows=rows)
         return
+    names = list(query.quantities)
     if query.is_yes_no:
         said.sentences.append("Yes.")
-    names = list(query.quantities)
+        query = changed(query, is_yes_no=False)
     if (
-        (names
-        and all(name in ("par", "share", "market_value", "count", "warf", "diversity") for name in names))
-        or query.aggregate is not None
-    ):
+        names and all(name in ("par", "share", "market_value", "count", "warf", "diversity") for name in names)
+    ) or query.aggregate is not None:
         _values(query, said, book, mask)
         if len(rows) > 1:
             _list_rows(said, book, rows, ["par"])
@@ -610,6 +616,26 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             raise Unavailable(f"the {QUANTITIES[name].name} is of single loans")
         return book.measure(name, mask_of, query.aggregate if name not in ("par", "share", "count") else None)
 
+    if query.over_groups:
+        sums = np.array([float(book.par[one.rows[book.performing[one.rows]]].sum()) for one in held])
+        figure = float(np.median(sums) if query.aggregate == "median" else sums.mean())
+        operation = (
+            f"{'median' if query.aggregate == 'median' else 'plain average'} "
+            f"over {plural(noun)} of the sum of par_value of performing loans"
+        )
+        text = said.figure(
+            f"{query.aggregate} par of {plural(noun)}",
+            figure,
+            "amount",
+            operation,
+            book=book,
+            rows=np.flatnonzero(mask),
+        )
+        said.sentences.append(
+            f"{_capital(query.aggregate or 'average')} par of the {counted(len(held), noun)}"
+            f"{' with loans ' + conditions_words(query.where) if query.where else ''}: {text}."
+        )
+        return
     chosen = listed_all
     for having in query.having:
         found = [value(having.quantity, one) for one in chosen]
@@ -651,7 +677,10 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
         missing = [at for at in range(len(chosen)) if keys[at] is None]
         if missing:
             said.warnings[
-                f"{len(missing)} {noun if len(missing) == 1 else plural(noun)} without a {FIELD_WORDS.get(order_by, order_by)} {'is' if len(missing) == 1 else 'are'} left out"
+                (
+                    f"{len(missing)} {noun if len(missing) == 1 else plural(noun)} without a "
+                    f"{FIELD_WORDS.get(order_by, order_by)} {'is' if len(missing) == 1 else 'are'} left out"
+                )
             ] = None
         chosen = [chosen[at] for at in ranked]
     else:
@@ -711,14 +740,17 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             unit = unit_of(name)
             word = _named(name, query.aggregate if name not in ("par", "share", "count") else None)
             if name == "count":
-                told.append(
-                    f"{said.figure('number of loans', found_value, 'count', _operation('count', None), of=one.label, book=book, rows=one.rows)} loan{'s' * (found_value != 1)}"
-                )
+                text = said.figure(
+                    "number of loans", found_value, "count", _operation("count", None),
+                    of=one.label, book=book, rows=one.rows,
+                )  # fmt: skip
+                told.append(f"{text} loan{'s' * (found_value != 1)}")
                 continue
             if name == "maturity":
-                told.append(
-                    f"maturity {said.figure('maturity', day_of(found_value), 'date', 'maturity_date', of=one.label, book=book, rows=one.rows)}"
+                text = said.figure(
+                    "maturity", day_of(found_value), "date", "maturity_date", of=one.label, book=book, rows=one.rows
                 )
+                told.append(f"maturity {text}")
                 continue
             text = said.figure(
                 word, found_value, unit, _operation(name, query.aggregate), of=one.label, book=book, rows=one.rows
@@ -822,7 +854,8 @@ def _part(query: Query, said: Said, book: Book) -> None:
         "par of the whole", total, "amount", _operation("par", None), book=book, rows=np.flatnonzero(whole)
     )
     said.sentences.append(
-        f"{text} of the loans {conditions_words(query.whole)} (by par) are {conditions_words(query.where)}: {par} of {rest}."
+        f"{text} of the loans {conditions_words(query.whole)} (by "
+        f"par) are {conditions_words(query.where)}: {par} of {rest}."
     )
     _tell_defaulted(said, book, whole, ())
 
@@ -996,8 +1029,15 @@ def moved(query: Query, subject: Subject) -> Said:
             query, said, side, order, {int(row): [f"par {_cell_later(side, int(row), said)}"] for row in order.tolist()}
         )
         return said
-    earlier, later = theirs[kept], ours[kept]
+    earlier, later = theirs[kept].astype(np.intp), ours[kept].astype(np.intp)
     chosen = book.chosen(query.where)[later]
+    if query.move == "entered":
+        rows = later[chosen & ~before.chosen(query.where)[earlier]]
+        rows = rows[np.argsort(-book.par[rows], kind="stable")]
+        _tell_moved(
+            query, said, book, rows, {int(row): [f"par {_cell_later(book, int(row), said)}"] for row in rows.tolist()}
+        )
+        return said
     earlier, later = earlier[chosen], later[chosen]
     if query.move in ("downgraded", "upgraded", "rerated"):
         _rerated(query, said, before, book, earlier, later)
@@ -1221,10 +1261,15 @@ _OF_BOOK: Final = frozenset(
     ("collateral_principal_amount", "adjusted_collateral_principal_amount", "ccc_excess", "defaulted_carried")
 )
 _FACT_WORDS: Final = {
-    "as_of": "as-of date", "reinvestment_end": "end of the reinvestment period", "stated_maturity": "stated maturity of the deal",
-    "next_payment": "next payment date", "deal_currency": "currency of the deal", "ccc_excess": "CCC excess",
-    "liabilities": "rated notes outstanding", "defaulted_carried": "carrying value of defaulted loans",
-}  # fmt: skip
+    "as_of": "as-of date",
+    "reinvestment_end": "end of the reinvestment period",
+    "stated_maturity": "stated maturity of the deal",
+    "next_payment": "next payment date",
+    "deal_currency": "currency of the deal",
+    "ccc_excess": "CCC excess",
+    "liabilities": "rated notes outstanding",
+    "defaulted_carried": "carrying value of defaulted loans",
+}
 
 
 def _fact(asked: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, str]:
@@ -1236,9 +1281,11 @@ def _fact(asked: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, s
     if book is not None:
         adjusted = book.pool.adjustments
         operation = {
-            "collateral_principal_amount": "performing par and principal cash", "adjusted_collateral_principal_amount": "numerator of the overcollateralisation tests",
-            "ccc_excess": "par of the CCC bucket above its limit in the overcollateralisation tests", "defaulted_carried": "what defaulted loans are carried at",
-        }[asked]  # fmt: skip
+            "collateral_principal_amount": "performing par and principal cash",
+            "adjusted_collateral_principal_amount": "numerator of the overcollateralisation tests",
+            "ccc_excess": "par of the CCC bucket above its limit in the overcollateralisation tests",
+            "defaulted_carried": "what defaulted loans are carried at",
+        }[asked]
         return adjusted["adjusted" if asked == "adjusted_collateral_principal_amount" else asked], "amount", operation
     if asked == "liabilities":
         if tranches is None:
@@ -1296,13 +1343,13 @@ def notes(query: Query, subject: Subject) -> Said:
                         )
                     )
             elif quantity == "coupon":
-                told.append(
-                    f"coupon {said.figure('coupon', _known(tranches.coupon[row]), 'percent', 'coupon', of=tranches.classes[row])}"
+                text = said.figure(
+                    "coupon", _known(tranches.coupon[row]), "percent", "coupon", of=tranches.classes[row]
                 )
+                told.append(f"coupon {text}")
             elif quantity == "spread":
-                told.append(
-                    f"spread {said.figure('spread', _known(tranches.spread[row]), 'bps', 'spread', of=tranches.classes[row])}"
-                )
+                text = said.figure("spread", _known(tranches.spread[row]), "bps", "spread", of=tranches.classes[row])
+                told.append(f"spread {text}")
             else:
                 raise Unavailable(f"the file does not give the {QUANTITIES[quantity].name} of notes")
         said.sentences.append(f"{name}: {', '.join(told)}.")
@@ -1378,11 +1425,15 @@ def data(query: Query, subject: Subject) -> Said:
             "differences from the trustee", total, "count", "open or acknowledged differences of the newest comparison"
         )
         said.sentences.append(
-            f"{count} difference{'s' * (total != 1)} from the trustee's tape {said.name(breaks.tape)} still stand{'s' * (total == 1)}."
+            f"{count} difference{'s' * (total != 1)} from the trustee's "
+            f"tape {said.name(breaks.tape)} still stand{'s' * (total == 1)}."
         )
         for name, parts in (("severity", breaks.by_severity), ("field", breaks.by_field)):
             told = [
-                f"{plain(str(key)).replace('_', ' ')} {said.figure(f'differences by {name}', value, 'count', 'of the newest comparison', of=str(key))}"
+                (
+                    f"{plain(str(key)).replace('_', ' ')} "
+                    f"{said.figure(f'differences by {name}', value, 'count', 'of the newest comparison', of=str(key))}"
+                )
                 for key, value in parts.items()
                 if value
             ]
@@ -1390,7 +1441,8 @@ def data(query: Query, subject: Subject) -> Said:
                 said.sentences.append(f"By {name}: {', '.join(told)}.")
         for one in breaks.largest[:10]:
             said.sentences.append(
-                f"{said.name(one.borrower_name or one.identifier)}: {plain(one.field_name).replace('_', ' ')}, trustee {said.name(one.trustee_value)}, ours {said.name(one.internal_value)}."
+                f"{said.name(one.borrower_name or one.identifier)}: {plain(one.field_name).replace('_', ' ')}, "
+                f"trustee {said.name(one.trustee_value)}, ours {said.name(one.internal_value)}."
             )
         return said
     book = Book(subject)
@@ -1398,7 +1450,8 @@ def data(query: Query, subject: Subject) -> Said:
         warnings = subject.results.warnings
         count = said.figure("warnings", len(warnings), "count", "warnings of the run")
         said.sentences.append(
-            f"{count} warning{'s' * (len(warnings) != 1)} stand{'s' * (len(warnings) == 1)} above the figures{':' if warnings else '.'}"
+            f"{count} warning{'s' * (len(warnings) != 1)} "
+            f"stand{'s' * (len(warnings) == 1)} above the figures{':' if warnings else '.'}"
         )
         said.sentences += [
             f"{said.name(one.message[:79])}." if len(one.message) < 79 else f"{plain(one.message, 400)}."
@@ -1432,13 +1485,15 @@ def data(query: Query, subject: Subject) -> Said:
             said.sentences.append(f"{count} loan{'s' * (len(rows) != 1)} of {par} par without {FIELD_WORDS[name]}.")
     if not gaps:
         said.sentences.append(
-            "No loan lacks a price, rating, spread, rate, maturity, industry, country, lien, recovery rate, size, quotes or CUSIP."
+            "No loan lacks a price, rating, spread, rate, maturity, "
+            "industry, country, lien, recovery rate, size, quotes or CUSIP."
         )
     skipped = subject.results.skipped
     if skipped:
         said.figure("skipped tests", len(skipped), "count", "skipped tests of the run")
         said.sentences.append(
-            f"{counted(len(skipped), 'test')} could not be run: {listed([plain(one.test_name) for one in skipped[:ROWS_SHOWN]])}."
+            f"{counted(len(skipped), 'test')} could not be run: "
+            f"{listed([plain(one.test_name) for one in skipped[:ROWS_SHOWN]])}."
         )
     said.warnings.update(book.remarks)
     return said

@@ -54,9 +54,11 @@ def supposed(query: Query, subject: Subject) -> Said:
     if query.category is not None and not ids:
         prefix = {"oc": "oc_", "ic": "ic_"}.get(query.category)
         chosen = [
-            one for one in before
-            if (prefix is not None and one.startswith(prefix)) or (prefix is None and one in TESTS and TESTS[one].category == query.category)
-        ]  # fmt: skip
+            one
+            for one in before
+            if (prefix is not None and one.startswith(prefix))
+            or (prefix is None and one in TESTS and TESTS[one].category == query.category)
+        ]
         is_named = True
     rows = []
     for test_id in chosen or before:
@@ -79,7 +81,8 @@ def supposed(query: Query, subject: Subject) -> Said:
                 "tests that fail only then", len(failing), "count", "tests of the run that fail after and not before"
             )
             said.sentences.append(
-                f"{count} test{'s' * (len(failing) != 1)} would fail that {'do' if len(failing) != 1 else 'does'} not now{': ' + listed([said.name(one.test_name) for one in failing]) if failing else ''}."
+                f"{count} test{'s' * (len(failing) != 1)} would fail that {'do' if len(failing) != 1 else 'does'} "
+                f"not now{': ' + listed([said.name(one.test_name) for one in failing]) if failing else ''}."
             )
         moved = [(one, other) for one, other in rows if abs(other.current_value - one.current_value) > MOVED_LEAST]
         said.sentences.append(f"{counted(len(moved), 'test')} of {len(rows)} would move{':' if moved else '.'}")
@@ -125,7 +128,9 @@ def _line(said: Said, one: TestResult, other: TestResult, *, is_named: bool) -> 
             "now it would fail", "now it fails"
         )
     if other.cushion is not None:
-        text += f", with a cushion of {said.figure(f'cushion of {name} after', other.cushion, unit, 'limit beside the figure after', of=of, test_id=one.test_id)}"
+        word = f"cushion of {name} after"
+        left = said.figure(word, other.cushion, unit, "limit beside the figure after", of=of, test_id=one.test_id)
+        text += f", with a cushion of {left}"
     said.sentences.append(f"{text}.")
 
 
@@ -171,7 +176,8 @@ def _done(action: Action, subject: Subject, portfolio: Portfolio, said: Said) ->
     named = {book.name_of(int(row)) for row in rows[:6].tolist()} if len(rows) <= 5 else set()
     who = f" ({listed([said.name(one) for one in sorted(named)])})" if named else ""
     said.sentences.append(
-        f"{count} loan{'s' * (len(rows) != 1)} of {par} par{who} {what if len(rows) != 1 else what.replace('are ', 'is ').replace('default', 'defaults')}."
+        f"{count} loan{'s' * (len(rows) != 1)} of {par} par{who} "
+        f"{what if len(rows) != 1 else what.replace('are ', 'is ').replace('default', 'defaults')}."
     )
     for one in action.where:
         for leaf in one.any_of if one.any_of else (one,):
@@ -219,7 +225,10 @@ def _sold(action: Action, portfolio: Portfolio, book: Book, rows: Any, said: Sai
         at = np.where(np.isfinite(prices), prices, PRICE_UNKNOWN)
         if unknown := int((~np.isfinite(prices)).sum()):
             said.warnings[
-                f"{counted(unknown, 'loan')} without a price {'is' if unknown == 1 else 'are'} sold at {PRICE_UNKNOWN:g} % of par"
+                (
+                    f"{counted(unknown, 'loan')} without a price "
+                    f"{'is' if unknown == 1 else 'are'} sold at {PRICE_UNKNOWN:g} % of par"
+                )
             ] = None
     par = book.par[rows]
     held = float(par.sum())

@@ -51,7 +51,10 @@ _UNITS: Final = {
 _LETTERS: Final = {"k": "thousand", "m": "million", "b": "billion", "y": "years", "x": "times"}
 """Units of a letter, which stand right behind their number: 5m, but not the 5 B loans."""
 _AMOUNTS: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
-_MONTHS: Final = {name: at for at, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
+_MONTHS: Final = {
+    name: at
+    for at, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)
+}
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
@@ -68,9 +71,11 @@ _TOKEN: Final = re.compile(
   | q(?P<quarter>[1-4])\s*(?:of\s+)?(?P<quarter_year>\d{{4}})(?!\w)
   | (?P<half>[12])h\s*(?P<half_year>\d{{4}})(?!\w)
   | (?P<year_end>(?:the\s+)?(?:year[\s-]*end|end\s+of(?:\s+the)?(?:\s+year)?)\s+(?P<end_year>\d{{4}}))(?!\w)
-  | (?P<index>\b(?:term\s+)?(?:sofr|libor|euribor|sonia|s|l|e))\s*\+\s*(?P<margin>\d+(?:\.\d+)?)\s*(?P<margin_unit>bps?|%)?(?!\w)
+  | (?P<index>\b(?:term\s+)?(?:sofr|libor|euribor|sonia|s|l|e))\s*\+\s*
+    (?P<margin>\d+(?:\.\d+)?)\s*(?P<margin_unit>bps?|%)?(?!\w)
   | (?P<ordinal>\d+)(?:st|nd|rd|th)(?!\w)
-  | (?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)?\s?(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?:(?P<letter>[kmbyx])|\s*-?\s*(?:{_UNIT}))?(?!\w)
+  | (?P<sign>us\$|\$|€|£|usd\s|eur\s|gbp\s)?\s?(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)
+    (?:(?P<letter>[kmbyx])|\s*-?\s*(?:{_UNIT}))?(?!\w)
   | (?P<rating>\b{_RATING}[+-])(?![\w+-])
   | (?P<word>[^\W_]+(?:'[^\W_]+)*)
   | (?P<mark><=|>=|≤|≥|[<>=/&+?,;:()!.%-])
@@ -79,13 +84,46 @@ _TOKEN: Final = re.compile(
 )
 
 _CONTRACTIONS: Final = {
-    "what's": "what is", "whats": "what is", "hows": "how is", "whos": "who is", "wheres": "where is", "who's": "who is", "where's": "where is", "how's": "how is", "that's": "that is",
-    "it's": "it is", "there's": "there is", "let's": "let us", "isn't": "is not", "aren't": "are not",
-    "don't": "do not", "doesn't": "does not", "didn't": "did not", "hasn't": "has not", "haven't": "have not",
-    "can't": "can not", "cannot": "can not", "won't": "will not", "wasn't": "is not", "weren't": "are not",
-    "we're": "we are", "we've": "we have", "i'd": "i would", "we'd": "we would", "i'm": "i am", "which's": "which is",
-    "they're": "they are", "you're": "you are", "we'll": "we will", "i've": "i have", "dont": "do not", "isnt": "is not", "arent": "are not", "havent": "have not", "couldn't": "could not",
-}  # fmt: skip
+    "what's": "what is",
+    "whats": "what is",
+    "hows": "how is",
+    "whos": "who is",
+    "wheres": "where is",
+    "who's": "who is",
+    "where's": "where is",
+    "how's": "how is",
+    "that's": "that is",
+    "it's": "it is",
+    "there's": "there is",
+    "let's": "let us",
+    "isn't": "is not",
+    "aren't": "are not",
+    "don't": "do not",
+    "doesn't": "does not",
+    "didn't": "did not",
+    "hasn't": "has not",
+    "haven't": "have not",
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "wasn't": "is not",
+    "weren't": "are not",
+    "we're": "we are",
+    "we've": "we have",
+    "i'd": "i would",
+    "we'd": "we would",
+    "i'm": "i am",
+    "which's": "which is",
+    "they're": "they are",
+    "you're": "you are",
+    "we'll": "we will",
+    "i've": "i have",
+    "dont": "do not",
+    "isnt": "is not",
+    "arent": "are not",
+    "havent": "have not",
+    "couldn't": "could not",
+}
 _CONTRACTION: Final = re.compile(r"\b(?:" + "|".join(_CONTRACTIONS) + r")\b", re.IGNORECASE)
 _SPELLINGS: Final = (
     (re.compile(r"\bs\s?&\s?p\b|\bstandard\s+(?:&|and)\s+poor'?s\b", re.IGNORECASE), "SP"),
@@ -107,16 +145,52 @@ _SPELLINGS: Final = (
             ),
             f"{number} ",
         )
-        for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2)
+        for number, word in enumerate(
+            ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2
+        )
     ),
     (re.compile(r"\b(break|split)\s+(.{1,60}?)\s+(?:down|up|out)\s+by\b", re.IGNORECASE), r"breakdown of \2 by"),
+    (re.compile(r"\bsingle[\s-]b\b", re.IGNORECASE), "B rated"),
+    (re.compile(r"\bdouble[\s-]b\b", re.IGNORECASE), "BB"),
+    (re.compile(r"\btriple[\s-]b\b", re.IGNORECASE), "BBB"),
+    (
+        re.compile(
+            r"\b(price[ds]?|trad(?:ing|es?)|marked|quoted|bid)\s+(above|below|over|under|at)\s+par\b", re.IGNORECASE
+        ),
+        r"\1 \2 100",
+    ),
     (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
     (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
     (re.compile(r"\bvs\.|\bv\.(?=\s)", re.IGNORECASE), "vs"),
     (re.compile(r"\b(no|avg|approx|incl|excl|max|min)\.", re.IGNORECASE), r"\1"),
 )
-_KEPT: Final = frozenset(("was", "is", "has", "does", "its", "this", "us", "less", "loss", "as", "ics", "yes", "gas", "plus",
-                          "status", "basis", "versus", "previous", "business", "across", "access", "always", "perhaps"))  # fmt: skip
+_KEPT: Final = frozenset(
+    (
+        "was",
+        "is",
+        "has",
+        "does",
+        "its",
+        "this",
+        "us",
+        "less",
+        "loss",
+        "as",
+        "ics",
+        "yes",
+        "gas",
+        "plus",
+        "status",
+        "basis",
+        "versus",
+        "previous",
+        "business",
+        "across",
+        "access",
+        "always",
+        "perhaps",
+    )
+)
 
 
 def stem(word: str) -> str:

@@ -17,8 +17,13 @@ from core.values import day_of
 
 DECIMALS: Final[dict[str, int]] = {"count": 0, "days": 0, "factor": 0, "bps": 0, "amount": 0}
 SUFFIX: Final[dict[str, str]] = {
-    "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
-}  # fmt: skip
+    "percent": " %",
+    "points": " points",
+    "price": " % of par",
+    "years": " years",
+    "bps": " bps",
+    "days": " days",
+}
 
 
 def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = False) -> str:
@@ -44,37 +49,106 @@ def counted(count: float, noun: str) -> str:
 
 
 NOUNS: Final = {
-    "loan": "loan", "obligor": "obligor", "industry": "industry", "country": "country", "rating": "rating",
-    "rating_a": "Moody's rating", "rating_b": "S&P rating", "rating_c": "Fitch rating", "lien": "lien", "year": "year of maturity",
-    "currency": "currency", "index": "index", "coupon_type": "coupon type",
-}  # fmt: skip
+    "loan": "loan",
+    "obligor": "obligor",
+    "industry": "industry",
+    "country": "country",
+    "rating": "rating",
+    "rating_a": "Moody's rating",
+    "rating_b": "S&P rating",
+    "rating_c": "Fitch rating",
+    "lien": "lien",
+    "year": "year of maturity",
+    "currency": "currency",
+    "index": "index",
+    "coupon_type": "coupon type",
+}
 
 FLAG_WORDS: Final = {
-    "first_lien": "first lien", "second_lien": "second lien", "unsecured": "unsecured", "bond": "bonds",
-    "not_senior": "not first lien senior secured", "cov_lite": "covenant-lite", "covenanted": "not covenant-lite",
-    "fixed": "fixed-rate", "floating": "floating-rate", "defaulted": "defaulted", "performing": "performing", "dip": "DIP",
-    "current_pay": "current pay", "deferring": "deferring interest", "long_dated": "long-dated", "participation": "participations",
-    "bridge": "bridge loans", "revolver": "revolving", "delayed_draw": "delayed draw", "foreign": "outside the home country",
-    "domestic": "in the home country", "unrated": "without any rating",
-    "ccc": "rated Caa1/CCC+ or lower by any agency, or by none", "investment_grade": "investment grade",
-    "past_due": "past due by a day or more", "distressed": "priced below 80", "watch": "on watch", "small": "small facilities",
-    "discount": "discount obligations", "unpriced": "without a price",
-}  # fmt: skip
+    "first_lien": "first lien",
+    "second_lien": "second lien",
+    "unsecured": "unsecured",
+    "bond": "bonds",
+    "not_senior": "not first lien senior secured",
+    "cov_lite": "covenant-lite",
+    "covenanted": "not covenant-lite",
+    "fixed": "fixed-rate",
+    "floating": "floating-rate",
+    "defaulted": "defaulted",
+    "performing": "performing",
+    "dip": "DIP",
+    "current_pay": "current pay",
+    "deferring": "deferring interest",
+    "long_dated": "long-dated",
+    "participation": "participations",
+    "bridge": "bridge loans",
+    "revolver": "revolving",
+    "delayed_draw": "delayed draw",
+    "foreign": "outside the home country",
+    "domestic": "in the home country",
+    "unrated": "without any rating",
+    "ccc": "rated Caa1/CCC+ or lower by any agency, or by none",
+    "investment_grade": "investment grade",
+    "past_due": "past due by a day or more",
+    "distressed": "priced below 80",
+    "watch": "on watch",
+    "small": "small facilities",
+    "discount": "discount obligations",
+    "unpriced": "without a price",
+}
 
 FIELD_WORDS: Final = {
-    "par": "par", "price": "price", "purchase_price": "purchase price", "spread": "contractual spread", "coupon": "all-in rate", "floor": "floor",
-    "recovery": "recovery rate", "facility_size": "facility size", "days_past_due": "days past due",
-    "quote_depth": "quote depth", "unfunded": "unfunded amount", "years": "years to maturity", "market_value": "market value",
-    "maturity": "maturity", "rating": "rating", "industry": "industry", "country": "country", "obligor": "obligor",
-    "facility": "facility", "cusip": "CUSIP", "loanx": "LoanX ID", "isin": "ISIN", "currency": "currency", "lien": "lien",
-    "index": "index", "share": "share", "count": "number of loans", "cushion": "cushion", "change": "change",
-}  # fmt: skip
+    "par": "par",
+    "price": "price",
+    "purchase_price": "purchase price",
+    "spread": "contractual spread",
+    "coupon": "all-in rate",
+    "floor": "floor",
+    "recovery": "recovery rate",
+    "facility_size": "facility size",
+    "days_past_due": "days past due",
+    "quote_depth": "quote depth",
+    "unfunded": "unfunded amount",
+    "years": "years to maturity",
+    "market_value": "market value",
+    "maturity": "maturity",
+    "rating": "rating",
+    "industry": "industry",
+    "country": "country",
+    "obligor": "obligor",
+    "facility": "facility",
+    "cusip": "CUSIP",
+    "loanx": "LoanX ID",
+    "isin": "ISIN",
+    "currency": "currency",
+    "lien": "lien",
+    "index": "index",
+    "share": "share",
+    "count": "number of loans",
+    "cushion": "cushion",
+    "change": "change",
+}
 FIELD_UNITS: Final[dict[str, Unit]] = {
-    "par": "amount", "price": "price", "purchase_price": "price", "spread": "bps", "coupon": "percent", "floor": "percent",
-    "recovery": "percent", "facility_size": "amount", "days_past_due": "days", "quote_depth": "count", "unfunded": "amount",
-    "years": "years", "market_value": "amount", "share": "percent", "count": "count", "wal": "years", "was": "percent",
-    "warf": "factor", "diversity": "score",
-}  # fmt: skip
+    "par": "amount",
+    "price": "price",
+    "purchase_price": "price",
+    "spread": "bps",
+    "coupon": "percent",
+    "floor": "percent",
+    "recovery": "percent",
+    "facility_size": "amount",
+    "days_past_due": "days",
+    "quote_depth": "count",
+    "unfunded": "amount",
+    "years": "years",
+    "market_value": "amount",
+    "share": "percent",
+    "count": "count",
+    "wal": "years",
+    "was": "percent",
+    "warf": "factor",
+    "diversity": "score",
+}
 _AGENCIES: Final = {"a": " by Moody's", "b": " by S&P", "c": " by Fitch"}
 _OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "of"}
 
@@ -147,13 +221,20 @@ def having_words(having: Having) -> str:
 _HOW: Final = {"average": "average ", "simple": "unweighted average ", "median": "median ", "total": "total "}
 _PERIODS: Final = {"now": "", "previous": ", in the month before", "change": ", against the month before"}
 MOVES: Final = {
-    "added": "new since the month before", "removed": "gone since the month before", "downgraded": "downgraded since the month before",
-    "upgraded": "upgraded since the month before", "rerated": "with another rating than the month before",
-    "paid_down": "with less par than the month before", "repriced": "with another spread than the month before",
-    "newly_defaulted": "defaulted since the month before", "price": "with another price than the month before",
-    "spread": "with another spread than the month before", "par": "with another par than the month before",
+    "added": "new since the month before",
+    "removed": "gone since the month before",
+    "downgraded": "downgraded since the month before",
+    "upgraded": "upgraded since the month before",
+    "rerated": "with another rating than the month before",
+    "paid_down": "with less par than the month before",
+    "repriced": "with another spread than the month before",
+    "entered": "so now and not the month before",
+    "newly_defaulted": "defaulted since the month before",
+    "price": "with another price than the month before",
+    "spread": "with another spread than the month before",
+    "par": "with another par than the month before",
     "coupon": "with another all-in rate than the month before",
-}  # fmt: skip
+}
 
 
 def test_word(test_id: str) -> str:
@@ -184,7 +265,10 @@ def action_words(action: Action) -> str:
         said = [conditions_words(action.where)] if action.where else []
         said += [f"spread {action.spread:g} bps"] if action.spread is not None else []
         said += [f"all-in rate {action.coupon:g} %"] if action.coupon is not None else []
-        return f"buying {action.par:,.0f} par{price or ' at 100 % of par'} of a loan with {', '.join(said) or 'nothing else said'}"
+        return (
+            f"buying {action.par:,.0f} par{price or ' at 100 % of par'} "
+            f"of a loan with {', '.join(said) or 'nothing else said'}"
+        )
     if action.kind == "default":
         return f"default of {loans}"
     if action.kind == "price":
@@ -228,7 +312,10 @@ def query_words(query: Query) -> str:
             f"{listed([QUANTITIES[one].name if one != 'par' else 'balance' for one in query.quantities])} of {classes}"
         )
     if query.kind == "deals":
-        return f"the portfolio with the {'highest' if query.order == 'most' else 'lowest'} {tests if query.tests else listed([QUANTITIES[one].name for one in query.quantities])}"
+        return (
+            f"the portfolio with the {'highest' if query.order == 'most' else 'lowest'} "
+            f"{tests if query.tests else listed([QUANTITIES[one].name for one in query.quantities])}"
+        )
     if query.kind == "tests":
         parts = {"cushion": "cushion of ", "limit": "limit of ", "status": "status of "}.get(query.aspect or "", "")
         if query.category is not None and not query.tests:
@@ -283,7 +370,10 @@ def query_words(query: Query) -> str:
             which = {"most": "most", "least": "least"}[query.order]
             by = FIELD_WORDS.get(query.order_by or "par", query.order_by or "par")
             count = f"{query.limit} " if query.limit else f"{query.place}. " if query.place and query.place > 1 else ""
-            what = f"{what} of the {count}{plural(NOUNS[query.group]) if query.limit else NOUNS[query.group]} with the {which} {by}"
+            what = (
+                f"{what} of the {count}{plural(NOUNS[query.group]) if query.limit else NOUNS[query.group]} "
+                f"with the {which} {by}"
+            )
         else:
             what = f"{what} by {NOUNS[query.group]}"
     having = "".join(f", {having_words(one)}" for one in query.having)
