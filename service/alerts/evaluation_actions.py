@@ -143,8 +143,8 @@ def _told(why: Problem) -> str:
 async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
     """Judge each alert; write what came of it, and have those told of that are raised."""
     verdicts = await _verdicts(unit, alerts, look, now)
-    stand = {one.id: one.version for one in await store.hold(unit, verdicts)}
-    if changed := {one.id for one in alerts if stand.get(one.id) != one.version}:  # by somebody who was told that it is
+    versions = await store.hold(unit, verdicts)
+    if changed := {one.id for one in alerts if versions.get(str(one.id)) != one.version}:  # and somebody was told so
         verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
         again = [one for one in await store.watching(unit, look.book) if one.id in changed]
         verdicts |= await _verdicts(unit, again, look, now)

@@ -39,13 +39,6 @@ class Watching(Struct, frozen=True, kw_only=True):
     conditions: dict[str, Any]
 
 
-class Version(Struct, frozen=True):
-    """What users have made of an alert."""
-
-    id: UUID
-    version: int
-
-
 class Held(Struct, frozen=True, kw_only=True):
     """An alert whose row this transaction holds."""
 
@@ -206,10 +199,17 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 # Triggers -------------------------------------------------------------------------------------------------------------
 
 
-async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> list[Version]:
-    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them."""
-    sql = "SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE"
-    return await unit.all(Version, sql, [_array(alert_ids)])
+async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
+    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
+    that each has by now."""
+    held = await unit.value(
+        """
+        WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
+        SELECT json_object_agg(id, version) FROM held
+        """,
+        [_array(alert_ids)],
+    )
+    return held or {}
 
 
 async def held(unit: Unit, alert_ids: Iterable[UUID], book: Watched | None) -> list[Held]:
