@@ -108,10 +108,10 @@ def warned(study: Study) -> Iterator[Finding]:
         rows = sum(one.rows or 0 for one in found if one.code == code)
         if at >= NAMED:
             break
-        text = WARNING_CODES.get(code, code)
+        draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
-        told.append(text + (f" ({{rows_{at}}})" if rows else ""))
+        told.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
     yield draft.finding(
         "data_quality", "context", "{count} on the file before its figures are trusted",
         f"The newest run carries {{count}}: {'; '.join(told)}" + ("; and others." if len(found) > len(told) else "."),
