@@ -27,6 +27,7 @@ def areas() -> list[Area]:
     """Every area, the most called first."""
     from service.activity.routes import area as activity
     from service.admin.routes import area as admin
+    from service.ai.routes import area as ai
     from service.alerts.routes import area as alerts
     from service.audit.routes import area as audit
     from service.auth.routes import area as auth
@@ -36,6 +37,7 @@ def areas() -> list[Area]:
     from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
     from service.health.routes import area as health
+    from service.insights.routes import area as insights
     from service.mappings.routes import area as mappings
     from service.notifications.routes import area as notifications
     from service.reconciliation.routes import area as reconciliation
@@ -45,7 +47,7 @@ def areas() -> list[Area]:
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports, alerts, notifications, webhooks]
+    working += [exports, reports, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, audit, activity, health]
 
 

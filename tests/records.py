@@ -79,6 +79,8 @@ SENT: dict[str, Any] = {
     "workbook_id": str(uuid4()),
     "sheet_id": "Loans",
     "target_column": "Double",
+    "is_nominated": True,
+    "question": "What is the total par?",
 }
 """Values of the body's fields that a route with a record in its path cannot do without."""
 
@@ -417,6 +419,12 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "environment": "test",
         },
         "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
+        "PUT /api/v1/insights/nominations/{workbook_id}": {"is_nominated": True},
+        "POST /api/v1/insights/nominations/bulk": {"workbook_ids": [made["workbook_id"]], "is_nominated": True},
+        "POST /api/v1/insights/generate": {"stakeholder_type": "analyst"},
+        "POST /api/v1/ai/chat": {"query": "What is the total par?", "context": {"workbook_id": made["workbook_id"]}},
+        "POST /api/v1/insights/ask": {"question": "What is the total par?"},
+        "POST /api/v1/insights/{insight_id}/ask": {"question": "What is the total par?"},
         "POST /api/v1/alerts/configure": ALERT
         | {"description": "of the largest obligor", "workbook_id": made["workbook_id"]},
         "PATCH /api/v1/alerts/{alert_id}": {
@@ -476,8 +484,14 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert alert.status_code == 201, alert.text
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
+    nomination = f"/api/v1/insights/nominations/{workbook['id']}"
+    assert owner.put(nomination, json={"is_nominated": True}).status_code == 200
+    session = owner.post("/api/v1/insights/generate", json={})
+    assert session.status_code == 200, session.text
     return {
         **_told(owner),
+        "session_id": session.json()["session_id"],
+        "insight_id": session.json()["insights"][0]["id"],
         "alert_id": alert.json()["id"],
         "export_id": export.json()["id"],
         "report_id": report.json()["id"],

@@ -8,9 +8,21 @@ from typing import Any, Final, Literal
 from msgspec import Struct, to_builtins
 
 Unit = Literal[
-    "percent", "points", "price", "factor", "score", "years", "amount", "number", "bps", "count", "days", "date",
-    "rating", "text",
-]  # fmt: skip
+    "percent",
+    "points",
+    "price",
+    "factor",
+    "score",
+    "years",
+    "amount",
+    "number",
+    "bps",
+    "count",
+    "days",
+    "date",
+    "rating",
+    "text",
+]
 """Percent points of something (`points`: of a change in percent or price); price is percent of par; amount is money of
 the deal's currency; bps basis points. The last three are no figures: a day, a symbol, a status or a name."""
 

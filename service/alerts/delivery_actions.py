@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
@@ -11,17 +12,22 @@ from msgspec.structs import asdict
 
 from service.alerts import delivery_store, store
 from service.alerts.channel_actions import opened
-from service.alerts.channel_schema import OpenChannel, WebhookConfig
+from service.alerts.channel_schema import EmailConfig, OpenChannel, WebhookConfig
 from service.alerts.delivery_store import Due, Line
 from service.alerts.message_actions import Notice
 from service.alerts.schema import AlertRow
 from service.alerts.sending_actions import SEALED, Came, failed, seconds_until_mail, sent, too_many_mails
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Unit
+from service.platform.data.blobs import Damaged
 from service.platform.work.attempt import pause_seconds
 from service.platform.work.jobs import Hopeless
+from service.platform.work.mail import ATTACHED_BYTES, Attachment
+from service.reports import shared as reports
 
 DELIVER: Final = "alerts.deliver"
+QUEUE: Final = "webhooks"
+"""Whose deliveries wait for others just so."""
 DISABLED: Final = "the alert was disabled before it could be sent"
 TAKEN_OFF: Final = "the channel was taken off the alert before it could be sent"
 
@@ -36,8 +42,12 @@ async def queue(unit: Unit, history_ids: Sequence[UUID]) -> None:
 async def serve(unit: Unit, line: Line, delay_seconds: float = 0.0) -> None:
     """Have the first delivery of a line attempted."""
     arguments = {name: str(value) for name, value in asdict(line).items()}
-    # where the deliveries of webhooks are, which wait for others just so
-    await unit.enqueue(DELIVER, queue="webhooks", arguments=arguments, delay_seconds=delay_seconds)
+    await unit.enqueue(DELIVER, queue=QUEUE, arguments=arguments, delay_seconds=delay_seconds)
+
+
+async def hasten(unit: Unit, alert_id: UUID) -> None:
+    """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
+    await unit.hasten(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
 async def hand_on(unit: Unit, line: Line) -> None:
@@ -79,10 +89,15 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
-    if channel.type == "email" and (wait_seconds := await seconds_until_mail(unit)):
-        await delivery_store.put_off(unit, due.id, too_many_mails(unit), unit.now() + timedelta(seconds=wait_seconds))
-        await serve(unit, due.line, wait_seconds)
-        return
+    only = due.attempts[-1].left if due.attempts else None
+    if isinstance(channel.config, EmailConfig):
+        everybody = {*channel.config.recipients, *channel.config.cc}
+        seconds = await seconds_until_mail(unit, due.tier, len(everybody if only is None else only))
+        if seconds:
+            reason = too_many_mails(unit, due.tier)
+            await delivery_store.put_off(unit, due.id, reason, unit.now() + timedelta(seconds=seconds))
+            await serve(unit, due.line, seconds)
+            return
     notice = Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -93,11 +108,28 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
         organization=due.organization,
         details=due.details,
     )
+    report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time
-    last = due.attempts[-1] if due.attempts else None
-    came = await sent(unit, channel, notice, due.id, only=last.left if last else None)
+    came = await sent(unit, channel, notice, due.id, only=only, report=report)
     await _record(unit, due, came, most)
+
+
+async def _report(unit: Unit, due: Due) -> Attachment | str | None:
+    """The report of a schedule, as a letter brings it; why it does not, where it cannot."""
+    report_id = due.details.get("report_id")
+    if report_id is None:
+        return None
+    try:
+        file = await reports.file_of(unit, UUID(report_id))
+    except Damaged:
+        return "The report is damaged: ask for it again."
+    if file is None:
+        return "The report has expired or was deleted."
+    size_bytes = (await asyncio.to_thread(file.path.stat)).st_size
+    if size_bytes > ATTACHED_BYTES:
+        return f"The report is too large for a letter ({size_bytes:,} bytes): download it from Cushion."
+    return Attachment(file.name, file.media_type, await asyncio.to_thread(file.path.read_bytes))
 
 
 async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:

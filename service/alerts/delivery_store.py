@@ -49,6 +49,7 @@ class Due(Struct, frozen=True, kw_only=True):
     workbook_id: UUID | None
     workbook_name: str | None
     organization: str
+    tier: str
     details: dict[str, Any]
 
     @property
@@ -62,6 +63,7 @@ class About(Struct, frozen=True, kw_only=True):
 
     workbook_name: str | None
     organization: str
+    tier: str
 
 
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
@@ -97,7 +99,8 @@ async def due(unit: Unit, delivery_id: UUID) -> Due | None:
         Due,
         """
         SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id,
-               w.name AS workbook_name, t.name AS organization, h.details
+               w.name AS workbook_name, t.name AS organization,
+               t.subscription_tier AS tier, h.details
         FROM alert_deliveries d
         JOIN alert_history h ON h.tenant_id = d.tenant_id AND h.id = d.history_id
         JOIN tenants t ON t.id = d.tenant_id
@@ -170,7 +173,7 @@ async def about(unit: Unit, workbook_id: UUID | None) -> About:
     return await unit.one(
         About,
         """
-        SELECT t.name AS organization, w.name AS workbook_name
+        SELECT t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name
         FROM tenants t LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s WHERE t.id = %s
         """,
         [workbook_id, unit.tenant],

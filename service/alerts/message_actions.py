@@ -43,7 +43,9 @@ TEST_SENTENCE: Final = "This is a test of the alert's channels: nothing has been
 
 _JOINER: Final = "\u2060"
 """Is not seen and parts no line, but what stands on both sides of it is no link and no mention."""
-_LINKING: Final = re.compile(r"@|#|:(?=/)|(?<=\w)\.(?=[^\W\d_])|\](?=\()|\b(?:mailto|tel|www)(?=[:.])", re.IGNORECASE)
+_LINKING: Final = re.compile(
+    r"[@#~]|:(?=/)|(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_])|\](?=\()|\b(?:mailto|tel|www)(?=[:.])", re.IGNORECASE
+)
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _CHAT_ID: Final = re.compile(r"[UW][A-Z0-9]{5,}")
 
@@ -79,12 +81,14 @@ def trial(alert: AlertRow, about: About, now: datetime) -> Notice:
     )
 
 
-def letter(notice: Notice, config: EmailConfig, attachments: tuple[Attachment, ...] = ()) -> Mail:
-    """The letter to an e-mail channel's recipients."""
+def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
+    """The letter to an e-mail channel's recipients, with the report of a schedule or why it does not come along."""
     subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
     lines = [_opening(notice), "", *_sentences(notice)]
     if config.include_details:
         lines += ["", *(f"{label}: {value}" for label, value in _facts(notice))]
+        if isinstance(report, str):
+            lines.append(report)
     lines += [
         "",
         f"An alert of {plain(notice.organization)} on Cushion writes to you.",
@@ -97,7 +101,7 @@ def letter(notice: Notice, config: EmailConfig, attachments: tuple[Attachment, .
         "\n".join(lines) + "\n",
         also_to=tuple(others),
         cc=tuple(one for one in dict.fromkeys(config.cc) if one not in config.recipients),
-        attachments=attachments if config.include_details else (),
+        attachments=(report,) if config.include_details and isinstance(report, Attachment) else (),
     )
 
 
@@ -177,6 +181,8 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
         yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
         yield from _metric(details)
+    if details.get("report_id") is not None:
+        yield "Report", plain(str(details["report_id"]))
     tests = details.get("tests")
     for test in tests[:TESTS_SHOWN] if isinstance(tests, list) else ():
         yield plain(str(test.get("test_name"))), _test(test)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -38,6 +39,9 @@ HOUR: Final = 3600
 SEALED: Final = "the channel's secrets were sealed with another secret key: give them anew"
 NOBODY: Final = "none of its users is active"
 
+_CHAT_WORD: Final = re.compile("[a-z_]{1,60}")
+"""What chats answer where they take no message: channel_not_found, invalid_payload."""
+
 
 class Made(Attempt, frozen=True, kw_only=True):
     """An attempt at a channel, as the delivery keeps it."""
@@ -63,16 +67,17 @@ def failed(at: datetime, error: str, *, is_final: bool = False) -> Came:
     return Came(made=Made(**asdict(unanswered(at, error))), words=error, is_final=is_final)
 
 
-async def seconds_until_mail(unit: Unit) -> int:
-    """Count a letter of the tenant's alerts; where it is one too many this hour, the seconds until the next may go."""
-    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour, HOUR)
-    verdict = await unit.resources.gate.windows([window])
+async def seconds_until_mail(unit: Unit, tier: str, addresses: int) -> int:
+    """Count a letter of the tenant's alerts, once for each address; where this hour's are used up, the seconds that it
+    is to wait."""
+    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour.of(tier), HOUR)
+    verdict = await unit.resources.gate.windows([window] * addresses)
     return max(1, verdict.retry_after_seconds) if verdict.outcome == "limited" else 0
 
 
-def too_many_mails(unit: Unit) -> str:
+def too_many_mails(unit: Unit, tier: str) -> str:
     """Why a letter does not go now."""
-    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour:,} an hour"
+    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour.of(tier):,} an hour"
 
 
 async def sent(
@@ -83,18 +88,19 @@ async def sent(
     *,
     mail_seconds: float = MAIL_SECONDS,
     only: Collection[str] | None = None,
-    attachments: Sequence[Attachment] = (),
+    report: Attachment | str | None = None,
 ) -> Came:
     """Send a message through a channel. What goes out is sent between two transactions, a notification within one.
 
     Args:
         only: those of a letter's addresses that have not got it yet; None for all.
+        report: comes along with a letter, or why it does not.
     """
     config, settings, now = channel.config, unit.settings, unit.now()
     if isinstance(config, InAppConfig):
         return await _notified(unit, config, notice)
     if isinstance(config, EmailConfig):
-        return await _mailed(unit, letter(notice, config, tuple(attachments)), notice, delivery_id, only, mail_seconds)
+        return await _mailed(unit, letter(notice, config, report), notice, delivery_id, only, mail_seconds)
     if isinstance(config, WebhookConfig):
         headers, content = request(notice, config, delivery_id)
         made = await attempt(settings, now, config.method, config.url, headers=headers, content=content)
@@ -102,8 +108,13 @@ async def sent(
         assert isinstance(config, ChatWebhookConfig)
         headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
         made = await attempt(settings, now, "POST", config.webhook_url, headers=headers, content=content)
-    words = made.error or f"the receiver answers with the status {made.status_code}"
-    return Came(made=Made(**asdict(made)), words=words, is_final=made.status_code == GONE)
+    error = made.error
+    if error and channel.type == "chat_webhook" and _CHAT_WORD.fullmatch(made.answer or ""):
+        error = f"{error}: {made.answer}"
+    words = error or f"the receiver answers with the status {made.status_code}"
+    # of the answer nothing else is kept: it may repeat the URL and the headers, which are secret
+    kept = Made(**{**asdict(made), "error": error, "answer": None})
+    return Came(made=kept, words=words, is_final=made.status_code == GONE)
 
 
 async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:
@@ -178,7 +189,7 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     came = dict(
         zip(
             (one.id for one in outwards),
-            await asyncio.gather(*(_tested(unit, one, notice) for one in outwards)),
+            await asyncio.gather(*(_tested(unit, one, notice, about.tier) for one in outwards)),
             strict=True,
         )
     )
@@ -188,9 +199,11 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     return [_result(one, came[one.id]) for one in channels]
 
 
-async def _tested(unit: Unit, channel: OpenChannel, notice: Notice) -> Came:
-    if channel.type == "email" and await seconds_until_mail(unit):
-        return failed(unit.now(), too_many_mails(unit))
+async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -> Came:
+    if isinstance(channel.config, EmailConfig):
+        addresses = len({*channel.config.recipients, *channel.config.cc})
+        if await seconds_until_mail(unit, tier, addresses):
+            return failed(unit.now(), too_many_mails(unit, tier))
     return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
 
 

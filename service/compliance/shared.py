@@ -224,10 +224,14 @@ class Repeated(NamedTuple):
     limits: MappingOf[str, Limits]
     """By who set them: request, workbook, deal, tenant."""
 
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Options of `run_suite`: the run's definition and limits."""
+        return {"definition": self.definition, **{f"{scope}_thresholds": set_ for scope, set_ in self.limits.items()}}
+
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
         """A suite's results for a portfolio, by the run's rules and limits."""
-        rules: dict[str, Any] = {f"{scope}_thresholds": limits for scope, limits in self.limits.items()}
-        return runs.run_suite(portfolio, suite, definition=self.definition, **rules, **options)
+        return runs.run_suite(portfolio, suite, **self.rules, **options)
 
 
 async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:

@@ -243,19 +243,19 @@ async def stored_run(
     )
 
 
-async def run_before(unit: Unit, run: StoredRun) -> StoredRun | None:
-    """The newest run of the same suite on the deal's last workbook of an earlier day."""
-    if run.deal_id is None:
-        return None
+async def run_before(
+    unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
+) -> StoredRun | None:
+    """The newest run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
     return await unit.one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
-        WHERE w.deal_id = %(deal_id)s AND w.deleted_at IS NULL AND w.id <> %(workbook_id)s
-          AND r.status = 'completed' AND r.test_suite = %(suite)s AND r.as_of < %(as_of)s
+        WHERE w.deal_id = %(deal_id)s::uuid AND w.deleted_at IS NULL AND w.id <> %(workbook_id)s
+          AND r.status = 'completed' AND coalesce(r.test_suite = %(suite)s::text, true) AND r.as_of < %(as_of)s
         ORDER BY r.as_of DESC, r.executed_at DESC LIMIT 1
         """,
-        {"deal_id": run.deal_id, "workbook_id": run.workbook_id, "suite": run.test_suite, "as_of": run.as_of},
+        {"deal_id": deal_id, "workbook_id": workbook_id, "suite": suite, "as_of": as_of},
     )
 
 

@@ -158,6 +158,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, told("invitations an hour by one tenant, each of which may be a mail to a stranger", 1)
     ] = 100
     uploads_per_hour: Annotated[ByTier, told("uploads an hour, by tier")] = ByTier(30, 120, 600, 6_000)
+    insights_per_day: Annotated[ByTier, told("generations of insights a day, by tier")] = ByTier(5, 20, 100, 1_000)
+    questions_per_day: Annotated[ByTier, told("questions a day to insights and the assistant together, by tier")] = (
+        ByTier(20, 100, 500, 5_000)
+    )
     max_workbooks: Annotated[ByTier, told("workbooks of a tenant, by tier")] = ByTier(5, 25, 100, -1)
     max_users: Annotated[ByTier, told("users of a tenant, pending invitations included, by tier")] = ByTier(
         2, 10, 25, -1
@@ -229,8 +233,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_alerts: Annotated[int, told("alerts of a tenant", 1, 10_000)] = 1_000
     alert_tests_per_minute: Annotated[int, told("tests of alerts a minute by one user", 1)] = 30
     alert_mails_per_hour: Annotated[
-        int, told("letters an hour by the alerts of one tenant; what is more waits for the next hour", 1)
-    ] = 200
+        ByTier,
+        told("letters of a tenant's alerts an hour, each address one, by tier; what is more waits for the next hour"),
+    ] = ByTier(20, 200, 1_000, 10_000)
     alert_history_days: Annotated[int, told("days that the triggers of alerts, and what was sent, are kept", 1)] = 366
     llm_url: Annotated[
         str | None,
@@ -261,6 +266,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     optimization_seconds: Annotated[
         float, Meta(gt=0, description="time after which the best trades that were found are proposed")
     ] = 10.0
+    max_nominations: Annotated[int, told("workbooks of a tenant that insights are made of", 1, 20)] = 20
+    insight_seconds: Annotated[
+        float, Meta(gt=0, le=600, description="time in which nominated workbooks are analysed, or a question answered")
+    ] = 15.0
+    insight_days: Annotated[int, told("days that insights and questions are kept", 1)] = 365
     max_universe_loans: Annotated[int, told("loans that a scenario's optimization may buy of", 1, 4_000)] = 2_000
     evaluation_seconds: Annotated[
         float, Meta(gt=0, description="time in which one formula must be evaluated; a batch has ten times as long")

@@ -264,6 +264,16 @@ class Unit:
         )
         return job_id
 
+    async def hasten(self, name: str, *, queue: str, arguments: dict[str, Any]) -> None:
+        """Jobs with these arguments, or more, that wait for their time are due now."""
+        await self.execute(
+            """
+            UPDATE jobs SET ready_at = now()
+            WHERE queue = %s AND name = %s AND status = 'pending' AND ready_at > now() AND arguments @> %s::jsonb
+            """,
+            [queue, name, msgspec.json.encode(arguments).decode()],
+        )
+
     async def audit(self, action: str, subject: Subject | None, **who: Any) -> None:
         """Write an audit row in this transaction: sent right before its COMMIT, since it locks the tenant's chain.
 

@@ -59,7 +59,9 @@ def _moment(unit: Unit) -> datetime:
 async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
     run = await compliance.stored_run(unit, report.workbook_id, run_id=report.run_id)
     assert run is not None, "a run that a report shows stays"
-    before = await compliance.run_before(unit, run)
+    before = await compliance.run_before(
+        unit, deal_id=run.deal_id, workbook_id=run.workbook_id, as_of=run.as_of, suite=run.test_suite
+    )
     history = await _history(unit, run)
     definition = await compliance.definition_of(unit, run)
     now, remarks = await _repeated(unit, run, "What is drawn from the loans themselves is left out: {}.")

@@ -17,7 +17,7 @@ from service.platform.http.api import Page
 from service.platform.http.problem import ValidationFailed
 from service.platform.work import outgoing
 from service.webhooks import store
-from service.webhooks.delivery_actions import PURPOSE, host_of, send
+from service.webhooks.delivery_actions import PURPOSE, hasten, host_of, send
 from service.webhooks.schema import (
     Delivery,
     DeliveryList,
@@ -82,7 +82,7 @@ async def update(ctx: Context, webhook_id: UUID, body: WebhookPatch) -> Webhook:
             "failing_since": None,
         }
     await store.change(ctx, webhook_id, given)
-    await store.hasten(ctx, webhook_id)
+    await hasten(ctx, webhook_id)
     return await store.get(ctx, webhook_id)
 
 

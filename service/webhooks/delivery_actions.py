@@ -19,6 +19,7 @@ from service.webhooks import store
 from service.webhooks.schema import LastDelivery, WebhookNotFound
 from service.webhooks.store import Target, Waiting
 
+DELIVER: Final = "webhooks.deliver"
 PURPOSE: Final = "webhook"
 """Of the key that seals the secrets."""
 
@@ -103,6 +104,11 @@ async def _disable(unit: Unit, webhook_id: UUID, reason: str) -> None:
         await unit.audit("webhook.disabled", Subject("webhook", str(webhook_id), host, {"reason": reason}))
         log.info("webhook.disabled", webhook_id=str(webhook_id), reason=reason)
     await unit.commit()
+
+
+async def hasten(unit: Unit, webhook_id: UUID) -> None:
+    """What waits for its next attempt is tried at once."""
+    await unit.hasten(DELIVER, queue="webhooks", arguments={"webhook_id": str(webhook_id)})
 
 
 def host_of(url: str) -> str:

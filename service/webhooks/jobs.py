@@ -9,7 +9,7 @@ from uuid import UUID
 from service.platform.context import Unit
 from service.platform.work.jobs import JobTable
 from service.webhooks import store
-from service.webhooks.delivery_actions import record, send
+from service.webhooks.delivery_actions import DELIVER, hasten, record, send
 from service.webhooks.schema import WebhookNotFound
 
 TURN_SECONDS: Final = 10.0
@@ -28,7 +28,7 @@ async def pass_over(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     await _serve(unit, arguments, FAULT_SECONDS)
 
 
-@jobs.job("webhooks.deliver", failed=pass_over)
+@jobs.job(DELIVER, failed=pass_over)
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send what waits for a webhook, in its order, until one fails, nothing waits or others have their turn.
 
@@ -64,10 +64,10 @@ async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
 async def wake(unit: Unit, arguments: dict[str, Any]) -> None:
     """Have a line served that something stands in without an event: a replay, or what a deleted webhook left."""
     webhook_id = UUID(arguments["webhook_id"])
-    await store.hasten(unit, webhook_id)
+    await hasten(unit, webhook_id)
     if await store.take_service(unit, webhook_id):
         await _serve(unit, arguments, 0.0)
 
 
 async def _serve(unit: Unit, arguments: dict[str, Any], delay_seconds: float) -> None:
-    await unit.enqueue("webhooks.deliver", queue="webhooks", arguments=arguments, delay_seconds=delay_seconds)
+    await unit.enqueue(DELIVER, queue="webhooks", arguments=arguments, delay_seconds=delay_seconds)

@@ -203,18 +203,6 @@ async def tried(
     )
 
 
-async def hasten(unit: Unit, webhook_id: UUID) -> None:
-    """What waits for its next attempt is tried at once."""
-    await unit.execute(
-        """
-        UPDATE jobs SET ready_at = now()
-        WHERE queue = 'webhooks' AND name = 'webhooks.deliver' AND status = 'pending' AND ready_at > now()
-          AND arguments ->> 'webhook_id' = %s
-        """,
-        [str(webhook_id)],
-    )
-
-
 async def leave_line(unit: Unit, webhook_id: UUID) -> None:
     """One delivery waits less."""
     await unit.execute(_ITS_LINE.format("waiting = greatest(waiting - 1, 0)"), [webhook_id])

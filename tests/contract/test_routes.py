@@ -274,8 +274,12 @@ ENUMERATIONS_WITH_A_MESSAGE = {
     ("POST /api/v1/admin/users/invite", "role"),
     ("POST /api/v1/admin/api-keys", "permissions"),
     ("POST /api/v1/mappings", "source_type"),
+    ("POST /api/v1/insights/generate", "stakeholder_type"),
+    ("POST /api/v1/insights/ask", "question"),
+    ("POST /api/v1/insights/{insight_id}/ask", "question"),
 }
-"""An unknown value of these has its own answer, so any text must reach it; the body's size bounds them."""
+"""An unknown value of these, or one that is too long, has its own answer, so any text must reach it; the body's size
+bounds them."""
 
 
 @every("row", [row for row in ROWS if row.body is not None or row.form is not None], ids=identity)

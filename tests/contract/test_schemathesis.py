@@ -85,6 +85,13 @@ STRICTER = {
         "POST /api/v1/reconciliation/compare",
         "PATCH /api/v1/reconciliation/issues/{issue_id}",
     ],
+    "a reader, a question, and a session that is there have answers of their own": [
+        "POST /api/v1/insights/generate",
+        "POST /api/v1/insights/regenerate",
+        "POST /api/v1/insights/ask",
+        "POST /api/v1/insights/{insight_id}/ask",
+    ],
+    "a question's context is a workbook, and a formula's cells": ["POST /api/v1/ai/chat"],
     "a file has a format": [
         "POST /api/v1/workbooks/upload",
         "POST /api/v1/reconciliation/tapes/upload",

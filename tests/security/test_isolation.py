@@ -38,6 +38,7 @@ NAMES = {
     "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id",
     "scenario_id", "trade_id", "base_workbook_id", "report_id", "run_id",
     "config_id", "sheet_id", "export_id", "webhook_id", "delivery_id", "notification_id", "alert_id",
+    "insight_id", "session_id",
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
 IN_PLACE_OF: dict[tuple[str, str], dict[str, str | None]] = {
@@ -46,6 +47,8 @@ IN_PLACE_OF: dict[tuple[str, str], dict[str, str | None]] = {
     | {"report_type": "reconciliation"},
 }
 """Identifiers that a body gives in place of other ones, and what it says then."""
+WITHIN = {("POST /api/v1/ai/chat", "workbook_id"): "context"}
+"""The field of the body that holds an identifier."""
 NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id"}
 """Names of what is built in, or counted within a record."""
 
@@ -151,6 +154,12 @@ def test_another_tenants_record_is_not_there(
         assert (refusal["detail"], refusal["error_code"]) == (row.missing.detail, "RESOURCE_NOT_FOUND")
 
 
+def naming(operation: str, name: str, identifier: str) -> dict[str, Any]:
+    """The part of a body that names a record."""
+    place = WITHIN.get((operation, name))
+    return {name: identifier} if place is None else {place: {name: identifier}}
+
+
 @pytest.mark.parametrize(("operation", "name"), sorted(IN_BODIES), ids=ids)
 @pytest.mark.usefixtures("untouched")
 def test_a_body_that_names_another_tenants_record(
@@ -159,11 +168,11 @@ def test_a_body_that_names_another_tenants_record(
     row = BY_NAME[operation]
     theirs = made[name]
     attacker.parsed(own["workbook_id"])  # no test before works on it any more
-    body = body_of(row, own) | {name: own[name]} | IN_PLACE_OF.get((operation, name), {})
+    body = body_of(row, own) | naming(operation, name, own[name]) | IN_PLACE_OF.get((operation, name), {})
     assert sent(attacker, row, path_of(row, **quoted(own)), body).status_code == row.status, (
         "with an own record it is taken"
     )
-    answer = sent(attacker, row, path_of(row, **quoted(own)), body | {name: theirs})
+    answer = sent(attacker, row, path_of(row, **quoted(own)), body | naming(operation, name, theirs))
     assert (answer.status_code, error_of(answer)["error_code"]) == (404, "RESOURCE_NOT_FOUND"), answer.text
     assert theirs not in answer.text
 

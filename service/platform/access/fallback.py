@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
@@ -63,6 +64,9 @@ class Fallback:
         self._settings = settings
         self._clock = clock
         self._used: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        """Of minutes and days: which one, and its calls."""
+        self._calls: OrderedDict[str, list[float]] = OrderedDict()
+        """Of limits of their own: the moments of their calls (epoch seconds), the oldest first."""
         self._tokens: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._seen: OrderedDict[UUID, float] = OrderedDict()
         self._amounts: OrderedDict[tuple[UUID, str], dict[str, int]] = OrderedDict()
@@ -119,9 +123,8 @@ class Fallback:
 
     def forgive(self, window: Window) -> None:
         """Take one call out of a window again."""
-        used = self._used_of(window)
-        if used > 0:
-            _remember(self._used, window.name, (int(self._now() // window.seconds), used - 1))
+        if calls := self._calls_of(window):
+            calls.pop()
 
     async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> Verdict:
         """The verdict on a use of the month."""
@@ -196,39 +199,52 @@ class Fallback:
         self, subject: str, figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
     ) -> Verdict:
         """Whether bucket and windows all permit it; only then it is counted in each of them."""
-        bounds = [window for window in windows if window.most >= 0]
-        tokens, retry_after = 0.0, 0
+        bounds: list[Window] = []
+        spans = [window for window in windows if window.most >= 0]
+        tokens, retry_after, now = 0.0, 0, self._now()
         if figures is not None:
-            minute, day = Window(f"minute:{subject}", figures.per_minute, 60), Window(f"day:{subject}", -1, 86_400)
-            bounds.append(minute)  # the headers of the answer are about the last one
+            bounds = [Window(f"minute:{subject}", figures.per_minute, 60)]
             if figures.per_day >= 0:
-                bounds.insert(0, day._replace(most=figures.per_day))
+                bounds.append(Window(f"day:{subject}", figures.per_day, 86_400))
             tokens = self._filled(subject, figures)
             if tokens < 1:
                 retry_after = math.ceil((1 - tokens) * 60 / figures.per_minute)
         for window in bounds:
             if self._used_of(window) >= window.most:
-                retry_after = max(retry_after, math.ceil(_ends(window, self._now()) - self._now()))
+                retry_after = max(retry_after, math.ceil(_ends(window, now) - now))
+        for window in spans:
+            calls = self._calls_of(window)
+            if len(calls) >= window.most:
+                leaving = calls[-window.most] if window.most else now
+                retry_after = max(retry_after, math.ceil(leaving + window.seconds - now), 1)
         outcome = "ok"
         if retry_after > 0 and self._settings.rate_limits == "on":
             outcome = "limited"
         elif used_up:
             outcome = "used_up"
         else:
-            self._take(subject if figures else "", tokens, bounds)
-        told = self._told(bounds[-1]) if bounds else Verdict("ok")
+            self._take(subject if figures else "", tokens, bounds, spans)
+        told = self._told(bounds[0]) if bounds else self._told_of(spans[-1]) if spans else Verdict("ok")
         return told._replace(outcome=outcome, retry_after_seconds=retry_after if outcome == "limited" else 0)
 
-    def _take(self, subject: str, tokens: float, bounds: Iterable[Window]) -> None:
+    def _take(self, subject: str, tokens: float, bounds: Iterable[Window], spans: Iterable[Window]) -> None:
         now = self._now()
         if subject:
             _remember(self._tokens, subject, (max(0.0, tokens - 1), now))
         for window in bounds:
             _remember(self._used, window.name, (int(now // window.seconds), self._used_of(window) + 1))
+        for window in spans:
+            calls = [*self._calls_of(window), now]
+            _remember(self._calls, window.name, calls[-window.most :] if window.most else [])
 
     def _told(self, window: Window) -> Verdict:
         left = max(0, window.most - self._used_of(window))
         return Verdict("ok", window.most, left, int(_ends(window, self._now())))
+
+    def _told_of(self, window: Window) -> Verdict:
+        calls = self._calls_of(window)
+        ends = math.ceil((calls[0] if calls else self._now()) + window.seconds)
+        return Verdict("ok", window.most, max(0, window.most - len(calls)), ends)
 
     def _filled(self, subject: str, figures: Figures) -> float:
         tokens, at = self._tokens.get(subject, (float(figures.burst), self._now()))
@@ -237,6 +253,12 @@ class Fallback:
     def _used_of(self, window: Window) -> int:
         index, used = self._used.get(window.name, (-1, 0))
         return used if index == int(self._now() // window.seconds) else 0
+
+    def _calls_of(self, window: Window) -> list[float]:
+        """The calls that count at this moment."""
+        calls = self._calls.get(window.name, [])
+        del calls[: bisect_right(calls, self._now() - window.seconds)]
+        return calls
 
     def _count(self, tenant_id: UUID, month: str, name: str, amount: int) -> None:
         amounts = self._owed.tenants.setdefault((tenant_id, month), {})

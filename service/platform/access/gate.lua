@@ -134,17 +134,27 @@ if counts or metered then
     end
 end
 
+-- A window holds in any span of its length: a list of the moments of its calls, the oldest first.
 for i = 16, #ARGV, 3 do
     local most, seconds = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
     if most >= 0 then
-        local window = math.floor(now / seconds)
-        local window_key = 'cushion:window:' .. ARGV[i] .. ':' .. window
-        local used = tonumber(redis.call('GET', window_key) or '0')
-        local ends = (window + 1) * seconds
-        if used >= most then retry_after = math.max(retry_after, math.ceil(ends - now)) end
-        if not subject then limit, remaining, reset = most, math.max(0, most - used), ends end
+        local window_key = 'cushion:window:' .. ARGV[i]
+        local oldest = redis.call('LINDEX', window_key, 0)
+        while oldest and tonumber(oldest) <= now - seconds do
+            redis.call('LPOP', window_key)
+            oldest = redis.call('LINDEX', window_key, 0)
+        end
+        local used = redis.call('LLEN', window_key)
+        if used >= most then
+            local leaving = most > 0 and redis.call('LINDEX', window_key, used - most) or now
+            retry_after = math.max(retry_after, math.ceil(leaving + seconds - now), 1)
+        end
+        if not subject then
+            limit, remaining, reset = most, math.max(0, most - used), math.ceil((oldest or now) + seconds)
+        end
         writes[#writes + 1] = function()
-            redis.call('INCR', window_key)
+            redis.call('RPUSH', window_key, string.format('%.3f', now))
+            if used >= most then redis.call('LPOP', window_key) end  -- nothing is enforced; what is kept stays bounded
             redis.call('EXPIRE', window_key, seconds + 60)
             if not subject then remaining = math.max(0, remaining - 1) end
         end

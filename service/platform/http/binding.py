@@ -25,6 +25,8 @@ NULL_ESCAPE = b"\\u0000"
 LARGE_BYTES = 256 * 1024
 """Bodies above this are read in a thread, one of a tenant at a time: nothing else runs while one is read, but the event
 loop has its turn between two of them."""
+SHOWN_MAX = 300
+"""Characters that a refusal repeats of what was sent."""
 OBJECTS_MAX = 100_000
 """Objects of a body: each takes half a microsecond to be made, and no route takes a quarter as many."""
 
@@ -164,16 +166,19 @@ def fault_of(loc: list[str], told: str, kind: type[Struct] | None = None) -> Fau
     Args:
         kind: what was read; its names are told where another one was given.
     """
-    message, _, path = told.partition(" - at `")
-    steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$")) if step]
+    message, at, path = told.rpartition(" - at `")  # the last one: what was sent may hold such words, too
+    message = message if at else told
+    steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$") if at else "") if step]
     missing = re.search(r"missing required field `([^`]+)`", message)
     unknown = re.search(r"unknown field `([^`]+)`", message)
     if missing:
         steps.append(missing[1])
+    message, steps = message[:SHOWN_MAX], [step[:SHOWN_MAX] for step in steps]
     if kind is not None and unknown and not steps:
-        near = get_close_matches(unknown[1], kind.__struct_fields__, 1)
+        name = unknown[1][:SHOWN_MAX]
+        near = get_close_matches(name, kind.__struct_fields__, 1)
         message += f"; did you mean {near[0]}?" if near else f"; there are {', '.join(kind.__struct_fields__)}"
-        steps.append(unknown[1])
+        steps.append(name)
     elif kind is not None and message.startswith("Invalid enum value"):
         message += f"; there are {', '.join(_words(get_type_hints(kind)[steps[0]]))}"
     return Fault([*loc, *steps], message)

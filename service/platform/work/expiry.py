@@ -1,4 +1,4 @@
-"""What has expired goes: sessions, jobs, revocations, keys, numbers, documents, notifications, deliveries, triggers."""
+"""What has expired goes: sessions, jobs, revocations, keys, documents, insights, messages, triggers, counts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ FORGETTING: Final = (
     "SELECT forget_alert_history(%(alert_history_days)s, %(most)s)",
     "SELECT forget_event_numbers(%(most)s)",
     "SELECT forget_idempotency_keys(%(most)s)",
+    "SELECT forget_insight_questions(%(insight_days)s, %(most)s)",
+    "SELECT forget_insight_sessions(%(insight_days)s, %(most)s)",
     "SELECT forget_jobs(%(most)s)",
     "SELECT forget_notifications(%(notification_days)s, %(most)s)",
     "SELECT forget_password_resets(%(most)s)",
@@ -48,6 +50,7 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
 async def _forgotten(resources: Resources, statement: str) -> int:
     figures = {
         "most": MOST_AT_A_TIME,
+        "insight_days": resources.settings.insight_days,
         "alert_history_days": resources.settings.alert_history_days,
         "notification_days": resources.settings.notification_days,
         "webhook_log_days": resources.settings.webhook_log_days,

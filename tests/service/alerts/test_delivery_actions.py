@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from uuid import uuid4
 
 import pytest
 
 from service.platform.context import Resources
-from tests.conftest import Stack, wait_until
+from tests.conftest import Member, Stack, wait_until
+from tests.service.alerts.conftest import URL, alerted
 from tests.service.alerts.delivering import DETAILS, SENTENCE, Office, mail_server
 from tests.service.platform.conftest import Apart, alone, apart, clean  # noqa: F401 - fixtures
 from tests.service.platform.work.test_mail import Post
@@ -92,6 +94,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
         *[[("delivered", 1), ("failed", 2), ("delivered", 1), ("failed", 1)]] * 2,
     ]
     assert all(row[2][0] == "failed" for row in outcomes)
+    kept = office.apart.sql("SELECT attempts::text FROM alert_deliveries WHERE alert_id = %s", [alert])
+    assert not any("said" in attempts for (attempts,) in kept), "an answer may repeat what is secret"
     assert told[0].deliveries[1].error == "the host could not be connected to"
     assert (told[0].notifications_sent, told[0].channels_notified) == (2, ["webhook", "webhook"])
     assert set(office.buried()) >= {
@@ -149,8 +153,8 @@ def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> No
 
 
 def test_letters_are_limited_and_wait(office: Office) -> None:
-    alert, post = office.alert(("email", EMAIL)), Post()
-    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url, CUSHION_ALERT_MAILS_PER_HOUR="2"):
+    alert, post = office.alert(("email", {**EMAIL, "cc": ["bob@example.com", "cy@example.com"]})), Post()
+    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url, CUSHION_ALERT_MAILS_PER_HOUR="0 0 0 5"):
         for _ in range(3):
             office.trigger(alert)
         sql = (
@@ -161,7 +165,7 @@ def test_letters_are_limited_and_wait(office: Office) -> None:
     *sent, late = [trigger.deliveries[0] for trigger in office.history(alert)]
     assert [one.status for one in sent] == ["delivered"] * 2
     assert (late.status, late.attempts) == ("pending", 0)
-    assert late.error == "the letters of alerts are limited to 2 an hour"
+    assert late.error == "the letters of alerts are limited to 5 an hour"
     assert len(post.taken) == 2
 
 
@@ -229,10 +233,10 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
 
     async def all_at_once(shared: Resources) -> None:
         async def some(number: int) -> None:
-            for place in range(8):
+            for place in range(5):
                 chosen = alerts if number % 2 else [alerts[(number + place) % 3]]
                 ids = await office.triggered(shared, *chosen, details={**DETAILS, "number": number, "place": place})
-                if place == 5:
+                if place == 3:
                     async with shared.database.transaction(office.tenant) as tx:
                         await tx.execute("DELETE FROM alert_history WHERE id = %s", [ids[0]])
 
@@ -242,7 +246,7 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
         office.apart.run(all_at_once)
         for alert in alerts:
             told = office.ended(alert)
-            assert len(told) > 5
+            assert len(told) > 3
         order = (
             "SELECT d.details FROM alert_history d JOIN alert_deliveries x ON x.history_id = d.id "
             "WHERE d.alert_id = %s ORDER BY x.sequence"
@@ -253,3 +257,18 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
             ]
             kept = [details for (details,) in office.apart.sql(order, [alert])]
             assert [one for one in arrived if one in kept] == kept, "in the order of the triggers"
+
+
+def test_a_change_has_what_waits_tried_at_once(stack: Stack, owner: Member) -> None:
+    ids = [alerted(owner)["id"] for _ in range(2)]
+    for alert_id in ids:
+        arguments = {"alert_id": alert_id, "channel_id": str(uuid4()), "id": str(uuid4())}
+        stack.sql(
+            "INSERT INTO jobs (tenant_id, id, queue, name, arguments, ready_at) "
+            "VALUES (%s, %s, 'webhooks', 'alerts.deliver', %s, now() + interval '1 hour')",
+            [owner.tenant_id, f"task_{uuid4().hex}", json.dumps(arguments)],
+        )
+    assert owner.patch(f"{URL}/{ids[0]}", json={"name": "Mended"}).status_code == 200
+    sql = "SELECT status FROM jobs WHERE tenant_id = %s AND arguments ->> 'alert_id' = %s"
+    wait_until(lambda: stack.sql(sql, [owner.tenant_id, ids[0]]) == [("completed",)], what="the delivery")
+    assert stack.sql(sql, [owner.tenant_id, ids[1]]) == [("pending",)]

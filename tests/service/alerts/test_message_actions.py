@@ -104,9 +104,11 @@ def test_details_are_lines(details: dict[str, Any], lines: list[str]) -> None:
 
 
 def test_a_file_goes_along_with_the_details() -> None:
-    file = (Attachment("report.pdf", "application/pdf", b"%PDF"),)
-    assert letter(NOTICE, MAIL, file).attachments == file
-    assert letter(NOTICE, replace(MAIL, include_details=False), file).attachments == ()
+    file, brief = Attachment("report.pdf", "application/pdf", b"%PDF"), replace(MAIL, include_details=False)
+    assert letter(NOTICE, MAIL, file).attachments == (file,)
+    assert letter(NOTICE, brief, file).attachments == ()
+    assert "\nIt has expired.\n" in letter(NOTICE, MAIL, "It has expired.").text
+    assert letter(NOTICE, brief, "It has expired.").text == letter(NOTICE, brief).text
 
 
 def test_who_gets_a_letter() -> None:
@@ -184,7 +186,8 @@ def test_a_chat_is_told_where_and_by_whom() -> None:
     "hostile",
     [
         "<!channel>", "<!here|x>", "<@U024BE7LH>", "<#C024BE7LR>", "<https://evil.example|click>", "&lt;!channel&gt;",
-        "@channel", "@here hello", "ann@evil.example", "#general", "https://evil.example/x", "HTTP://EVIL.EXAMPLE",
+        "@channel", "@here hello", "ann@evil.example", "#general", "~general", "evil\u3002example", "https://evil.example/x",
+        "HTTP://EVIL.EXAMPLE",
         "evil.example", "www.evil.example", "[click](evil.example)", "mailto:a", "tel:+1", "slack://open", "ftp://x.y",
         "javascript:alert(1)//x", "\u202e<!everyone>", "a\r\nb<!here>",
     ],
@@ -198,8 +201,8 @@ def test_what_records_say_links_to_nothing_and_mentions_nobody(hostile: str) -> 
     text = json.loads(chat_message(notice, CHAT))["text"]
     for sign in "<>":
         assert sign not in text
-    for left, right in (("@", ""), ("#", ""), (":", "/"), ("]", "("), (".", "e"), (".", "y")):
-        assert f"{left}{right}" not in text.replace(f"{left}\u2060", "")
+    for pair in ("@", "#", "~", ":/", "](", ".e", ".y", "\u3002e"):
+        assert pair not in text.replace(f"{pair}\u2060", "")
     assert "\u202e" not in text
     assert hostile in json.loads(request(notice, WebhookConfig(url="https://example.com"), ID)[1])["alert_name"]
 

@@ -78,7 +78,7 @@ def test_five_registrations_an_hour_from_an_address(usual: str) -> None:
     at_once = together(200, lambda http: http.post(f"{usual}/api/v1/auth/register", json=weak, headers=there))
     assert sorted(answer.status_code for answer in at_once) == [422] * 5 + [429] * 195
     assert answers[0].headers["x-ratelimit-limit"] == "5"
-    assert int(answers[0].headers["x-ratelimit-reset"]) % 3600 == 0
+    assert 3500 < int(answers[0].headers["x-ratelimit-reset"]) - time.time() <= 3601
     assert httpx.post(f"{usual}/api/v1/auth/register", json=weak, headers=address()).status_code == 422
 
 

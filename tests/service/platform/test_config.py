@@ -132,11 +132,14 @@ def test_figures_by_tier_are_the_specifications() -> None:
         "request_burst": (10, 50, 100, 500),
         "requests_per_day": (1_000, 10_000, 50_000, -1),
         "uploads_per_hour": (30, 120, 600, 6_000),
+        "insights_per_day": (5, 20, 100, 1_000),
+        "questions_per_day": (20, 100, 500, 5_000),
         "calculations_per_month": (100, 1_000, 10_000, -1),
         "max_workbooks": (5, 25, 100, -1),
         "max_users": (2, 10, 25, -1),
         "max_api_keys": (2, 10, 50, -1),
         "max_storage_gb": (1, 10, 100, -1),
+        "alert_mails_per_hour": (20, 200, 1_000, 10_000),  # which it does not have
     }
     assert (
         settings.register_per_hour,

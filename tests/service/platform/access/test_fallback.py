@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from service.platform.access.caller_status import TenantRecord, TenantUsage, Verdict, Window
 from service.platform.access.fallback import MOST_REMEMBERED, Fallback
 from service.platform.access.secrets import digest
+from service.platform.clock import Clock
 from service.platform.config import ByTier
 from service.platform.context import Resources
 from service.platform.http.problem import Unavailable
@@ -123,9 +125,30 @@ def test_it_remembers_no_more_than_its_figure(apart: Apart, nowhere: str) -> Non
         fallback.windows([first])
         for number in range(MOST_REMEMBERED):
             fallback.windows([Window(f"w:{number}", 1, 86_400)])
-        return len(fallback._used), fallback.windows([last]).outcome, fallback.windows([first]).outcome
+        return len(fallback._calls), fallback.windows([last]).outcome, fallback.windows([first]).outcome
 
     assert apart.run(many) == (MOST_REMEMBERED, "limited", "ok")
+
+
+def test_a_limit_of_its_own_holds_in_any_span_of_its_length(apart: Apart) -> None:
+    class Hand:
+        at = 1_000_059.0
+
+        def now(self) -> datetime:
+            return datetime.fromtimestamp(self.at, UTC)
+
+    async def calls(shared: Resources) -> list[tuple[str, int]]:
+        clock, window = Hand(), [Window("w", 2, 60)]
+        fallback = Fallback(shared.database, shared.settings, cast(Clock, clock))
+        told = []
+        for seconds in (0, 0, 2, 57, 2):  # the clock's minute ends within the first two seconds
+            clock.at += seconds
+            verdict = fallback.windows(window)
+            told.append((verdict.outcome, verdict.retry_after_seconds))
+        fallback.forgive(window[0])
+        return [*told, (fallback.windows(window).outcome, 0)]
+
+    assert apart.run(calls) == [("ok", 0), ("ok", 0), ("limited", 58), ("limited", 1), ("ok", 0), ("ok", 0)]
 
 
 # It trusts nothing that it remembers ----------------------------------------------------------------------------------

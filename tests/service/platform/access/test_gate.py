@@ -95,6 +95,26 @@ def test_under_200_requests_at_once_not_one_more_passes(clean: Apart, bound: str
         assert passed == 17
 
 
+def test_a_limit_of_its_own_holds_in_any_span_of_its_length(clean: Apart) -> None:
+    """Three a minute: two calls stood at the end of one minute by the clock, and count in the next one."""
+    name, at = f"w:{uuid4()}", time.time()
+    window = [Window(name, 3, 60)]
+    clean.redis.rpush(f"cushion:window:{name}", at - 61, at - 50, at - 20)
+
+    async def calls(shared: Resources) -> list[Verdict]:
+        verdicts = [await shared.gate.windows(window) for _ in range(2)]
+        await shared.gate.forgive(window[0])
+        return [*verdicts, await shared.gate.windows(window), await shared.gate.windows(window)]
+
+    first, refused, forgiven, again = clean.run(calls)
+    assert [one.outcome for one in (first, refused, forgiven, again)] == ["ok", "limited", "ok", "limited"]
+    assert (first.remaining, refused.remaining) == (0, 0)
+    assert 0 < refused.retry_after_seconds <= 10, "until the oldest call that counts is a minute old"
+    assert abs(first.reset - (at + 10)) < 5
+    assert clean.redis.llen(f"cushion:window:{name}") == 3, "what no longer counts is gone, and a refusal adds nothing"
+    assert 60 < clean.redis.ttl(f"cushion:window:{name}") <= 120
+
+
 def test_limits_off_counts_on_but_refuses_nothing(clean: Apart) -> None:
     tenant = clean.tenant()
     early_in(60)

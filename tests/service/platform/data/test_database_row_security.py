@@ -80,6 +80,7 @@ def _fill(apart: Apart, table: str, tenant_column: str, tenant: UUID) -> None:
         "json": "{}",
         "jsonb": "{}",
         "text[]": [],
+        "uuid[]": [],
         "date": datetime.now(UTC).date(),
         "timestamp with time zone": datetime.now(UTC),
     }
@@ -280,6 +281,8 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     assert writing == {
         "blobs": "SELECT UPDATE",
         "documents": "SELECT UPDATE",
+        "insight_questions": "DELETE SELECT",
+        "insight_sessions": "DELETE SELECT",
         "jobs": "DELETE INSERT SELECT UPDATE",
         "revocations": "DELETE SELECT",
         "audit_log": "INSERT SELECT",

@@ -1,0 +1,634 @@
+"""A portfolio's loans as a query asks for them: which fulfil its conditions, their groups, what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.run import pools_of
+from core.compliance.suites import TESTS
+from core.insights.subject import Subject
+from core.portfolio.fields import Lien
+from core.portfolio.portfolio import Amortization, Names, Portfolio
+from core.portfolio.ratings import AGENCY_OF, CCC, DEFAULTED, MASKED, SCALE_A, SCALE_B, UNBUCKETED, watch
+from core.questions.query import Condition
+from core.questions.vocabulary import QUANTITIES
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+DISTRESSED_BELOW: Final = 80.0
+"""Percent of par below which a loan is called distressed: the line of the market's discount obligations."""
+
+INVESTMENT_GRADE: Final = 10
+"""The worst rank of investment grade."""
+
+_DAYS_MAX: Final = 400_000.0
+
+
+class Unavailable(Exception):
+    """What a query asks for and the data do not have; the text says it for a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Loans that have something in common."""
+
+    label: str
+    rows: NDArray[np.intp]
+
+
+_FLAG_COLUMNS: Final = {
+    "cov_lite": ("cov_lite",),
+    "fixed": ("is_fixed",),
+    "dip": ("is_dip",),
+    "current_pay": ("is_current_pay",),
+    "deferring": ("is_deferring", "is_pik"),
+    "participation": ("participation",),
+    "bridge": ("is_bridge",),
+    "revolver": ("is_revolving",),
+    "delayed_draw": ("is_delayed_draw",),
+    "long_dated": ("is_long_dated",),
+}
+_LIENS: Final = {"second_lien": Lien.SECOND_LIEN, "unsecured": Lien.UNSECURED, "bond": Lien.BOND}
+LIEN_WORDS: Final = {
+    Lien.BLANK: "first lien",
+    Lien.FIRST_LIEN: "first lien",
+    Lien.SECOND_LIEN: "second lien",
+    Lien.UNSECURED: "unsecured",
+    Lien.BOND: "bond",
+    Lien.OTHER: "other",
+}
+_NAMES: Final = {
+    "industry": "industry",
+    "country": "country",
+    "currency": "currency",
+    "index": "base_rate",
+    "facility": "facility_name",
+    "cusip": "cusip",
+    "loanx": "loanx_id",
+    "isin": "isin",
+}
+RATING_COLUMNS: Final = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}
+AGENCY_WORDS: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+FIELD_COLUMNS: Final = {
+    "par": "par_value",
+    "price": "price",
+    "purchase_price": "purchase_price",
+    "spread": "spread",
+    "coupon": "all_in_rate",
+    "floor": "floor",
+    "recovery": "recovery_rate",
+    "maturity": "maturity_date",
+    "facility_size": "facility_size",
+    "days_past_due": "days_past_due",
+    "quote_depth": "quote_depth",
+    "unfunded": "unfunded",
+}
+
+
+class Book:
+    """A portfolio by the rules of a subject's runs."""
+
+    def __init__(self, subject: Subject, portfolio: Portfolio | None = None) -> None:
+        """Args:
+        portfolio: another one than the subject's own, such as last month's.
+        """
+        self.subject = subject
+        self.portfolio = subject.portfolio if portfolio is None else portfolio
+        pools = subject.pools if portfolio is None else pools_of(portfolio, subject.definition)
+        if not pools:
+            raise Unavailable("the file has no loans")
+        self.pool: Pool = pools[0]
+        self.view = self.pool.view
+        par = self.view.numbers["par_value"]
+        self.held: Mask = np.isfinite(par) & (par != 0.0)
+        self.par: Floats = np.where(np.isfinite(par), par, 0.0)
+        self.defaulted: Mask = self.pool.defaulted & self.held
+        self.performing: Mask = self.held & ~self.pool.defaulted
+        self.columns_read: dict[str, str | None] = {}
+        """Fields that a query has read, with their cells."""
+        self.remarks: dict[str, None] = {}
+        """What a reader has to know of how the conditions were read."""
+
+    # Columns
+
+    def note(self, column: str) -> None:
+        self.columns_read[column] = self.portfolio.source_cells.get(column)
+
+    def number(self, field: str) -> Floats:
+        """A number of each loan, NaN where it is blank.
+
+        Raises:
+            Unavailable: the file does not have it.
+        """
+        if field == "par":
+            self.note("par_value")
+            return self.par
+        if field == "share":
+            return np.asarray(self.par / self.denominator * 100)
+        if field == "market_value":
+            return np.asarray(self.par * self.number("price") / 100)
+        if field in ("years", "wal"):
+            years = self.pool.years
+            if years is None:
+                raise Unavailable(_lacks("maturity_date"))
+            self.note("maturity_date")
+            return years
+        if field in ("rank", "warf", "rating"):
+            return self.worst_first
+        if field in ("moodys_rating", "sp_rating", "fitch_rating"):
+            return self._ranks_or_nan({"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}[field])
+        column = FIELD_COLUMNS.get("spread" if field == "was" else field)
+        values = self.view.numbers.get(column or "")
+        if column is None or values is None:
+            raise Unavailable(_lacks(column or field))
+        self.note(column)
+        return np.where(np.isfinite(values), values, np.nan)
+
+    def names(self, field: str) -> Names:
+        """Names of each loan.
+
+        Raises:
+            Unavailable: the file does not have them.
+        """
+        names = self.portfolio.names.get(_NAMES[field])
+        if names is None:
+            raise Unavailable(_lacks(_NAMES[field]))
+        self.note(_NAMES[field])
+        return names
+
+    def ranks(self, agency: str | None) -> NDArray[np.uint8]:
+        """Ranks by an agency, 0 where it rates not; by any for None: Moody's, else S&P, else Fitch.
+
+        Raises:
+            Unavailable: the file has no rating.
+        """
+        if agency is None:
+            columns = [one for one in (*RATING_COLUMNS.values(), "rating") if one in self.view.ranks]
+            if not columns:
+                raise Unavailable(_lacks("ratings"))
+            found = np.zeros(self.portfolio.row_count, np.uint8)
+            for column in columns:
+                self.note(column)
+                ranks = self.view.ranks[column]
+                found = np.where((found == 0) & (ranks <= DEFAULTED), ranks, found)
+            return found
+        column = RATING_COLUMNS[agency]
+        if column not in self.view.ranks:
+            if "rating" in self.view.ranks:
+                self.remarks[
+                    f"the file has no rating of {AGENCY_WORDS[agency]}: the deal's own rating column counts"
+                ] = None
+                column = "rating"
+            else:
+                raise Unavailable(f"the file has no ratings of {AGENCY_WORDS[agency]}")
+        self.note(column)
+        ranks = self.view.ranks[column]
+        return np.where(ranks <= DEFAULTED, ranks, np.uint8(0))
+
+    def _ranks_or_nan(self, agency: str | None) -> Floats:
+        ranks = self.ranks(agency).astype(np.float64)
+        ranks[ranks == 0] = np.nan
+        return ranks
+
+    @cached_property
+    def worst_first(self) -> Floats:
+        """The rank by which a loan's rating factor goes."""
+        return self._ranks_or_nan(None)
+
+    @cached_property
+    def denominator(self) -> float:
+        """What the concentration tests divide by: the collateral principal amount, with defaulted loans as the deal
+        counts them.
+
+        Raises:
+            Unavailable: it is not above zero.
+        """
+        if not self.pool.denominator > 0:
+            raise Unavailable("the collateral principal amount is not above zero")
+        return self.pool.denominator
+
+    # Conditions
+
+    def chosen(self, where: Sequence[Condition]) -> Mask:
+        """The loans with a par that fulfil every condition, defaulted ones included."""
+        found = self.held.copy()
+        for condition in where:
+            found &= self.meets(condition)
+        return found
+
+    def meets(self, condition: Condition) -> Mask:
+        if condition.field == "not":
+            return ~self.meets(condition.any_of[0])
+        if condition.any_of:
+            found = np.zeros(self.portfolio.row_count, np.bool_)
+            for one in condition.any_of:
+                found |= self.meets(one)
+            return found
+        if condition.field == "flag":
+            mask = self._flag(condition.values[0], condition.agency)
+            return ~mask if condition.op == "is not" else mask
+        if condition.op in ("blank", "known"):
+            blank = self._blank(condition)
+            return blank if condition.op == "blank" else ~blank
+        if condition.op in ("in", "not in"):
+            mask = self._named(condition.field, condition.values)
+            if condition.op == "in":
+                return mask
+            return ~mask
+        if condition.field == "rating":
+            ranks = self.ranks(condition.agency)
+            assert condition.low is not None
+            assert condition.high is not None
+            return np.asarray((ranks > 0) & (ranks >= condition.low) & (ranks <= condition.high))
+        values = self.number(condition.field)
+        with np.errstate(invalid="ignore"):
+            if condition.op == "between":
+                found = np.isfinite(values)
+                if condition.low is not None:
+                    found &= values >= condition.low
+                if condition.high is not None:
+                    found &= values <= condition.high
+                return found
+            assert condition.low is not None
+            compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal}
+            return np.asarray(compare[condition.op](values, condition.low) & np.isfinite(values))
+
+    def _named(self, field: str, values: tuple[str, ...]) -> Mask:
+        if field == "obligor":
+            names = self.borrowers
+            # Whoever is one obligor by its identifier is one, however its loans spell it.
+            rows = _rows_of(names, values)
+            obligor = self.view.names.get("obligor")
+            self.note("borrower_name")
+            if obligor is None:
+                return rows
+            codes = np.unique(obligor.codes[rows])
+            return rows | np.isin(obligor.codes, codes[codes >= 0])
+        return _rows_of(self.names(field), values)
+
+    def _blank(self, condition: Condition) -> Mask:
+        field = condition.field
+        if field == "rating":
+            if condition.agency is None:
+                return self._unrated()
+            column = RATING_COLUMNS[condition.agency]
+            if column not in self.view.ranks:
+                return np.ones(self.portfolio.row_count, np.bool_)
+            self.note(column)
+            return np.asarray(self.view.ranks[column] == 0)
+        if field == "lien":
+            return np.asarray(self._lien() == Lien.BLANK)
+        if field in _NAMES:
+            names = self.portfolio.names.get(_NAMES[field])
+            if names is None:
+                self.remarks[f"the file has no column {_NAMES[field]}"] = None
+                return np.ones(self.portfolio.row_count, np.bool_)
+            self.note(_NAMES[field])
+            empty = np.array([*(not text.strip() for text in names.values), True], np.bool_)
+            return np.asarray(empty[names.codes])
+        try:
+            return np.isnan(self.number(field))
+        except Unavailable:
+            self.remarks[f"the file has no column {FIELD_COLUMNS.get(field, field)}"] = None
+            return np.ones(self.portfolio.row_count, np.bool_)
+
+    def _lien(self) -> NDArray[np.uint8]:
+        if self.view.lien is None:
+            raise Unavailable(_lacks("lien_type"))
+        self.note("lien_type")
+        return self.view.lien
+
+    def _unrated(self) -> Mask:
+        found = np.ones(self.portfolio.row_count, np.bool_)
+        for column in (*RATING_COLUMNS.values(), "rating"):
+            if column in self.view.ranks:
+                self.note(column)
+                ranks = self.view.ranks[column]
+                found &= (ranks == 0) | (ranks == UNBUCKETED)
+        return found
+
+    def _flag(self, flag: str, agency: str | None) -> Mask:
+        if flag in _LIENS:
+            return np.asarray(self._lien() == _LIENS[flag])
+        if flag == "first_lien":
+            return np.asarray(np.isin(self._lien(), (Lien.BLANK, Lien.FIRST_LIEN)))
+        if flag == "not_senior":
+            lien = self._lien()
+            found = np.asarray(lien >= Lien.SECOND_LIEN)
+            return found & (lien != Lien.BOND) if self.pool.definition.ratings.bonds_secured else found
+        if flag == "defaulted":
+            return np.asarray(self.pool.defaulted)
+        if flag == "performing":
+            return np.asarray(~self.pool.defaulted)
+        if flag in ("foreign", "domestic"):
+            names = self.view.names.get("country")
+            if names is None:
+                raise Unavailable(_lacks("country"))
+            self.note("country")
+            return np.asarray((names.codes >= 0) & ((names.codes == self.view.home) == (flag == "domestic")))
+        if flag == "unrated":
+            return (
+                self._unrated() if agency is None else self._blank(Condition(field="rating", op="blank", agency=agency))
+            )
+        if flag == "ccc":
+            return self.in_bucket(agency)
+        if flag == "investment_grade":
+            ranks = self.ranks(None)
+            return np.asarray((ranks > 0) & (ranks <= INVESTMENT_GRADE))
+        if flag == "past_due":
+            return np.asarray(self.number("days_past_due") > 0)
+        if flag == "distressed":
+            self.remarks[f"distressed is read as priced below {DISTRESSED_BELOW:g}"] = None
+            return np.asarray(self.number("price") < DISTRESSED_BELOW)
+        if flag == "unpriced":
+            return self._blank(Condition(field="price", op="blank"))
+        if flag == "floating":
+            return ~self._flag("fixed", None)
+        if flag == "covenanted":
+            return ~self._flag("cov_lite", None)
+        if flag == "watch":
+            return self._watched()
+        if flag == "small":
+            rules = self.view.rules
+            names = self.view.names.get("country")
+            home = (
+                np.ones(self.portfolio.row_count, np.bool_)
+                if names is None
+                else (names.codes < 0) | (names.codes == self.view.home)
+            )
+            return np.asarray(self.number("facility_size") < np.where(home, rules.small_home, rules.small_abroad))
+        if flag == "discount":
+            rules, fixed = self.view.rules, self.view.flags.get("is_fixed")
+            is_fixed = np.zeros(self.portfolio.row_count, np.bool_) if fixed is None else fixed != 0
+            low = self.number("purchase_price") < np.where(is_fixed, rules.discount_fixed, rules.discount)
+            price = self.view.numbers.get("price")
+            return low if price is None else low & ~(price >= np.where(is_fixed, rules.release_fixed, rules.release))
+        if flag == "long_dated" and "is_long_dated" not in self.view.flags:
+            end = self.portfolio.deal.stated_maturity
+            if end is None:
+                raise Unavailable("the file does not say when the deal matures")
+            return np.asarray(self.number("maturity") > end)
+        for column in _FLAG_COLUMNS[flag]:
+            if column in self.view.flags:
+                self.note(column)
+                return np.asarray(self.view.flags[column] != 0)
+        raise Unavailable(_lacks(_FLAG_COLUMNS[flag][0]))
+
+    def in_bucket(self, agency: str | None) -> Mask:
+        """Loans of an agency's CCC bucket, of any for None: rated Caa1/CCC+ or lower, or by nobody."""
+        counting = self.pool.definition.par_value.ccc_agencies if agency is None else (agency,)
+        agencies = [one for one in counting if RATING_COLUMNS[one] in self.view.ranks]
+        own = self.view.ranks.get("rating")
+        if not agencies and own is None:
+            raise Unavailable(_lacks("ratings"))
+        found = np.zeros(self.portfolio.row_count, np.bool_)
+        nobody = np.ones(self.portfolio.row_count, np.bool_)
+        for column in RATING_COLUMNS.values():
+            if column in self.view.ranks:
+                nobody &= self.view.ranks[column] == 0
+        for one in agencies:
+            column = RATING_COLUMNS[one]
+            self.note(column)
+            ranks = self.view.ranks[column]
+            found |= (ranks >= CCC) & (ranks < MASKED)
+        if own is not None:
+            self.note("rating")
+            found |= nobody & (own >= CCC) & (own < MASKED)
+            nobody = nobody & (own == 0)
+        return found | nobody
+
+    def _watched(self) -> Mask:
+        found = np.zeros(self.portfolio.row_count, np.bool_)
+        seen = False
+        for column in (*(f"watch_{one}" for one in "abc"), *AGENCY_OF):
+            names = self.portfolio.names.get(column)
+            if names is not None:
+                seen = True
+                table = np.array([*(watch(text) != 0 for text in names.values), False], np.bool_)
+                found |= table[names.codes]
+        if not seen:
+            raise Unavailable("the file has no watch marks")
+        return found
+
+    # Labels
+
+    @cached_property
+    def borrowers(self) -> Names:
+        """The column that names borrowers for a reader.
+
+        Raises:
+            Unavailable: there is none.
+        """
+        for column in ("borrower_name", "obligor"):
+            if column in self.portfolio.names:
+                return self.portfolio.names[column]
+        raise Unavailable(_lacks("borrower_name"))
+
+    def name_of(self, row: int) -> str:
+        """The borrower of a loan, else its facility, else its place."""
+        for column in ("borrower_name", "facility_name", "obligor"):
+            names = self.portfolio.names.get(column)
+            if names is not None and names.codes[row] >= 0 and names.values[int(names.codes[row])].strip():
+                return names.values[int(names.codes[row])]
+        return f"loan {row + 1}"
+
+    def identifier_of(self, row: int) -> str | None:
+        for column in ("cusip", "loanx_id", "isin"):
+            names = self.portfolio.names.get(column)
+            if names is not None and names.codes[row] >= 0 and names.values[int(names.codes[row])].strip():
+                return names.values[int(names.codes[row])]
+        return None
+
+    def text_of(self, field: str, row: int) -> str | None:
+        """What a column of names says of a loan; a rating as its agency writes it."""
+        if field in ("rating", "moodys_rating", "sp_rating", "fitch_rating"):
+            agency = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}.get(field)
+            rank = int(self.ranks(agency)[row])
+            if not 0 < rank <= DEFAULTED:
+                return None
+            return (SCALE_A[rank - 1] if rank <= len(SCALE_A) else "D") if agency in (None, "a") else SCALE_B[rank - 1]
+        if field == "lien":
+            return LIEN_WORDS[Lien(int(self._lien()[row]))]
+        names = self.names(field)
+        return names.values[int(names.codes[row])] if names.codes[row] >= 0 else None
+
+    def groups(self, by: str, mask: Mask) -> list[Group]:
+        """The loans of a set by what they have in common, in the order of its first loan; a blank is no group."""
+        rows = np.flatnonzero(mask)
+        if by == "loan":
+            return [Group(self.name_of(int(row)), np.array([row])) for row in rows]
+        codes, labels = self._codes(by)
+        codes = codes[rows]
+        known = codes >= 0
+        if not known.all():
+            self.remarks[
+                (
+                    f"{int((~known).sum()):,} loan{'s' * (int((~known).sum()) != 1)} "
+                    f"without {BLANK_WORDS.get(by, by)} stand in no group"
+                )
+            ] = None
+        rows, codes = rows[known], codes[known]
+        order = np.argsort(codes, kind="stable")
+        rows, codes = rows[order], codes[order]
+        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])) if len(codes) else np.zeros(0, np.intp)
+        found = []
+        for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
+            own = rows[start:end]
+            label = (
+                self.name_of(int(own[np.argmax(np.abs(self.par[own]))]))
+                if by == "obligor"
+                else labels[int(codes[start])]
+            )
+            found.append(Group(label, own))
+        return found
+
+    def _codes(self, by: str) -> tuple[NDArray[np.intp], Sequence[str]]:
+        if by == "obligor":
+            names = self.view.names.get("obligor")
+            if names is None:
+                raise Unavailable(_lacks("borrower_name"))
+            self.note("borrower_name")
+            return names.codes.astype(np.intp), names.values
+        if by in ("rating", "rating_a", "rating_b", "rating_c"):
+            agency = {"rating_a": "a", "rating_b": "b", "rating_c": "c"}.get(by)
+            if agency is None:
+                agency = next((one for one, column in RATING_COLUMNS.items() if column in self.view.ranks), None)
+            scale = (*(SCALE_A if agency in (None, "a") else SCALE_B), "D")[:DEFAULTED]
+            return self.ranks(agency).astype(np.intp) - 1, scale
+        if by == "lien":
+            lien = np.where(self._lien() == Lien.BLANK, np.uint8(Lien.FIRST_LIEN), self._lien())
+            return lien.astype(np.intp), [LIEN_WORDS[one] for one in Lien]
+        if by == "year":
+            maturity = self.number("maturity")
+            known = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
+            years = np.full(len(maturity), -1, np.intp)
+            years[known] = np.floor(maturity[known]).astype("M8[D]").astype("M8[Y]").astype(np.intp) + 1970
+            return np.where(years > 2500, -1, years), _Years()
+        if by == "coupon_type":
+            return self._flag("fixed", None).astype(np.intp), ("floating", "fixed")
+        names = self.names(by)
+        return names.codes.astype(np.intp), names.values
+
+    # What they come to
+
+    def measure(self, name: str, mask: Mask, how: str | None = None) -> float | None:
+        """A quantity of a set of loans; None where no loan gives one.
+
+        Amounts, shares and averages are of the performing loans, of a set without any of all of it.
+
+        Args:
+            how: average (weighted by par), simple, median, total; None for what the quantity has by itself.
+
+        Raises:
+            Unavailable: the file does not have it.
+        """
+        counted = mask & self.performing
+        if not counted.any():
+            counted = mask
+        if name == "count":
+            return float(np.count_nonzero(mask))
+        if name == "par" and how in (None, "total"):
+            self.note("par_value")
+            return float(self.par[counted].sum())
+        if name == "share":
+            self.note("par_value")
+            return float(self.par[counted].sum() / self.denominator * 100)
+        if name == "market_value" and how in (None, "total"):
+            return float(np.nansum(self.number("market_value")[counted]))
+        if name == "unfunded" and how in (None, "total"):
+            return float(np.nansum(self.number("unfunded")[counted]))
+        test_id = QUANTITIES[name].test_id if name in QUANTITIES else None
+        if test_id is not None and how in (None, "average") and name != "price":
+            return self._tested(test_id, counted)
+        values = self.number(name)
+        known = counted & np.isfinite(values)
+        if not known.any():
+            return None
+        if how == "median":
+            return float(np.median(values[known]))
+        if how == "simple" or (name in ("par", "market_value", "facility_size") and how == "average"):
+            return float(values[known].mean())
+        if how == "total":
+            return float(values[known].sum())
+        weight = float(self.par[known].sum())
+        return float(self.par[known] @ values[known] / weight) if weight > 0 else None
+
+    def _tested(self, test_id: str, mask: Mask) -> float | None:
+        try:
+            measured: Measured = TESTS[test_id].measure(
+                Pool(taken(self.portfolio, np.flatnonzero(mask)), self.subject.definition)
+            )
+        except (Unmeasurable, ZeroDivisionError) as reason:
+            raise Unavailable(str(reason) or "it cannot be measured") from None
+        for column in TESTS[test_id].columns:
+            for one in column.split(" or "):
+                if one in self.portfolio.numbers or one in self.portfolio.names or one in self.portfolio.ranks:
+                    self.note(one)
+        return measured.value if isfinite(measured.value) else None
+
+
+BLANK_WORDS: Final = {
+    "rating": "a rating",
+    "rating_a": "a Moody's rating",
+    "rating_b": "an S&P rating",
+    "rating_c": "a Fitch rating",
+    "year": "a maturity",
+    "industry": "an industry",
+    "country": "a country",
+    "obligor": "a borrower",
+    "currency": "a currency",
+    "index": "an index",
+}
+
+
+class _Years(Sequence[str]):
+    """The label of each year."""
+
+    def __len__(self) -> int:
+        return 2501
+
+    def __getitem__(self, at: int) -> str:  # type: ignore[override]
+        return str(at)
+
+
+def _rows_of(names: Names, values: Sequence[str]) -> Mask:
+    wanted = frozenset(values)
+    table = np.array([*(text in wanted for text in names.values), False], np.bool_)
+    return np.asarray(table[names.codes])
+
+
+def _lacks(column: str) -> str:
+    return f"the file has no column for {column.replace('_', ' ')}"
+
+
+def taken(portfolio: Portfolio, rows: NDArray[np.intp]) -> Portfolio:
+    """Some loans of a portfolio, without its cash and notes."""
+    place = np.full(portfolio.row_count, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    schedule = portfolio.amortization
+    if schedule is not None:
+        at = place[schedule.row]
+        schedule = Amortization(row=at[at >= 0], days=schedule.days[at >= 0], amount=schedule.amount[at >= 0])
+    return replace(
+        portfolio,
+        row_count=len(rows),
+        numbers={name: column[rows] for name, column in portfolio.numbers.items()},
+        names={name: Names(column.codes[rows], column.values) for name, column in portfolio.names.items()},
+        flags={name: column[rows] for name, column in portfolio.flags.items()},
+        ranks={name: column[rows] for name, column in portfolio.ranks.items()},
+        lien=None if portfolio.lien is None else portfolio.lien[rows],
+        tranches=None,
+        deal=replace(portfolio.deal, principal_cash=0.0),
+        amortization=schedule,
+        lots=None if portfolio.lots is None else portfolio.lots[rows],
+        conflicting=None if portfolio.conflicting is None else portfolio.conflicting[rows],
+    )

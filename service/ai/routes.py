@@ -1,0 +1,21 @@
+"""The assistant's row."""
+
+from __future__ import annotations
+
+from service.ai import actions
+from service.ai.schema import ChatMessage, ChatRequest
+from service.insights.schema import UNANSWERED
+from service.platform.context import Context
+from service.platform.http.api import Area
+
+area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
+
+
+@area.post("/chat", access="workbooks:read", errors=UNANSWERED)
+async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
+    """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
+
+    Each figure of the answer comes from the data; a language model, where one is set, words it, and a figure of its own
+    is marked. It is one of the questions that the tenant has a day.
+    """
+    return await actions.chat(ctx, body)

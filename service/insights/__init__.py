@@ -1,0 +1,1 @@
+"""Insights: nominated workbooks are analysed, and questions about them answered."""

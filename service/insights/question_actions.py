@@ -1,0 +1,45 @@
+"""Questions about insights, and about all that is nominated."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from core.questions.answer import QUESTION_LENGTH_MAX
+from service.insights import shared, store
+from service.insights.schema import QA, InvalidQuestion, QuestionItem, QuestionRequest, Remark
+from service.platform.access.secrets import new_id
+from service.platform.context import Context
+from service.wording.shared import answer_told
+
+
+async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None) -> QA:
+    """The answer to a question about what an insight is about, or about the nominated workbooks."""
+    if not body.question.strip() or len(body.question) > QUESTION_LENGTH_MAX:
+        message = f"has {len(body.question):,} characters; expected 1 to {QUESTION_LENGTH_MAX:,}, and words among them"
+        raise InvalidQuestion.at(["body", "question"], message)
+    about: list[UUID] | None = None
+    if insight_id is not None:
+        about = (await store.insight(ctx, insight_id)).workbook_ids
+    async with shared.counted(ctx, shared.questions_of_the_day(ctx)):
+        gathered = await shared.gather(ctx, about)
+        found = await shared.answer(ctx, body.question, gathered)
+    told = await answer_told(ctx, found)
+    warnings = [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
+    if told.unsupported:
+        message = f"{told.answered_by} gives figures that the data do not have: {', '.join(told.unsupported)}"
+        warnings.append(Remark(code="model", message=message))
+    item = QuestionItem(
+        id=new_id(),
+        question=body.question,
+        answer=told.text,
+        insight_id=insight_id,
+        asked_at=ctx.now(),
+        answered=found.answered,
+        understood=found.understood,
+        suggestions=found.suggestions,
+        warnings=warnings,
+        answered_by=told.answered_by,
+    )
+    await store.keep_question(ctx, item)
+    ctx.concerns("insight_question", item.id, insight_id=insight_id, answered=item.answered)
+    return QA(**{name: getattr(item, name) for name in item.__struct_fields__}, supporting_data=found.supporting_data)

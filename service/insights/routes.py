@@ -1,0 +1,117 @@
+"""Insights' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.insights import actions, question_actions, store
+from service.insights.schema import (
+    QA,
+    UNANSWERED,
+    BulkNominated,
+    GenerateRequest,
+    InsightDetail,
+    InsightNotFound,
+    InvalidQuestion,
+    InvalidStakeholder,
+    NoActiveSession,
+    NoCurrentSession,
+    Nomination,
+    NominationBulk,
+    NominationLimitExceeded,
+    NominationPut,
+    QuestionHistory,
+    QuestionItem,
+    QuestionRequest,
+    RegenerationLimitReached,
+    Session,
+    SessionNotFound,
+)
+from service.platform.context import Context
+from service.platform.http.api import Area
+from service.platform.http.problem import ConcurrentModification
+from service.workbooks.schema import WorkbookNotFound
+
+area = Area("/api/v1/insights", tag="insights", scope="workbooks")
+
+READING = "workbooks:read"
+
+
+@area.get("/nominations")
+async def list_nominations(ctx: Context) -> list[Nomination]:
+    """The workbooks of the tenant, those first of which insights are made; a thousand at most."""
+    return await store.nominations(ctx)
+
+
+@area.put("/nominations/{workbook_id}", errors=(WorkbookNotFound, NominationLimitExceeded), event="nomination.updated")
+async def put_nomination(ctx: Context, workbook_id: UUID, body: NominationPut) -> Nomination:
+    """Have insights made of a workbook, or no more. What comes later to its deal takes its place."""
+    return await actions.nominate(ctx, workbook_id, body)
+
+
+@area.post("/nominations/bulk", errors=(WorkbookNotFound, NominationLimitExceeded), event="nomination.updated")
+async def put_nominations(ctx: Context, body: NominationBulk) -> BulkNominated:
+    """The same of several workbooks: of all of them, or of none where one is not there."""
+    return await actions.nominate_many(ctx, body)
+
+
+@area.post("/generate", access=READING, errors=(InvalidStakeholder, *UNANSWERED), event="insight.generated")
+async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
+    """Analyse the nominated workbooks for a kind of reader; the caller's new session.
+
+    A workbook that cannot be read is left out, and `warnings` tells it; where none can, the answer is why the first one
+    cannot.
+    """
+    return await actions.generate(ctx, body)
+
+
+@area.post(
+    "/regenerate",
+    access=READING,
+    errors=(NoActiveSession, RegenerationLimitReached, *UNANSWERED, ConcurrentModification),
+    event="insight.generated",
+)
+async def regenerate_insights(ctx: Context) -> Session:
+    """Look at the nominated workbooks from another angle: the insights of the caller's newest session are replaced.
+
+    Three times for a session; it takes nothing from the day's generations.
+    """
+    return await actions.regenerate(ctx)
+
+
+@area.post("/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked")
+async def ask(ctx: Context, body: QuestionRequest) -> QA:
+    """Ask about the nominated workbooks. What cannot be answered is said, with questions that can."""
+    return await question_actions.ask(ctx, body)
+
+
+@area.get("/sessions/current", errors=(NoCurrentSession,))
+async def get_current_session(ctx: Context) -> Session:
+    """The caller's newest session; an API key has its creator's."""
+    return await store.current(ctx)
+
+
+@area.get("/sessions/{session_id}", errors=(SessionNotFound,))
+async def get_session(ctx: Context, session_id: str) -> Session:
+    """One of the caller's sessions."""
+    return await store.session(ctx, session_id)
+
+
+@area.get("/questions/history")
+async def list_questions(ctx: Context, query: QuestionHistory) -> list[QuestionItem]:
+    """What the caller asked, the newest first."""
+    return await store.questions(ctx, query.limit)
+
+
+@area.get("/{insight_id}", errors=(InsightNotFound,))
+async def get_insight(ctx: Context, insight_id: str) -> InsightDetail:
+    """One of the caller's insights: how it came about, what it rests on, what was asked of it."""
+    return await actions.insight(ctx, insight_id)
+
+
+@area.post(
+    "/{insight_id}/ask", access=READING, errors=(InsightNotFound, InvalidQuestion, *UNANSWERED), event="insight.asked"
+)
+async def ask_insight(ctx: Context, insight_id: str, body: QuestionRequest) -> QA:
+    """Ask about the workbooks of an insight, as of everything."""
+    return await question_actions.ask(ctx, body, insight_id)

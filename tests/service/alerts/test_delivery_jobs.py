@@ -1,0 +1,75 @@
+"""Alerts from a run to whoever is told, through the running service: a figure over its limit, a report that is due."""
+
+from __future__ import annotations
+
+from email import message_from_bytes, policy
+from typing import Any
+
+from tests.conftest import Member, Stack, wait_until
+from tests.service.alerts.conftest import URL, alerted
+from tests.service.alerts.test_evaluation_actions import CCC, run, told
+from tests.service.alerts.test_summary_actions import HOURLY, fall_due
+from tests.service.webhooks.conftest import Receiver, receiver  # noqa: F401 - fixture
+
+CHANNELS = ["email", "webhook", "chat_webhook", "in_app"]
+
+
+def sent(who: Member, alert_id: str) -> dict[str, Any]:
+    """The alert's one trigger once all its channels are told."""
+
+    def done() -> dict[str, Any] | None:
+        history = told(who, alert_id)["history"]
+        return history[0] if history and history[0]["notifications_sent"] == len(CHANNELS) else None
+
+    found: dict[str, Any] = wait_until(done, what="the messages", seconds=60)
+    return found
+
+
+def letters(stack: Stack, subject: str) -> list[Any]:
+    """Letters that were written down."""
+    folder = stack.data_dir / "mail"
+    found = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in folder.iterdir())
+    return [letter for letter in found if letter["subject"].startswith(subject)]
+
+
+def test_a_run_and_a_schedule_reach_every_channel(
+    stack: Stack,
+    owner: Member,
+    own_g1: dict[str, Any],
+    receiver: Receiver,  # noqa: F811
+) -> None:
+    channels = [
+        {"type": "email", "config": {"recipients": ["desk@example.com"], "subject_prefix": "[One]"}},
+        {"type": "webhook", "config": {"url": receiver.url("/200?hook"), "headers": {"X-Token": "t"}}},
+        {"type": "chat_webhook", "config": {"webhook_url": receiver.url("/200?chat")}},
+        {"type": "in_app", "config": {"user_ids": [owner.user_id]}},
+    ]
+    about = {"workbook_id": own_g1["id"], "channels": channels}
+    figure = alerted(owner, conditions=CCC, **about)["id"]
+    made = run(owner, own_g1)
+    trigger = sent(owner, figure)
+    assert trigger["channels_notified"] == CHANNELS
+    value = next(one["current_value"] for one in made["results"] if one["test_id"] == CCC["metric"])
+    (hook,) = receiver.at("/200?hook")
+    assert hook.content["workbook_id"] == own_g1["id"]
+    assert hook.content["workbook_name"] == own_g1["name"]
+    details = hook.content["details"]
+    asked = [details[name] for name in ("metric", "current_value", "threshold_value", "operator")]
+    assert asked == [CCC["metric"], value, CCC["value"], CCC["operator"]]
+    assert hook.content["triggered_at"][:19] == trigger["triggered_at"][:19]
+    (letter,) = letters(stack, "[One]")
+    assert trigger["details"]["sentence"] in letter.get_content()
+    (note,) = owner.get("/api/v1/notifications").json()["items"]
+    assert trigger["details"]["sentence"] in note["message"]
+    assert len(receiver.at("/200?chat")) == 1
+
+    channels[0]["config"]["subject_prefix"] = "[Two]"
+    schedule = alerted(owner, conditions=HOURLY, alert_type="schedule", **about)["id"]
+    fall_due(stack, schedule)
+    report_id = sent(owner, schedule)["details"]["report_id"]
+    (letter,) = letters(stack, "[Two]")
+    (file,) = letter.iter_attachments()
+    assert file.get_content() == owner.get(f"/api/v1/reports/{report_id}/download").content
+    assert file.get_content().startswith(b"%PDF")
+    assert receiver.at("/200?hook")[-1].content["details"]["report_id"] == report_id
+    assert owner.delete(f"{URL}/{schedule}").status_code == 204
