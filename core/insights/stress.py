@@ -68,7 +68,8 @@ def ccc(study: Study) -> Iterator[Finding]:
         f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{told}",
         weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
         finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
-        methodology="Performing loans whose worst rating of any agency is Caa1, CCC+ or weaker; the share is of the "
+        methodology="Performing loans whose worst rating, as the rules derive them, is Caa1, CCC+ or weaker; the "
+            "share is of the "
         "denominator of the limits. Loans that nobody rates are not among them, though the tested bucket may count "
         "them.",
     )  # fmt: skip
