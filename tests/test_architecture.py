@@ -551,6 +551,7 @@ WHOLE_PACKAGES = {
     "tests/core/formula/test_cases.py",  # what other engines and Excel say of whole formulas
     "tests/core/formula/test_fuzz.py",
     "tests/core/recalc/test_road.py",  # a file as Excel writes one, to its values
+    "tests/core/questions/test_asked.py",  # an analyst's questions, held against answers worked out by hand
     "tests/core/reconciliation/test_seeded.py",  # every discrepancy of made-up tapes
 }
 """Tests of a package of core as a whole rather than of one of its files."""

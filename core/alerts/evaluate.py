@@ -116,7 +116,7 @@ def history_of(conditions: Conditions, reading: Reading, now: datetime) -> Need 
         if found is not None and _compared(conditions, found):
             return Need(found.test_id, now - timedelta(minutes=conditions.duration_minutes))
     if isinstance(conditions, TrendConditions) and (found := reading.measured(conditions.metric)) is not None:
-        return Need(found.test_id, _moment(reading) - LOOKBACKS * timedelta(days=conditions.lookback_days))
+        return Need(found.test_id, _earlier(_moment(reading), LOOKBACKS * timedelta(days=conditions.lookback_days)))
     return None
 
 
@@ -238,6 +238,14 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 
 
+def _earlier(moment: datetime, span: timedelta) -> datetime:
+    """A moment before another one, or the first that there is: the days of files may be anything."""
+    return max(moment, _FIRST + span) - span
+
+
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+
+
 def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Point]) -> Verdict:
     found = reading.measured(conditions.metric)
     if found is None:
@@ -246,8 +254,8 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     span = timedelta(days=conditions.lookback_days)
     placed = [(_midnight(point.day) if reading.by_day else point.at, point) for point in history]
     # Of the runs on one day's figures the last one stands.
-    line = {at: point for at, point in placed if here - LOOKBACKS * span <= at < here}
-    before = [at for at in line if at <= here - span]
+    line = {at: point for at, point in placed if _earlier(here, LOOKBACKS * span) <= at < here}
+    before = [at for at in line if at <= _earlier(here, span)]
     start = max(before) if before else min(line, default=None)
     if start is None:
         why = f"no earlier figure of {found.test_name} within {conditions.lookback_days} days"

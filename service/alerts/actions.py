@@ -65,7 +65,7 @@ async def create(ctx: Context, body: AlertCreate) -> Alert:
             "cooldown_minutes": body.cooldown_minutes,
             "next_at": await _due(ctx, body.alert_type, conditions, body.enabled),
             "created_by": await ctx.email(),
-            **msgspec.structs.asdict(channel_actions.kept(ctx, channels)),
+            **channel_actions.kept(ctx, channels),
         },
     )
     types = [one.type for one in channels]
@@ -97,7 +97,7 @@ async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
         given |= {"conditions": _json(conditions), "last_evaluation": None}
     if patch.channels is not UNSET:
         channels = await channel_actions.checked(ctx, patch.channels, row)
-        given |= msgspec.structs.asdict(channel_actions.kept(ctx, channels))
+        given |= channel_actions.kept(ctx, channels)
     if "conditions" in given or enabled is not row.enabled:
         given["next_at"] = await _due(ctx, row.alert_type, conditions, enabled)
     await delivery_actions.hasten(ctx, alert_id)

@@ -42,12 +42,8 @@ HINT_CHARACTERS: Final = 4
 HINTED_CHARACTERS: Final = 16
 """A URL whose secret part is shorter shows nothing of it."""
 
-
-class Kept(Struct, frozen=True):
-    """The columns that keep an alert's channels."""
-
-    channels: str
-    channel_secrets: str | None
+Secret = dict[str, Any]
+"""The fields of a configuration that are masked."""
 
 
 def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
@@ -63,15 +59,13 @@ def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
     ]
 
 
-def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, dict[str, Any]]:
+def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
     if alert.channel_secrets is None:
         return {}
-    return msgspec.json.decode(
-        unit.resources.vault.open(PURPOSE, alert.channel_secrets), type=dict[str, dict[str, Any]]
-    )
+    return msgspec.json.decode(unit.resources.vault.open(PURPOSE, alert.channel_secrets), type=dict[str, Secret])
 
 
-def kept(unit: Unit, channels: Sequence[Channel]) -> Kept:
+def kept(unit: Unit, channels: Sequence[Channel]) -> dict[str, str | None]:
     """The columns that keep channels, of which nothing is masked."""
     secrets = {
         str(one.id): {name: one.config[name] for name in SECRET[one.type] if name in one.config}
@@ -85,7 +79,7 @@ def kept(unit: Unit, channels: Sequence[Channel]) -> Kept:
         for one in channels
     ]
     sealed = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(secrets)) if secrets else None
-    return Kept(msgspec.json.encode(read).decode(), sealed)
+    return {"channels": msgspec.json.encode(read).decode(), "channel_secrets": sealed}
 
 
 def _mask(secret: str | Mapping[str, str]) -> Any:
@@ -131,11 +125,16 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
     faults: list[Fault] = []
     found: list[Channel] = []
     wanted: dict[UUID, list[str]] = {}
-    for place, (one, meant) in enumerate(zip(given, _meant(ctx, given, alert), strict=True)):
+    try:
+        secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
+    except BadSeal:
+        secrets = None
+    for place, (one, meant) in enumerate(zip(given, _meant(given, alert.channels if alert else []), strict=True)):
         where = ["body", "channels", str(place), "config"]
         config = {name: value for name, value in one.config.items() if value is not None}
         try:
-            config |= _unmasked(config, one.type, meant)
+            known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
+            config |= _unmasked(config, one.type, meant.config if meant else {}, known)
             read = _read(config, one.type)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
@@ -159,31 +158,14 @@ class _Unfit(Exception):
         self.message, self.steps = message, steps
 
 
-class _Held(Struct, frozen=True):
-    """A channel that an alert has."""
-
-    id: UUID
-    type: str
-    read: dict[str, Any]
-    secrets: dict[str, Any] | None
-    """None: sealed with another secret key."""
-
-
-def _meant(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None) -> list[_Held | None]:
+def _meant(given: Sequence[ChannelGiven], held: Sequence[Channel]) -> list[Channel | None]:
     """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
-    found: list[_Held | None] = [None] * len(given)
-    if alert is None:
-        return found
-    try:
-        secrets: Mapping[str, dict[str, Any] | None] = _unsealed(ctx, alert)
-    except BadSeal:
-        secrets = {str(one.id): None for one in alert.channels}
-    held = [_Held(one.id, one.type, one.config, secrets.get(str(one.id), {})) for one in alert.channels]
-    fits: Sequence[Callable[[int, ChannelGiven, _Held], bool]] = (
+    found: list[Channel | None] = [None] * len(given)
+    fits: Sequence[Callable[[int, ChannelGiven, Channel], bool]] = (
         lambda _, one, other: one.id == other.id,
-        lambda _, one, other: one.config == other.read,
-        lambda _, one, other: any(one.config.get(name) == other.read[name] for name in SECRET.get(one.type, ())[:1]),
-        lambda place, _, other: held.index(other) == place,
+        lambda _, one, other: one.config == other.config,
+        lambda _, one, other: any(one.config.get(name) == other.config[name] for name in SECRET.get(one.type, ())[:1]),
+        lambda place, _, other: held[place : place + 1] == [other],
     )
     for fit in fits:
         for place, one in enumerate(given):
@@ -193,39 +175,40 @@ def _meant(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None) 
     return found
 
 
-def _unmasked(config: dict[str, Any], kind: str, meant: _Held | None) -> dict[str, Any]:
+def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
     """What of a configuration is masked, as it is kept.
 
     The values of headers go to no other host than the one that they were given for: who may change an alert need not
     know them.
+
+    Args:
+        read: the configuration that is meant, masked; nothing where the alert has none such.
+        known: what is behind its masks; None: it was sealed with another secret key.
 
     Raises:
         _Unfit: nothing is kept for a mask.
     """
     found: dict[str, Any] = {}
     for name in SECRET.get(kind, ()):
-        value = config.get(name)
-        if isinstance(value, str) and MASK in value:
-            if meant is None or value != meant.read[name]:
+        value: Any = config.get(name)
+        texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
+        if MASK not in texts:
+            continue
+        if known is None:
+            raise _Unfit("was sealed with another secret key: give the whole", name)
+        if isinstance(value, str):
+            if value != read.get(name):
                 raise _Unfit("is masked, and no channel of the alert has this: give the whole", name)
-            found[name] = _secret(meant, name)
-        elif isinstance(value, dict) and MASK in value.values():
-            url = found.get("url", config.get("url"))
-            known = _secret(meant, name) if meant else {}
-            if known and _origin_or_none(url) != _origin(_secret(meant, "url")):
-                raise _Unfit("the URL is of another host: give the values of headers anew", name)
-            for header, text in value.items():
-                if text == MASK and header not in known:
-                    raise _Unfit("is masked, and no header of the channel has this name", name, header)
-            found[name] = {header: known[header] if text == MASK else text for header, text in value.items()}
+            found[name] = known[name]
+            continue
+        headers = known.get(name, {})
+        if headers and _origin_or_none(found.get("url", config.get("url"))) != _origin(known["url"]):
+            raise _Unfit("the URL is of another host: give the values of headers anew", name)
+        unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
+        if unknown is not None:
+            raise _Unfit("is masked, and no header of the channel has this name", name, unknown)
+        found[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
     return found
-
-
-def _secret(meant: _Held | None, name: str) -> Any:
-    assert meant is not None
-    if meant.secrets is None:
-        raise _Unfit("was sealed with another secret key: give the whole", name)
-    return meant.secrets.get(name, {})
 
 
 def _origin_or_none(url: Any) -> str | None:

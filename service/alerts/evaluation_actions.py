@@ -141,23 +141,22 @@ def _told(why: Problem) -> str:
 async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
     """Judge each alert; write what came of it, and have those told of that are raised."""
     verdicts = await _verdicts(unit, alerts, look, now)
-    held = await store.hold(unit, list(verdicts), look.book)
+    await store.hold(unit, verdicts)
     moment = unit.now()
-    raised = [one for one in held if verdicts[one.id].holds and not _cools(one, moment)]
-    await store.evaluated(unit, [
-        {"id": one.id, "outcome": _outcome(verdicts[one.id], look, moment, is_raised=one in raised)} for one in held
-    ])  # fmt: skip
+    holding = [alert_id for alert_id, verdict in verdicts.items() if verdict.holds]
+    held = await store.held(unit, holding, look.book) if holding else []
+    raised = {one.id: one for one in held if not _cools(one, moment)}
+    outcomes = [
+        {"id": alert_id, "outcome": _outcome(verdict, look, moment, is_raised=alert_id in raised)}
+        for alert_id, verdict in verdicts.items()
+    ]
+    await store.evaluated(unit, outcomes)
     if raised:
-        await trigger(
-            unit,
-            raised,
-            {one.id: verdicts[one.id] for one in raised},
-            workbook_id=look.book.workbook_id,
-            run_id=look.run_id,
-        )
-    for one in held:
-        if (due_at := verdicts[one.id].due_at) is not None:
-            await _await(unit, one.id, look.book.workbook_id, due_at)
+        about = {"workbook_id": look.book.workbook_id, "run_id": look.run_id}
+        await trigger(unit, list(raised.values()), verdicts, **about)
+    due = {alert_id: verdict.due_at for alert_id, verdict in verdicts.items() if verdict.due_at is not None}
+    if due:
+        await _await(unit, look.book.workbook_id, due)
 
 
 async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, Verdict]:
@@ -199,6 +198,7 @@ def _cools(one: Held, now: datetime) -> bool:
 def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
     return {
         "evaluated_at": now,
+        "figures_at": now if look.reading is None else look.reading.at,
         "holds": verdict.holds,
         "triggered": is_raised,
         "sentence": verdict.sentence,
@@ -208,11 +208,14 @@ def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) ->
     }
 
 
-async def _await(unit: Unit, alert_id: UUID, workbook_id: UUID, due_at: datetime) -> None:
-    arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
-    if not await store.is_awaited(unit, arguments):
-        seconds = max(0.0, (due_at - unit.now()).total_seconds())
-        await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)
+async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
+    """Have alerts looked at again when their time is over, unless they are anyway."""
+    known = await store.awaited(unit, workbook_id)
+    for alert_id, due_at in due.items():
+        if str(alert_id) not in known:
+            arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
+            seconds = max(0.0, (due_at - unit.now()).total_seconds())
+            await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)
 
 
 # Triggers -------------------------------------------------------------------------------------------------------------

@@ -123,10 +123,10 @@ async def _raise(
         details |= {"as_of": run.as_of, "suite": run.test_suite, "summary": run.summary}
         sentences.insert(0, _summary(run))
     verdict = Verdict(holds=True, sentence=". ".join(sentences), details=details)
-    held = await store.hold(unit, [alert.id], None)
+    await store.hold(unit, [alert.id])
     await trigger(
         unit,
-        held,
+        await store.held(unit, [alert.id], None),
         {alert.id: verdict},
         workbook_id=alert.workbook_id if run is None else run.workbook_id,
         run_id=None if run is None else run.id,

@@ -136,6 +136,8 @@ def test_only_the_newest_month_of_a_deal_counts() -> None:
     duration = {"metric": "wal", "operator": "gt", "value": 5, "duration_minutes": 60}
     assert asked("threshold", of=reading(result("wal", 6), by_day=True), history=history, **duration).holds is True
     assert asked("threshold", of=reading(result("wal", 6)), history=history, **duration).holds is False
+    again = [(NOW - timedelta(minutes=90), TODAY, 6.0), (NOW - timedelta(minutes=30), TODAY, 4.0)]
+    assert asked("threshold", of=reading(result("wal", 6), by_day=True), history=again, **duration).holds is False
 
 
 # How much -------------------------------------------------------------------------------------------------------------
@@ -156,6 +158,7 @@ def days_ago(days: float) -> datetime:
         ("either", [(30, 6.5)], True, -0.5),
         ("either", [(30, 6.0)], False, 0.0),
         ("increasing", [(40, 5.0), (31, 5.9)], False, 0.1),  # the last figure at the beginning of the span
+        ("increasing", [(40, 5.0), (30, 5.9)], False, 0.1),
         ("increasing", [(40, 5.9), (29, 5.0), (10, 5.9)], False, 0.1),
         ("increasing", [(29, 5.5), (10, 5.9)], True, 0.5),  # no figure so old: the oldest there is
         ("increasing", [(61, 5.0), (29, 5.9)], False, 0.1),  # too old to be compared with
@@ -179,6 +182,15 @@ def test_a_change_is_from_the_beginning_of_the_span(
         assert by_day.details["earlier_day"] == by_run.details["earlier_day"]
 
 
+def test_a_day_in_the_first_year_is_a_day() -> None:
+    trend = {"metric": "wal", "direction": "either", "change_threshold": 0.1, "lookback_days": 3660}
+    first = reading(result("wal", 6), by_day=True, day=date(1, 1, 5))
+    need = history_of(conditions_of("trend", trend), first, NOW)
+    assert need is not None
+    assert need.since == datetime(1, 1, 1, tzinfo=UTC)
+    assert asked("trend", of=first, history=[(NOW, date(1, 1, 2), 5.0)], **trend).holds is True
+
+
 def test_of_several_runs_on_a_day_the_last_stands() -> None:
     month = TODAY - timedelta(days=30)
     history = [(days_ago(2), month, 5.0), (days_ago(1), month, 5.9), (days_ago(0.5), TODAY, 5.0)]
@@ -186,6 +198,8 @@ def test_of_several_runs_on_a_day_the_last_stands() -> None:
     found = asked("trend", of=reading(result("wal", 6), by_day=True), history=history, **trend)
     assert (found.holds, found.details["change"]) == (True, 0.1)
     assert found.sentence == "WAL rose from 5.90 years on 2026-03-01 to 6.00 years"
+    same_day = [(days_ago(0.5), TODAY, 5.0)]
+    assert asked("trend", of=reading(result("wal", 6), by_day=True), history=same_day, **trend).holds is None
 
 
 @every(

@@ -60,13 +60,19 @@ def _tells(row: dict[str, Any], answer: Answer) -> bool:
 def _is_nothing(answer: Answer) -> bool:
     """It says that there is none, with no figure but zeros."""
     values = [one.value for one in answer.figures if isinstance(one.value, int | float)]
-    return not any(values) and re.search(r"\b(no|none|not|nothing|zero)\b", answer.text, re.I) is not None
+    return not any(values) and re.search(r"\b(no|none|not|nothing|zero|0)\b", answer.text, re.I) is not None
 
 
 def _fault(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
     if not answer.text.strip() or not answer.understood.strip():
         return "no text, or nothing understood"
     wanted, names = reading["figures"], reading["names"]
+    listed = {(one.of, one.identifier) for one in answer.figures if one.identifier}
+    owners = {of for of, _ in listed}
+    if owners & set(names) and (others := owners - set(names)):
+        return f"{others} are listed, too"
+    if names and len(wanted) == 1 and wanted[0][0][1] == "count" and len(listed) in [value for value, _ in wanted[0]]:
+        wanted = []  # so many loans are named one by one
     given = answer.figures if len(wanted) > 2 or names else answer.figures[:LEADING_MAX]
     for readings in wanted:
         found = [one for one in given if any(_is(one, value, unit) for value, unit in readings)]

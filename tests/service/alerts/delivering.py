@@ -49,11 +49,10 @@ class Office:
 
         async def make(shared: Resources) -> None:
             unit = Unit(shared, self.tenant, request_id="r")
-            stored = kept(unit, whole)
             columns = {
                 "tenant_id": self.tenant, "id": alert_id, "name": "CCC above limit", "alert_type": "threshold",
                 "conditions": '{"metric": "ccc_bucket_pct", "operator": "gt", "value": 7.5}',
-                "channels": stored.channels, "channel_secrets": stored.channel_secrets, "enabled": True,
+                "enabled": True, **kept(unit, whole),
                 "cooldown_minutes": 0, "created_by": "olive@example.com", **row,
             }  # fmt: skip
             names = list(columns)

@@ -20,6 +20,8 @@ def _as(channel: dict[str, Any], **changed: Any) -> dict[str, Any]:
 
 def test_what_a_channel_must_have(owner: Member, stranger: Member) -> None:
     people = {"type": "in_app", "config": {"user_ids": [owner.user_id]}}
+    guest = {"email": f"guest-{uuid4().hex}@example.com", "full_name": "G", "role": "viewer"}
+    invited = owner.post("/api/v1/admin/users/invite", json=guest).json()["id"]
     many = [f"a{number}@example.com" for number in range(21)]
     fit = [
         _as(EMAIL, cc=many[:19], subject_prefix="[CLO]", include_details=False),
@@ -67,6 +69,7 @@ def test_what_a_channel_must_have(owner: Member, stranger: Member) -> None:
         (_as(people, user_ids=["me"]), "user_ids"),
         (_as(people, user_ids=[owner.user_id, stranger.user_id]), "user_ids"),
         (_as(people, user_ids=[str(uuid4())]), "user_ids"),
+        (_as(people, user_ids=[owner.user_id, invited]), "user_ids"),
         (_as(people, priority="shrill"), "priority"),
     ]
     made = alerted(owner, channels=fit)

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
+from tests.service.webhooks.conftest import hooked, log_of
 
 CCC = {"metric": "ccc_bucket_pct", "operator": "gt", "value": 7.5}
 """True of the worked pool, whose bucket is 45m of 400m."""
@@ -88,6 +89,7 @@ def test_a_run_raises_what_it_concerns(
         "disabled": watched(owner, own_g1, enabled=False),
     }
     strange = watched(stranger, None)
+    hook = hooked(owner, "http://127.0.0.1:9/", "alert.triggered")
     made = run(owner, own_g1)
     looked_at(stack, owner)
     by_id = {one["test_id"]: one for one in made["results"]}
@@ -123,8 +125,10 @@ def test_a_run_raises_what_it_concerns(
         what="the outcome",
     )
     assert (entry["notifications_sent"], entry["channels_notified"]) == (1, ["in_app"])
-    events = owner.get("/api/v1/activity", params={"action": "alert.triggered"}).json()
-    assert len(events["items"]) == 3
+    events = [one["payload"]["data"] for one in log_of(owner, hook)]
+    assert {one["resource_id"] for one in events} == set(raised.values())
+    (event,) = (one for one in events if one["resource_id"] == raised["above"])
+    assert (event["details"]["history_id"], event["details"]["run_id"]) == (entry["id"], made["id"])
 
 
 def test_a_cooldown_holds_back_and_ends(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from service.alerts.evaluation_jobs import hand_over_due
-from service.alerts.summary_actions import ORDER
+from service.alerts.summary_actions import ORDER, SEND
 from service.platform.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
@@ -36,22 +37,26 @@ def test_a_schedule_brings_the_report_of_the_newest_run(
     owner: Member,
     own_g1: dict[str, Any],
 ) -> None:
-    alert_id = watched(owner, own_g1, HOURLY, alert_type="schedule")
-    anywhere = watched(owner, None, HOURLY, alert_type="schedule")
+    alert_id = watched(owner, None, HOURLY, alert_type="schedule")
     made = run(owner, own_g1)
-    for one in (alert_id, anywhere):
-        fall_due(stack, one)
-    for one in (alert_id, anywhere):
-        alert = triggered(owner, one)
-        (entry,) = alert["history"]
-        assert (entry["metric_value"], entry["workbook_id"], entry["run_id"]) == (None, own_g1["id"], made["id"])
-        details = entry["details"]
-        report = owner.get(f"/api/v1/reports/{details['report_id']}").json()
-        assert (report["status"], report["run_id"], report["created_by"]) == ("completed", made["id"], owner.email)
-        counts = made["summary"]
-        assert details["summary"] == counts
-        assert f"of {counts['total']} tests {counts['failed']} failed" in details["sentence"]
-        assert moment(alert["next_at"]) - moment(details["due_at"]) == timedelta(hours=1)
+    fall_due(stack, alert_id)
+    alert = triggered(owner, alert_id)
+    (entry,) = alert["history"]
+    assert (entry["metric_value"], entry["workbook_id"], entry["run_id"]) == (None, own_g1["id"], made["id"])
+    details, counts = entry["details"], made["summary"]
+    report = owner.get(f"/api/v1/reports/{details['report_id']}").json()
+    assert (report["status"], report["run_id"], report["created_by"]) == ("completed", made["id"], owner.email)
+    assert details["summary"] == counts
+    assert f"of {counts['total']} tests {counts['failed']} failed" in details["sentence"]
+    assert moment(alert["next_at"]) - moment(details["due_at"]) == timedelta(hours=1)
+    stack.sql(
+        "INSERT INTO jobs (tenant_id, id, queue, name, arguments) SELECT tenant_id, 'task_' || %s, queue, name,"
+        " arguments || %s::jsonb FROM jobs WHERE tenant_id = %s AND name = %s LIMIT 1",
+        [uuid4().hex, json.dumps({"report_id": str(uuid4())}), owner.tenant_id, SEND],
+    )
+    later = triggered(owner, alert_id, 2)["history"][0]["details"]
+    assert later["report_id"] is None
+    assert later["sentence"] == f"{details['sentence']}. There is no report: it was deleted"
 
 
 def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
