@@ -14,8 +14,8 @@ MARK: Final = " [not in the data]"
 """What follows a figure of a checked text that no fact has."""
 ROUNDING_MAX: Final = 0.05
 """By what part of itself a figure may be rounded: 0.4 is not 0."""
-THING_CHARACTERS: Final = 4
-"""Characters of the shortest name that is looked for in a sentence: shorter ones stand in words."""
+ROUNDING_LEAST: Final = 0.005
+"""By how much it may be in any case: 0.022 is 0.02."""
 FIGURES_MAX: Final = 500
 """Figures of a text that are looked up; those behind them count as unknown."""
 
@@ -72,9 +72,9 @@ class Facts:
     def __init__(self, facts: Sequence[Fact]) -> None:
         self._known: dict[str, list[_Known]] = {}
         self._names: set[str] = set()
-        self._things = frozenset(
-            thing.casefold() for fact in facts for thing in (fact.about, *fact.names) if len(thing) >= THING_CHARACTERS
-        )
+        things = {thing.lower() for fact in facts for thing in (fact.about, *fact.names) if len(thing) > 1}
+        named = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
+        self._thing = re.compile(rf"(?<!\w)(?:{named})(?!\w)" if things else "(?!)")
         for fact in facts:
             for name in re.findall(r"\w+(?:[-/&.,:]\w+)*", plain(fact.text).lower()):
                 self._names.update((name, *re.split("[/&,:]", name)))
@@ -88,18 +88,20 @@ class Facts:
                 self._add(Reading("day", what=fact.value.isoformat()[:10]), f"{fact.text} {fact.about}")
 
     def _add(self, reading: Reading, said: str) -> None:
+        if reading.kind == "name":
+            self._names.add(reading.what)
         known = _Known(reading, said, counted(said), self.things_in(said))
         self._known.setdefault(reading.kind, []).append(known)
 
     def things_in(self, text: str) -> frozenset[str]:
         """Whom a text names, of those that facts are about."""
-        folded = text.casefold()
-        return frozenset(thing for thing in self._things if thing in folded)
+        return frozenset(self._thing.findall(text.lower()))
 
     def bear(self, said: Reading, sentence: str, before: str, things: frozenset[str]) -> bool:
         """Whether a fact says this figure of a sentence that names some things; `before` stands in front of it."""
         if said.kind == "name":
-            return said.what in self._names
+            parts = [part for part in re.split("[/&]", said.what) if re.search(r"\d", part)]
+            return said.what in self._names or (bool(parts) and self._names.issuperset(parts))
         kinds = _KINDS.get(said.kind, (said.kind,))
         return any(
             not (things and known.things and things.isdisjoint(known.things))
@@ -180,7 +182,7 @@ def _may_count(said: Reading, known: _Known) -> bool:
 
 def _near(said: Reading, value: float, known_step: float, before: str) -> bool:
     gap = value - said.value
-    most = ROUNDING_MAX * abs(value)
+    most = max(ROUNDING_MAX * abs(value), ROUNDING_LEAST)
     exact = _EXACT * max(abs(value), 1.0)
     if (hedge := _HEDGE.search(before)) is not None:
         upwards, downwards = hedge["over"], hedge["under"]

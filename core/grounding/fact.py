@@ -19,8 +19,8 @@ class Fact:
     """A sentence, or what the value is: "cushion of the Class A/B overcollateralization test"."""
     value: float | date | None = None
     unit: str = ""
-    """Of a number: percent, points, price, bps, fraction, factor, score, years, days, amount or a currency (USD),
-    count or what is counted (loans); empty or number for a plain one."""
+    """Of a number: percent, points, price (percent of par), bps, fraction, years, days, amount or a currency (USD),
+    count or what is counted (loans), x for a multiple; any other word, or none, for a plain one."""
     about: str = ""
     """Whose the value is, as texts name it: of a test, a loan, an industry."""
     names: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ _UNITS: Final[dict[str, tuple[Kind, float]]] = {
 }  # fmt: skip
 """Units as they stand behind a number."""
 _UNITS_OF_FACTS: Final[dict[str, tuple[Kind, float]]] = _UNITS | {
-    "fraction": ("percent", 100.0), "percent of par": ("percent", 1.0), "factor": ("factor", 1.0),
+    "fraction": ("percent", 100.0), "percent of par": ("percent", 1.0),
     "amount": ("money", 1.0), "currency": ("money", 1.0), "count": ("count", 1.0), "price": ("points", 1.0),
 }  # fmt: skip
 
@@ -176,7 +176,7 @@ _FIGURE: Final = re.compile(
     | (?P<md>(?<!\w){_MONTH}\.?[ ]\d{{1,2}}{_NTH}(?![\w%]|[.,]\w|[ ]%))
     | (?P<dm>(?<!\w)\d{{1,2}}{_NTH}[ ](?:of[ ])?{_MONTH}(?!\w))
     | (?P<quarter>(?<!\w)Q[1-4][ -]?(?:of[ ])?\d{{4}}(?!\w))
-    | (?P<name>(?<!\w)(?:[A-Za-z_]+\d\w*|(?-i:[A-Z]{{1,4}})-\d\w*)(?:[-/&]\w+)*)
+    | (?P<name>(?<!\w)(?:[A-Za-z_]+\d\w*|(?-i:[A-Z]{{1,4}})-\d\w*)(?:[-/&]\w+)*(?:[+-](?![\w.$]))?)
     | (?P<number>(?<![\w.])
         (?P<minus>(?<![%)])-(?=US\$|[$€£¥.\d]))?
         (?P<sign>US\$|[$€£¥]|(?:USD|EUR|GBP|CHF|CAD|AUD|JPY)[ ]?)?
@@ -216,12 +216,14 @@ def figures(text: str) -> Iterator[Figure]:
 def reading_of(value: float, unit: str) -> Reading:
     """A value that is known exactly, by the unit of a fact."""
     word = unit.strip().lower()
+    if word in _UNITS_OF_FACTS:
+        kind, factor = _UNITS_OF_FACTS[word]
+        return Reading(kind, value * factor)
     if word in _CURRENCIES:
         return Reading("money", value, what=_CURRENCIES[word])
     if word in _NOUNS:
         return Reading("count", value, what=_NOUNS[word])
-    kind, factor = _UNITS_OF_FACTS.get(word, ("number", 1.0))
-    return Reading(kind, value * factor)
+    return Reading("number", value)
 
 
 def counted(text: str) -> frozenset[str]:
@@ -293,7 +295,7 @@ def _in_words(match: re.Match[str], text: str) -> Iterator[Reading]:
     value = total + worth
     digits = f"{value:.0f}"
     read = _with_unit(Reading("number", value, 1.0, 10.0 ** (len(digits) - len(digits.rstrip("0")))), match, "2", text)
-    if words != ["one"] or read.kind != "number":  # "one of them" and "no one" say no figure
+    if words not in (["one"], ["zero"]) or read.kind != "number":  # "one of them" and "below zero" say no figure
         yield read
 
 

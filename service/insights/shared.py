@@ -169,8 +169,10 @@ async def _found(ctx: Context, workbook_id: UUID) -> _Found:
         except NotRepeatable as reason:
             why = str(reason)
         else:
-            some = msgspec.json.decode(run.options)["test_ids"]
-            remarks = ["tests that its newest run leaves out were run now, and are not stored"] if some else []
+            options = msgspec.json.decode(run.options)
+            remarks = []
+            if options["test_ids"] or options["fail_fast"]:
+                remarks.append("tests that its newest run leaves out were run now, and are not stored")
             return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), remarks)
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     suite = DEAL_SUITE if ready.definition_version else "enhanced"

@@ -122,11 +122,13 @@ async def answer_told(unit: Unit, found: Answer) -> Told:
     """
     if not found.answered:
         return Told(found.text, BUILT_IN)
-    facts = [*facts_of(found.text, found.names, found.figures), Fact(f"The question was taken as: {found.understood}")]
+    note, _, text = found.text.partition("\n") if found.warnings else ("", "", found.text)
+    taken = f"{note}\nThe question was taken as: {found.understood}"
+    facts = [*facts_of(text, found.names, found.figures), *facts_of(taken, found.names, ())]
     said = await worded(unit, "answer", found.question, facts)
     if said is None:
         return Told(found.text, BUILT_IN)
-    return Told("\n".join([*found.warnings, said.text]), said.model, said.unsupported)
+    return Told(f"{note}\n{said.text}" if note else said.text, said.model, said.unsupported)
 
 
 async def summaries_told(unit: Unit, found: Sequence[Insight]) -> list[Told]:

@@ -23,6 +23,8 @@ from tests.service.insights.conftest import write_book as write_book
 
 URL = "/api/v1/ai/chat"
 QUESTION = "What is the total par?"
+NOTED = "Which obligor is the largest?"
+"""Whose answer begins with what was assumed."""
 
 
 @pytest.fixture(scope="module")
@@ -117,39 +119,37 @@ def test_questions_to_both_are_counted_together(stack: Stack, analyst: Member) -
 
 def test_a_model_words_the_answer_and_no_more(stack: Stack, analyst: Member, says: ModelServer) -> None:
     """Its figures are held against the data, its markup goes; what was assumed stays in front of what it says."""
-    built_in = said(analyst)
+    built_in = said(analyst, NOTED)
     with stack.another_api(
         CUSHION_LLM_URL=says.url("switch"), CUSHION_LLM_MODEL="small-1", CUSHION_LLM_API_KEY="sk-test"
     ) as url:
         analyst.http.base_url = url  # type: ignore[assignment]
-        message = said(analyst)
+        message = said(analyst, NOTED)
         assert message["metadata"]["answered_by"] == "small-1"
         assert message["metadata"]["unsupported_figures"] == []
-        assert "In short: " in message["content"]
-        for warning in message["metadata"]["warnings"]:
-            if warning["code"] == "assumed":
-                assert warning["message"] in message["content"]
+        assumed = [one["message"] for one in message["metadata"]["warnings"] if one["code"] == "assumed"]
+        assert message["content"].startswith(f"Note: {'; '.join(assumed)}.\nIn short: ")
         assert says.headers[-1]["authorization"] == "Bearer sk-test"
-        assert says.sent["question"] == QUESTION
+        assert says.sent["question"] == NOTED
         evidence = {name: message["metadata"][name] for name in ("supporting_data", "understood", "answered")}
         assert evidence.items() <= built_in["metadata"].items()
 
         says.says = lambda document: honest(document) + INVENTED + HOSTILE
-        message = said(analyst)
+        message = said(analyst, NOTED)
         assert message["metadata"]["unsupported_figures"] == ["98.7 %", "2031"]
         assert f"98.7 %{MARK} in 2031{MARK}" in message["content"]
         for hostile in ("<", "http", "javascript", "\x1b", "\u202e", "jane.doe"):
             assert hostile not in message["content"], hostile
 
         says.says = lambda document: INVENTED * 5
-        assert said(analyst)["content"] == built_in["content"]
+        assert said(analyst, NOTED)["content"] == built_in["content"]
         count = len(says.asked)
         unanswered = said(analyst, "Will it rain in Lisbon tomorrow?")
         assert (unanswered["metadata"]["answered_by"], len(says.asked)) == ("built-in", count)
 
         says.working = False
         for _ in range(5):
-            message = said(analyst)
+            message = said(analyst, NOTED)
             assert (message["content"], message["metadata"]["answered_by"]) == (built_in["content"], "built-in")
         assert len(says.asked) == count + 3, "left alone after three failures"
 
@@ -165,7 +165,7 @@ def test_cells_and_persons_do_not_reach_the_model(
     nominated(owner, workbook["id"])
     with stack.another_api(CUSHION_LLM_URL=says.url(), CUSHION_LLM_MODEL="small-1") as url:
         owner.http.base_url = url  # type: ignore[assignment]
-        message = said(owner, "Which obligor is the largest?")
+        message = said(owner, NOTED)
         assert message["metadata"]["answered"], message
         assert message["metadata"]["answered_by"] == "small-1"
         sent = json.dumps(says.asked[-1]["messages"])

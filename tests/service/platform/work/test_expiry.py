@@ -72,6 +72,29 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
             """,
             [tenant, uuid4(), user, days],
         )
+    for number, days in enumerate((366, 364)):
+        clean.sql(
+            """
+            INSERT INTO insight_sessions (tenant_id, id, user_id, stakeholder_type, subjects, warnings, created_at)
+            VALUES (%s, %s, %s, 'analyst', '[]', '[]', now() - make_interval(days => %s))
+            """,
+            [tenant, f"ses_{number}", user, days],
+        )
+        clean.sql(
+            """
+            INSERT INTO insights (tenant_id, id, session_id, number, workbook_ids, category, title, summary, confidence,
+                                  priority, methodology, supporting_data, answered_by)
+            VALUES (%s, %s, %s, 0, '{}', 'data_quality', '', '', 1, 1, '', '{}', '')
+            """,
+            [tenant, f"ins_{number}", f"ses_{number}"],
+        )
+        clean.sql(
+            """
+            INSERT INTO insight_questions (tenant_id, id, user_id, question, answer, details, asked_at)
+            VALUES (%s, %s, %s, '', '', '{}', now() - make_interval(days => %s))
+            """,
+            [tenant, uuid4(), user, days],
+        )
     clean.run(_once)
 
     def left(table: str) -> int:
@@ -87,6 +110,9 @@ def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:
         "jobs": 2,
         "webhook_deliveries": 2,
         "notifications": 1,
+        "insight_sessions": 1,
+        "insights": 1,
+        "insight_questions": 1,
     }
     assert {table: left(table) for table in expected} == expected
 
