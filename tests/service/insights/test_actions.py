@@ -197,10 +197,10 @@ def test_what_cannot_be_read_is_left_out_and_told(
     assert refusal(owner.post(f"{URL}/generate", json={})) == (409, "Workbook is not ready")
 
 
-@pytest.mark.parametrize("kinds", [("executive", "finance", "operations", "analyst")])
-def test_readers_are_told_different_things(analyst: Member, kinds: tuple[str, ...]) -> None:
-    told = {kind: [one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]] for kind in kinds}
-    assert len({tuple(summaries) for summaries in told.values()}) == len(kinds)
+def test_readers_are_told_different_things(analyst: Member) -> None:
+    kinds = ("executive", "finance", "operations", "analyst")
+    told = {tuple(one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds}
+    assert len(told) == len(kinds)
 
 
 def test_regenerating_replaces_three_times(analyst: Member) -> None:
