@@ -43,7 +43,9 @@ TEST_SENTENCE: Final = "This is a test of the alert's channels: nothing has been
 
 _JOINER: Final = "\u2060"
 """Is not seen and parts no line, but what stands on both sides of it is no link and no mention."""
-_LINKING: Final = re.compile(r"@|#|:(?=/)|(?<=\w)\.(?=[^\W\d_])|\](?=\()|\b(?:mailto|tel|www)(?=[:.])", re.IGNORECASE)
+_LINKING: Final = re.compile(
+    r"[@#~]|:(?=/)|(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_])|\](?=\()|\b(?:mailto|tel|www)(?=[:.])", re.IGNORECASE
+)
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _CHAT_ID: Final = re.compile(r"[UW][A-Z0-9]{5,}")
 

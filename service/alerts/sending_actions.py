@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection
 from datetime import datetime
 from typing import Final
@@ -37,6 +38,9 @@ MAIL_SECONDS: Final = 60.0
 HOUR: Final = 3600
 SEALED: Final = "the channel's secrets were sealed with another secret key: give them anew"
 NOBODY: Final = "none of its users is active"
+
+_CHAT_WORD: Final = re.compile("[a-z_]{1,60}")
+"""What chats answer where they take no message: channel_not_found, invalid_payload."""
 
 
 class Made(Attempt, frozen=True, kw_only=True):
@@ -104,8 +108,13 @@ async def sent(
         assert isinstance(config, ChatWebhookConfig)
         headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
         made = await attempt(settings, now, "POST", config.webhook_url, headers=headers, content=content)
-    words = made.error or f"the receiver answers with the status {made.status_code}"
-    return Came(made=Made(**asdict(made)), words=words, is_final=made.status_code == GONE)
+    error = made.error
+    if error and channel.type == "chat_webhook" and _CHAT_WORD.fullmatch(made.answer or ""):
+        error = f"{error}: {made.answer}"
+    words = error or f"the receiver answers with the status {made.status_code}"
+    # of the answer nothing else is kept: it may repeat the URL and the headers, which are secret
+    kept = Made(**{**asdict(made), "error": error, "answer": None})
+    return Came(made=kept, words=words, is_final=made.status_code == GONE)
 
 
 async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:

@@ -28,6 +28,7 @@ def envelope(address: str) -> str:
         raise UnfitAddress("no mail can go to this address")
     try:
         host = domain.encode("idna").decode("ascii")
+        host.encode("ascii").decode("idna")  # what is written as encoded is so
     except UnicodeError:
         host = ""
     if not _DOMAIN.fullmatch(host):

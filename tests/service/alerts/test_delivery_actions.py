@@ -94,6 +94,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
         *[[("delivered", 1), ("failed", 2), ("delivered", 1), ("failed", 1)]] * 2,
     ]
     assert all(row[2][0] == "failed" for row in outcomes)
+    kept = office.apart.sql("SELECT attempts::text FROM alert_deliveries WHERE alert_id = %s", [alert])
+    assert not any("said" in attempts for (attempts,) in kept), "an answer may repeat what is secret"
     assert told[0].deliveries[1].error == "the host could not be connected to"
     assert (told[0].notifications_sent, told[0].channels_notified) == (2, ["webhook", "webhook"])
     assert set(office.buried()) >= {
@@ -231,10 +233,10 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
 
     async def all_at_once(shared: Resources) -> None:
         async def some(number: int) -> None:
-            for place in range(8):
+            for place in range(5):
                 chosen = alerts if number % 2 else [alerts[(number + place) % 3]]
                 ids = await office.triggered(shared, *chosen, details={**DETAILS, "number": number, "place": place})
-                if place == 5:
+                if place == 3:
                     async with shared.database.transaction(office.tenant) as tx:
                         await tx.execute("DELETE FROM alert_history WHERE id = %s", [ids[0]])
 
@@ -244,7 +246,7 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
         office.apart.run(all_at_once)
         for alert in alerts:
             told = office.ended(alert)
-            assert len(told) > 5
+            assert len(told) > 3
         order = (
             "SELECT d.details FROM alert_history d JOIN alert_deliveries x ON x.history_id = d.id "
             "WHERE d.alert_id = %s ORDER BY x.sequence"

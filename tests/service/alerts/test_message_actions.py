@@ -186,7 +186,8 @@ def test_a_chat_is_told_where_and_by_whom() -> None:
     "hostile",
     [
         "<!channel>", "<!here|x>", "<@U024BE7LH>", "<#C024BE7LR>", "<https://evil.example|click>", "&lt;!channel&gt;",
-        "@channel", "@here hello", "ann@evil.example", "#general", "https://evil.example/x", "HTTP://EVIL.EXAMPLE",
+        "@channel", "@here hello", "ann@evil.example", "#general", "~general", "evil\u3002example", "https://evil.example/x",
+        "HTTP://EVIL.EXAMPLE",
         "evil.example", "www.evil.example", "[click](evil.example)", "mailto:a", "tel:+1", "slack://open", "ftp://x.y",
         "javascript:alert(1)//x", "\u202e<!everyone>", "a\r\nb<!here>",
     ],
@@ -200,8 +201,8 @@ def test_what_records_say_links_to_nothing_and_mentions_nobody(hostile: str) -> 
     text = json.loads(chat_message(notice, CHAT))["text"]
     for sign in "<>":
         assert sign not in text
-    for left, right in (("@", ""), ("#", ""), (":", "/"), ("]", "("), (".", "e"), (".", "y")):
-        assert f"{left}{right}" not in text.replace(f"{left}\u2060", "")
+    for pair in ("@", "#", "~", ":/", "](", ".e", ".y", "\u3002e"):
+        assert pair not in text.replace(f"{pair}\u2060", "")
     assert "\u202e" not in text
     assert hostile in json.loads(request(notice, WebhookConfig(url="https://example.com"), ID)[1])["alert_name"]
 

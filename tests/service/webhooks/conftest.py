@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 class Receiver(ThreadingHTTPServer):
     """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection,
-    /closing not at all.
+    /closing not at all, /word with a refusal in one.
 
     `refusals` of a path are statuses that come first.
     """
@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.got.append(Message(self.command, self.path, headers.get("webhook-id", ""), headers, body))
         first = self.server.refusals.get(self.path)
         word = self.path.strip("/").partition("?")[0]
-        status = first.pop(0) if first else int(word) if word.isdigit() else 200
+        status = 404 if word == "word" else first.pop(0) if first else int(word) if word.isdigit() else 200
         if word == "slow":
             time.sleep(4)
         if word == "closing":
@@ -88,6 +88,9 @@ class Handler(BaseHTTPRequestHandler):
             if word == "elsewhere":
                 self.send_header("location", self.server.url())
             self.end_headers()
+            if word == "word":
+                self.wfile.write(b"channel_not_found")
+                return
             self.wfile.write(b"said \x00" + "ä".encode())
             while word == "huge":
                 self.wfile.write(b"x" * 65_536)

@@ -257,6 +257,8 @@ def test_what_goes_over_the_wire() -> None:
         "olive@example.com>",
         "olive@example.com:25",
         "olive@[127.0.0.1]",
+        "olive@xn--.com",
+        "olive@xn--99999.com",
     ],
     ids=lambda to: ascii(to)[:20],
 )
