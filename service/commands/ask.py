@@ -75,9 +75,7 @@ def ask(
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             try:
-                answer = asked(
-                    question, [Subject(name=file.name, portfolio=portfolio, rules=rules, previous=before)]
-                )
+                answer = asked(question, [Subject(name=file.name, portfolio=portfolio, rules=rules, previous=before)])
             except QuestionError as error:
                 raise Refused(str(error)) from error
     if json:
