@@ -107,7 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _whole(self, manner: str, document: dict[str, Any]) -> None:
         self._head(kind="application/json")
         message = {"role": "assistant", "content": self.server.says(document)}
-        self.wfile.write(json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode())
+        self.wfile.write(
+            json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}, indent=1).encode()
+        )
 
     def _status(self, manner: str, document: dict[str, Any]) -> None:
         headers = {"retry_after": "77"} if manner == "429" else {}

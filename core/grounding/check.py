@@ -1,4 +1,4 @@
-"""Whether the figures of a text are known: each against the facts, by value, unit, rounding and day."""
+"""Whether what a text says is known: its figures by value, unit, rounding and day, its verdicts on tests by word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ ROUNDING_MAX: Final = 0.05
 """By what part of itself a figure may be rounded: 0.4 is not 0."""
 ROUNDING_LEAST: Final = 0.005
 """By how much it may be in any case: 0.022 is 0.02."""
-FIGURES_MAX: Final = 500
+CLAIM_CHARACTERS: Final = 80
+"""What is told of a sentence that facts deny."""
+FIGURES_MAX: Final = 200
 """Figures of a text that are looked up; those behind them count as unknown."""
 
 _EXACT: Final = 1e-9
@@ -36,9 +38,20 @@ _OPPOSITES: Final = (
             r"(?i)\b(?:fell|fall(?:s|en|ing)|declin\w+|decreas\w+|dropp\w+|drops|shr[aiu]nk\w*|narrow\w*|down by)\b"
         ),
     ),
-    (re.compile(r"(?i)\b(?:pass(?:es|ed|ing)?)\b"), re.compile(r"(?i)\b(?:fail(?:s|ed|ing)?|breach\w*)\b")),
+    (
+        re.compile(r"(?i)\b(?:pass(?:es|ed|ing)?|satisf\w+|meets?|met|compl(?:y|ies|iant)|in compliance)\b"),
+        re.compile(r"(?i)\b(?:fail(?:s|ed|ing|ure)?|breach\w*|violat\w+|non-?compliant)\b"),
+    ),
 )
-"""Words that say of a figure the one thing, and the other."""
+"""Words that say of a figure, and the last ones of a test, the one thing, and the other."""
+_NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout)(?:\s\w+){0,2}\s$")
+"""What turns the word behind it into its opposite."""
+_NONE: Final = re.compile(r"(?i)\b(?:no|none|nothing)\b")
+_SWEEPING: Final = re.compile(
+    r"(?i)\b(?:all|every|each|none|no|nothing|any)\b[^.;]*\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met"
+    r"|satisf\w+)|\bfully (?:in )?complia\w+"
+)
+"""A verdict on all tests at once."""
 _HEDGE: Final = re.compile(
     r"(?i)(?:\b(?:about|around|roughly|approximately|approx\.?|circa|nearly|almost|close to|"
     r"(?P<over>more than|over|above|exceeding|at least)|(?P<under>less than|under|below|at most|up to))|~)\s*$"
@@ -48,11 +61,11 @@ _HEDGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A text whose unknown figures are followed by `MARK`."""
+    """A text whose unknown figures, and sentences that facts deny, are followed by `MARK`."""
 
     text: str
     unsupported: tuple[str, ...]
-    """The figures without a fact, as they were written."""
+    """The figures without a fact as they were written, and the beginnings of these sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +88,13 @@ class Facts:
         things = {thing.lower() for fact in facts for thing in (fact.about, *fact.names) if len(thing) > 1}
         named = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
         self._thing = re.compile(rf"(?<!\w)(?:{named})(?!\w)" if things else "(?!)")
+        self._verdicts: list[tuple[frozenset[str], tuple[bool, bool]]] = []
+        self._sweeps = {verdict for fact in facts for verdict in _sweeps(fact.text)}
         for fact in facts:
             for name in re.findall(r"\w+(?:[-/&.,:]\w+)*", plain(fact.text).lower()):
                 self._names.update((name, *re.split("[/&,:]", name)))
             for sentence in _SENTENCE.split(fact.text):
+                self._verdicts.append((self.things_in(sentence), _says(_OPPOSITES[-1], sentence)))
                 for figure in figures(sentence):
                     for reading in figure.readings:
                         self._add(reading, sentence)
@@ -92,6 +108,17 @@ class Facts:
             self._names.add(reading.what)
         known = _Known(reading, said, counted(said), self.things_in(said))
         self._known.setdefault(reading.kind, []).append(known)
+
+    def deny(self, sentence: str, things: frozenset[str]) -> bool:
+        """Whether facts say of the things in a sentence that they pass where it says that they fail, or turned round;
+        a verdict on all tests is denied where no fact has one."""
+        if sweeps := _sweeps(sentence):
+            return not sweeps <= self._sweeps
+        verdict = _says(_OPPOSITES[-1], sentence)
+        if not things or verdict[0] == verdict[1]:
+            return False
+        known = {one for about, one in self._verdicts if things & about and any(one)}
+        return bool(known) and all(one == verdict[::-1] for one in known)
 
     def things_in(self, text: str) -> frozenset[str]:
         """Whom a text names, of those that facts are about."""
@@ -126,7 +153,8 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
     """Hold the figures of a text against the facts, and mark those that none of them has.
 
     What is said of a figure is checked as far as this: its unit, what it counts, whether it rose or fell, passed or
-    failed, and that its sentence names whom the fact is about where it names anybody.
+    failed, and that its sentence names whom the fact is about where it names anybody. Of sentences without figures
+    this much: whether somebody who is named passes or fails, and that all do.
     """
     known = Facts(facts)
     pieces: list[str] = []
@@ -142,7 +170,11 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
             unsupported.append(sentence[figure.start : figure.end])
             pieces += (sentence[at : figure.end], MARK)
             at = figure.end
-        pieces += (sentence[at:], gap)
+        pieces.append(sentence[at:])
+        if known.deny(sentence, things):
+            unsupported.append(sentence.strip()[:CLAIM_CHARACTERS])
+            pieces.append(MARK)
+        pieces.append(gap)
     return Checked("".join(pieces), tuple(unsupported))
 
 
@@ -204,11 +236,28 @@ def _same_day(said: str, known: str) -> bool:
 
 def _contradicts(said: str, known: str) -> bool:
     """Whether one of two sentences says only the one thing and the other only its opposite."""
-    for one, other in _OPPOSITES:
-        ours, theirs = (
-            (bool(one.search(said)), bool(other.search(said))),
-            (bool(one.search(known)), bool(other.search(known))),
-        )
-        if ours in ((True, False), (False, True)) and theirs == ours[::-1]:
-            return True
-    return False
+    return any(
+        ours in ((True, False), (False, True)) and _says(pair, known) == ours[::-1]
+        for pair in _OPPOSITES
+        for ours in (_says(pair, said),)
+    )
+
+
+def _sweeps(text: str) -> set[bool]:
+    """The verdicts on all tests at once that a text gives: whether they pass."""
+    return {
+        passes ^ bool(_NONE.search(match[0]))
+        for match in _SWEEPING.finditer(text)
+        for passes, said in zip((True, False), _says(_OPPOSITES[-1], match[0]), strict=True)
+        if said
+    }
+
+
+def _says(pair: tuple[re.Pattern[str], re.Pattern[str]], sentence: str) -> tuple[bool, bool]:
+    """Whether a sentence says the one thing, and whether it says the other."""
+    said = {
+        place ^ bool(_NOT.search(sentence, 0, match.start()))
+        for place, pattern in enumerate(pair)
+        for match in pattern.finditer(sentence)
+    }
+    return 0 in said, 1 in said

@@ -11,6 +11,12 @@ from typing import Final, Literal
 Kind = Literal["number", "count", "percent", "points", "money", "factor", "years", "days", "day", "name"]
 
 
+DIGITS_MAX: Final = 30
+"""Digits of a number; longer ones are names."""
+_WORDS_MAX: Final = 1e18
+"""The largest number that words say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a figure says."""
@@ -267,6 +273,9 @@ def _day(form: str, written: str) -> str:
 
 def _numbers(match: re.Match[str], text: str) -> Iterator[Reading]:
     digits = match["digits"].replace(",", "")
+    if len(digits) > DIGITS_MAX:
+        yield Reading("name", what=digits)
+        return
     whole, _, decimals = digits.partition(".")
     power = 10.0 ** int(match["power"] or 0)
     said = whole.rstrip("0")
@@ -293,6 +302,9 @@ def _in_words(match: re.Match[str], text: str) -> Iterator[Reading]:
             total += (worth or 1.0) * _SCALES[word]
             worth = 0.0
     value = total + worth
+    if value > _WORDS_MAX:
+        yield Reading("name", what=match[0].lower())
+        return
     digits = f"{value:.0f}"
     read = _with_unit(Reading("number", value, 1.0, 10.0 ** (len(digits) - len(digits.rstrip("0")))), match, "2", text)
     if words not in (["one"], ["zero"]) or read.kind != "number":  # "one of them" and "below zero" say no figure

@@ -183,7 +183,7 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
     return _Asked(
         shown(question),
         [Fact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
-        {word: clean(name)[:NAME_CHARACTERS] for name, word in words.items()},
+        {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
 

@@ -44,6 +44,9 @@ OUR_FAULT: Final = frozenset((400, 413, 422))
 REFUSALS_OF_USE: Final = frozenset((401, 403, 404))
 """Statuses that stay until somebody changes a setting: the model is left alone after the first."""
 
+ENDED: Final = frozenset(("stop", "eos_token", "stop_sequence", "end_turn"))
+"""How services say that a reply is whole."""
+
 State = Literal["closed", "open", "half_open"]
 
 log = structlog.get_logger()
@@ -194,7 +197,8 @@ class LanguageModel:
         ):
             if answer.status_code != 200:
                 raise _refusal(answer)
-            return await _said(_lines(answer))
+            whole = answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+            return await _said(_whole(answer) if whole else _lines(answer))
 
 
 def _refusal(answer: httpx.Response) -> NoReply:
@@ -205,6 +209,16 @@ def _refusal(answer: httpx.Response) -> NoReply:
     if status in (429, 503) and re.fullmatch("[0-9]{1,9}", wait):
         return NoReply(f"status {status}", pause_seconds=min(max(int(wait), 1), RETRY_AFTER_MAX))
     return NoReply(f"status {status}", pause_seconds=PAUSE_SECONDS_MAX if status in REFUSALS_OF_USE else None)
+
+
+async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """All of an answer that is not a stream."""
+    read = b""
+    async for chunk in answer.aiter_raw():
+        read += chunk
+        if len(read) > ANSWER_BYTES_MAX:
+            raise NoReply("an answer without an end")
+    yield read.strip()
 
 
 async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
@@ -244,9 +258,9 @@ async def _said(lines: AsyncIterator[bytes]) -> str:
         characters += len(piece)
         if characters > REPLY_CHARACTERS_MAX:
             raise NoReply("a reply that is too long")
-        if choice.finish_reason == "stop":
+        if choice.finish_reason in ENDED:
             break
-        if choice.finish_reason is not None:  # too long, held back, or something else than words
+        if choice.finish_reason:  # too long, held back, or something else than words
             raise NoReply(f"a reply that ended by {choice.finish_reason[:40]!r}", counts=False)
     else:
         raise NoReply("an answer that broke off")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from datetime import date
 from decimal import Decimal
 
@@ -100,6 +101,19 @@ INVENTED: list[tuple[str, list[str]]] = [
     ("\uff11\uff13 loans", ["\uff11\uff13"]),
 ]
 
+VERDICTS = [
+    ("The Class D test passes.", False), ("The Class D test does not fail.", False),
+    ("Class D meets its limit.", False), ("Class D is no longer failing.", False), ("The Class D test fails.", True),
+    ("The Class D test does not pass.", True), ("The Class D test is in breach.", True), ("All tests pass.", False),
+    ("No test fails.", False), ("The portfolio is fully compliant.", False), ("Every requirement is met.", False),
+    ("The Class C test fails, or it would.", True), ("Class D would fail next month.", True), ("Nothing more.", True),
+    ("None of the tests is in breach.", False), ("Class A passes.", True), ("Class E fails.", True),
+]  # fmt: skip
+DECIDED = (
+    Fact("The Class D test fails at 101.3 %.", names=("Class D",)),
+    Fact("Class A passes and would fail at 100 %.", names=("Class A",)),
+)
+
 OVERSIZE = " ".join(["12 loans."] * (FIGURES_MAX + 2))
 
 
@@ -114,6 +128,67 @@ def test_what_no_fact_says_is_marked(text: str, unsupported: list[str]) -> None:
     assert list(checked.unsupported) == unsupported
     assert checked.text.count(MARK) == len(unsupported)
     assert checked.text.replace(MARK, "") == text
+
+
+@every("text, borne", VERDICTS)
+def test_a_verdict_is_that_of_the_facts(text: str, borne: bool) -> None:
+    checked = check(text, DECIDED)
+    assert (checked.unsupported == (), MARK not in checked.text) == (borne, borne)
+
+
+def test_a_verdict_on_all_tests_needs_one_in_the_facts() -> None:
+    assert not check("All tests pass.", [Fact("Every test of 25 passes.")]).unsupported
+    assert check("All tests pass.", [Fact("25 tests: 24 pass, 1 fails.")]).unsupported
+    assert check("All tests pass.", [Fact("Were all of them cut, Class D would fail.")]).unsupported
+    assert not check("All tests pass.", [Fact("No test fails.")]).unsupported
+
+
+def test_whatever_is_written_is_read_in_time() -> None:
+    """Pieces of numbers and words in any order: the text is the same but for the marks, and nothing takes long."""
+    chance = random.Random(15)
+    pieces = [
+        *BORNE,
+        *(text for text, _ in INVENTED),
+        *"0123456789.,:/-+%$eE()[]<>&\n\u0660\u00bd\u4e09 ",
+        "9" * 400,
+        "e99",
+    ]
+    pieces += [
+        "million ",
+        "hundred ",
+        "two ",
+        "May ",
+        "Q3 ",
+        "USD ",
+        "bps",
+        "NAME_AAA",
+        "not ",
+        "no ",
+        "fails",
+        "1,234",
+        "x",
+    ]
+    for _ in range(300):
+        text = "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 40)))
+        assert check(text, FACTS).text.replace(MARK, "") == text, text
+    started = time.monotonic()
+    for piece in (
+        "1,",
+        "1 and ",
+        "hundred ",
+        "9",
+        "not ",
+        "all ",
+        "A-",
+        "1-",
+        "May 5 ",
+        "a" * 50 + "1",
+        "\u00bd",
+        "1.1.",
+        "$",
+    ):
+        check(piece * (8_000 // len(piece)), FACTS)
+    assert time.monotonic() - started < 5
 
 
 def test_nothing_is_known_without_facts() -> None:

@@ -20,6 +20,10 @@ URLS: dict[str, Any] = {"database_url": "postgresql://host/x", "redis_url": "red
         ({"blob_url": "ftp://host/x"}, "CUSHION_BLOB_URL cannot be used"),
         ({"blob_url": "file:///proc/nothing/here"}, "CUSHION_BLOB_URL cannot be used"),
         ({"signing_url": "signing.example.com/sign"}, "CUSHION_SIGNING_URL cannot be used: expected"),
+        ({"llm_url": "models.example.com/v1", "llm_model": "a"}, "CUSHION_LLM_URL cannot be used: expected"),
+        ({"llm_url": "https://models.example.com/v1?key=5", "llm_model": "a"}, "CUSHION_LLM_URL cannot be used"),
+        ({"llm_url": "https://models.example.com/v1"}, "CUSHION_LLM_MODEL is needed"),
+        ({"llm_api_key": "sk\r\nx-admin: 1"}, "CUSHION_LLM_API_KEY cannot be used: expected"),
         ({"signing_certificate": Path("/proc/nothing.p12")}, "CUSHION_SIGNING_CERTIFICATE='/proc/nothing.p12' cannot"),
     ],
 )
