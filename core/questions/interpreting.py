@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 from msgspec.structs import replace
@@ -14,10 +15,11 @@ from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.named import Found, Named
-from core.questions.query import Action, Condition, Period, Query
+from core.questions.query import Action, Condition, Having, Period, Query
 from core.questions.reading import Letter, Lexeme, Reader, segment
 from core.questions.tokens import TOKENS_MAX, Token, tokens_of
 from core.questions.vocabulary import QUANTITIES
+from core.questions.wording import FIELD_WORDS
 
 FLAG_TESTS: Final = {
     "ccc": "ccc_bucket_pct",
@@ -249,6 +251,10 @@ class _Interpreter:
             if which == "now" and not since:
                 return "now"
             if which == "previous" and since:
+                until = self._month()
+                if until is not None and until[1] != "now":
+                    return Unread((r.lexemes[until[0]].said,), "there is no file of that day")
+                r.use(None if until is None else until[0])
                 return "change"
             if which == "now":
                 return Unread((r.lexemes[at].said,), "the figures are of that month themselves")
@@ -285,6 +291,8 @@ class _Interpreter:
         if (at := r.first("data")) is not None and (data := self._data(at, placed)) is not None:
             return data
         if (at := r.first("why")) is not None:
+            if r.lexemes[at].text == "explain" and not r.any("change"):
+                return Unread((r.lexemes[at].said,), "definitions are not known here")
             return self._why(at)
         if period == "history":
             return self._history()
@@ -301,9 +309,11 @@ class _Interpreter:
 
     # Facts and data
 
-    def _fact(self, at: int, period: str) -> Query:
+    def _fact(self, at: int, period: str) -> Query | Unread:
         r = self.r
         fact = r.lexemes[at].get("fact")
+        if fact == "base_rate" and r.any("group", "loan"):
+            return Unread((r.lexemes[at].said,), "it is asked for by itself, and not of loans")
         for other in list(r.unused("fact", fact)):
             r.use(other)
         for kind, value in (
@@ -431,7 +441,7 @@ class _Interpreter:
         simple = (
             bool(quantities)
             and not placed
-            and not r.having
+            and not any(one.quantity != "test" for one in r.having)
             and not any(
                 r.lexemes[at].has("group") and not r.lexemes[at].has("group", "loan", "deal", "test")
                 for at in r.unused("group")
@@ -449,7 +459,7 @@ class _Interpreter:
         over_limit = any(True for _ in r.unused("comparison", ">", ">=", "<", "<=")) and any(
             r.lexemes[at].has("aspect", "limit") for at in aspects
         )
-        cushions = [one for one in r.having if one.quantity == "cushion"]
+        cushions = [one for one in r.having if one.quantity in ("cushion", "test")]
         if not (named or category is not None or entity is not None or simple or limited or cushions):
             return self._bucket(placed, period) if limits_of_flags else None
         about_tests = named or category is not None or entity is not None or bool(quantities) or limits_of_flags
@@ -490,6 +500,12 @@ class _Interpreter:
             assert ranking is not None
             order, limit, place = ranking.order, ranking.limit, ranking.place
             aspect = "cushion"
+        elif ids and (deal_at := r.first("group", "deal")) is not None and (more_at := r.first("more")) is not None:
+            r.use(deal_at, more_at)
+            if placed:
+                return Unread((), "portfolios are ranked by a test")
+            order = r.lexemes[more_at].get("more")
+            return Query(kind="deals", tests=ids[:1], order=order, place=1, aspect=aspect)
         elif ids and (deal_at := r.first("group", "deal")) is not None and r.first("superlative") is not None:
             ranking = self._take_ranking()
             r.use(deal_at)
@@ -526,13 +542,13 @@ class _Interpreter:
         for at in list(r.unused("quantity", "count", "share", "par")):
             r.use(at)
         for at in list(r.unused("aggregate", "average", "total")):
-            if ids:
+            if ids and r.lexemes[at].text != "mean":
                 r.use(at)
         if placed:
             return self._subset_of(ids, placed, period, aspect, status)
         if not (ids or status or categories or entity is not None or order or aspect or cushions or classes):
             return Unread((), "which test is meant is not said")
-        if period == "now" and r.first("change") is not None and ids:
+        if period == "now" and self._has_changed() and ids:
             period = "change"
             direction = self._direction()
         return Query(
@@ -590,7 +606,7 @@ class _Interpreter:
             return None
         for at in list(r.unused("quantity")):
             r.use(at)
-        direction = self._direction() if period == "change" or r.any("change") else None
+        direction = self._direction() if period == "change" or self._has_changed() else None
         if direction is not None and period == "now":
             period = "change"
         return Query(
@@ -612,6 +628,10 @@ class _Interpreter:
             "could",
             "am",
         ) and not self.r.has_word("which", "what", "how")
+
+    def _has_changed(self) -> bool:
+        """Whether a word says a change by itself: higher and lower may compare two things as well."""
+        return any(not self.r.lexemes[at].has("more") for at in self.r.unused("change"))
 
     def _direction(self) -> Any:
         direction = None
@@ -790,6 +810,11 @@ class _Interpreter:
             if limit is None and place is None:
                 limit = r.lexemes[other].get("numeral")
                 r.use(other)
+        for other in list(r.unused("superlative", ("most", ""))):
+            count_at = r.next(other)
+            if r.lexemes[other].text == "top" and limit is None and count_at is not None:
+                limit = self._count_of(r.lexemes[count_at])
+                r.use(*((other, count_at) if limit is not None else ()))
         by_name: str | None = by or None
         after = r.next(at)
         if limit is not None and after is not None and r.lexemes[after].used and r.lexemes[after].has("number"):
@@ -808,7 +833,8 @@ class _Interpreter:
             by_name = r.lexemes[following].get("quantity")
             r.use(after, following)
         mains = [one for one in r.lexemes if one.has("group")]
-        has_most = r.lexemes[at].text in ("most", "fewest", "least") and by_name is None and len(mains) > 1
+        has_most = r.lexemes[at].text in ("most", "fewest", "least") and by_name is None
+        has_most = has_most and (len(mains) > 1 or r.has_word("who"))
         if has_most and after is not None and r.lexemes[after].has("group", "loan"):  # who has the most loans
             by_name = "count"
             r.use(after)
@@ -868,6 +894,9 @@ class _Interpreter:
                     name = None
                 else:
                     r.use(further)
+            if name is None and r.lexemes[after].has("group", "deal"):
+                r.use(at, after)
+                continue
             if name is None and r.lexemes[after].has("whole"):
                 continue
             if name == "loan" and r.lexemes[at].text in (
@@ -976,6 +1005,10 @@ class _Interpreter:
                 if value in ("simple", "median", "average") and aggregate in (None, "total"):
                     aggregate = value
                 r.use(at)
+        if says_by and group not in (None, "loan") and not names and r.any("group", "loan"):
+            names = ["count", "par", "share"]  # loans by industry
+        if group == "year" and "maturity" in names:
+            names.remove("maturity")
         if "was" in names and (placed or group is not None):
             names = ["spread" if name == "was" else name for name in names]
         if "rating" in names and (agency_at := r.first("agency")) is not None:
@@ -983,10 +1016,12 @@ class _Interpreter:
             names = [name if one == "rating" else one for one in names]
             r.use(agency_at)
         having = tuple(r.having)
+        if any(one.quantity == "test" for one in having):
+            return Unread((), "a test is of the whole portfolio")
         if r.change_by:
             return Unread((), "a change in points is meant of loans or tests between two months")
         direction = None
-        if period == "change" or (period == "now" and r.any("change") and any(True for _ in r.unused("change"))):
+        if period == "change" or (period == "now" and self._has_changed()):
             direction = self._direction()
             period = "change"
         classes = tuple(value for at in list(r.unused("class")) for value in self._take(at, "class"))
@@ -1011,6 +1046,8 @@ class _Interpreter:
                 )
             if group is None:
                 group = self._default_group(placed, order_by)
+            if order_by == "count" and group == "loan":
+                group = "obligor"
             order_by = order_by or "par"
             if order_by == "maturity" and group == "loan":
                 names = names or ["maturity"]
@@ -1036,6 +1073,24 @@ class _Interpreter:
         r.use(*(r.unused("compare", "compare") if group == "coupon_type" else ()))
         if aggregate in ("average", "simple", "median") and not names and (ranking is None or ranking.by is None):
             return Unread((r.lexemes[aggregate_at or 0].said,), "of what is not said")
+        if order_from_per is not None and ranking is None and group is None:
+            return Unread((FIELD_WORDS.get(order_from_per, order_from_per),), "loans are not grouped by it")
+        texts = [token.text for one in r.lexemes for token in one.tokens]
+        if any(pair == ("at", "par") for pair in pairwise(texts)):
+            return Unread(("at par",), "a price of 100 is asked for as such")
+        if (
+            "share" in names
+            and group in ("obligor", "industry", "country")
+            and where
+            and not says_by
+            and ranking is None
+        ):
+            return Unread((), "shares are of par, and not of a number of names")
+        if clash := _clash(where):
+            return Unread((clash,), "no loan is both")
+        looked_up = any(one.condition.field in ("obligor", "facility", "cusip", "loanx", "isin") for one in placed)
+        if period == "change" and group == "loan" and not is_count and not looked_up:
+            return Unread((), "what loans are listed by is not said")
         if period == "change" and ranking is not None and group in (None, "loan"):
             return Unread((), "what is ranked between two months is not said")
         if having and group is None and not (self._is_yes_no() and where):
@@ -1181,6 +1236,16 @@ class _Interpreter:
         ids = self._test_ids(placed, flags=True)
         for at in list(r.unused("group", "loan", "test")) + list(r.unused("quantity", "par", "share", "count")):
             r.use(at)
+        own = tuple(one for one in r.having if one.quantity == "share")
+        for at in list(r.unused("number")):
+            number: Token = r.lexemes[at].get("number")
+            if number.unit == "percent" and not own:
+                own = (Having(quantity="share", op="<=", value=number.value, unit="percent"),)
+                r.use(at, *r.unused("comparison", "<="))
+        if own and not ids and len(placed) == 1:
+            return Query(kind="room", where=(placed[0].condition,), having=own[:1])
+        if own:
+            return Unread((f"{own[0].value:g}%",), "the limit is the test's own")
         if (
             not ids
             and len(placed) == 1
@@ -1235,10 +1300,10 @@ class _Interpreter:
         if not verbs:
             return Unread((r.lexemes[if_at].said,), "it supposes nothing that can be worked out")
         clauses: list[tuple[int, int, int]] = []
-        for place, at in enumerate(verbs):
-            first = start if place == 0 else at
-            last = verbs[place + 1] if place + 1 < len(verbs) else end
-            clauses.append((at, first, last))
+        bounds = [start]
+        for at, following in pairwise(verbs):  # sell A and B defaults: the last "and" parts them
+            bounds.append(max((one for one in range(at, following) if r.lexemes[one].has("and")), default=following))
+        clauses.extend(zip(verbs, bounds, [*bounds[1:], end], strict=True))
         for at in range(len(r.lexemes)):
             if r.lexemes[at].has("if"):
                 r.use(at)
@@ -1559,6 +1624,20 @@ class _Interpreter:
             ):
                 r.use(place)
         return Action(kind="buy", where=tuple(one.condition for one in scope.joined()), **action)
+
+
+def _clash(where: Sequence[Condition]) -> str:
+    """The words of two conditions that no loan fulfils together."""
+    seen: dict[tuple[str, str | None], Condition] = {}
+    for one in where:
+        if one.any_of or one.op not in ("between", "in") or one.field not in ("rating", "industry", "country"):
+            continue
+        other = seen.setdefault((one.field, one.agency), one)
+        if other is not one and (
+            one.field != "rating" or (one.low or 0) > (other.high or 0) or (other.low or 0) > (one.high or 0)
+        ):
+            return f"{other.said} and {one.said}"
+    return ""
 
 
 _VERBS: Final = frozenset(

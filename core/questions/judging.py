@@ -20,7 +20,7 @@ from core.questions.loans import Book, Unavailable
 from core.questions.query import Query
 from core.questions.running import Said, book_of, class_rows, compared, previous_of
 from core.questions.vocabulary import QUANTITIES
-from core.questions.wording import test_word
+from core.questions.wording import conditions_words, test_word
 
 ROWS_OF_MOVEMENTS_MAX: Final = 20_000
 """Loans up to which the move of a test is split into its parts: that takes some hundred runs."""
@@ -147,7 +147,11 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
         if query.status == "warning"
         else result.status != "fail"
     )
-    if query.is_yes_no and (query.status is not None or query.aspect == "status"):
+    for having in query.having:
+        if having.quantity == "test":
+            is_so = bool(compared(np.array([result.current_value]), having)[0])
+            said.sentences.append("Yes." if is_so else "No.")
+    if query.is_yes_no and not query.having and (query.status is not None or query.aspect == "status"):
         said.sentences.append("Yes." if is_so else "No.")
     value = said.figure(
         name, result.current_value, unit, f"result of the test {result.test_id}", test_id=result.test_id
@@ -168,6 +172,10 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
         if query.aspect == "cushion" and unit == "percent" and (amount := _amount(said, result)) is not None:
             text += f", which is {amount}"
     said.sentences.append(f"{text}.")
+    if result.test_id == "was":
+        operation = "result of the test was x 100"
+        in_bps = said.figure(f"{name} in basis points", result.current_value * 100, "bps", operation, test_id="was")
+        said.sentences.append(f"That is {in_bps}.")
     who = _breakdown(said, result)
     if who:
         said.sentences.append(who)
@@ -388,9 +396,17 @@ def _of_classes(query: Query, said: Said, book: Book, kind: str) -> Said:
             cushion = said.figure(
                 f"cushion of class {plain(label)}", ratio - trigger, "percent", "ratio less trigger", of=label
             )
+            operation = "cushion x what the ratio divides by / 100"
+            money = said.figure(
+                f"cushion of class {plain(label)} as an amount",
+                (ratio - trigger) / 100 * denominator,
+                "amount",
+                operation,
+                of=label,
+            )
             text += (
                 f", at least {limit} is required: it "
-                f"{'passes' if ratio >= trigger - 1e-9 else 'fails'}, with a cushion of {cushion}"
+                f"{'passes' if ratio >= trigger - 1e-9 else 'fails'}, with a cushion of {cushion}, or {money}"
             )
             if test is not None and not test.from_sheet:
                 said.warnings["the notes carry no triggers: those that are usual for their letters are shown"] = None
@@ -619,6 +635,8 @@ def room(query: Query, subject: Subject) -> Said:
         Unavailable: the test limits nothing that can be bought, or has no figure.
     """
     said = Said(subject)
+    if query.having:
+        return _room_to(query, said)
     test_id = resolved(subject, query.tests)[0]
     result = results_of(subject, subject.portfolio, [test_id]).get(test_id)
     if result is None or isinstance(result, Skipped):
@@ -657,6 +675,31 @@ def room(query: Query, subject: Subject) -> Said:
     else:
         said.sentences.append(f"None: {whose} is {now} of at most {limit} already, {share} too much, or {money}.")
     said.warnings["paid out of principal cash at 100 % of par; other tests may bear less"] = None
+    return said
+
+
+def _room_to(query: Query, said: Said) -> Said:
+    """How much more of some loans there may be until they are a share that the question names."""
+    book, most = Book(said.subject), query.having[0].value
+    mask = book.chosen(query.where)
+    value = book.measure("share", mask) or 0.0
+    left = most - value
+    operation = "(named share - share) x collateral principal amount / 100: a loan bought at par leaves that as it is"
+    money = said.figure(
+        "room", left / 100 * book.denominator, "amount", operation, book=book, rows=np.flatnonzero(mask)
+    )
+    share = said.figure("room as a share", left, "percent", "named share less share", book=book)
+    now = said.figure(
+        "share of the collateral principal amount", value, "percent", "sum of par_value / it x 100", book=book
+    )
+    words = conditions_words(query.where)
+    said.sentences.append(
+        f"Another {money} of loans {words} may be bought at par until they are {most:g} %: "
+        f"they are {now}, which leaves {share}."
+        if left >= 0
+        else f"None: the loans {words} are {now} already, {share} beside {most:g} %, or {money}."
+    )
+    said.warnings["paid out of principal cash at 100 % of par; no test of the run is asked"] = None
     return said
 
 

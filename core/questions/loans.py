@@ -486,7 +486,7 @@ class Book:
         rows, codes = rows[order], codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])) if len(codes) else np.zeros(0, np.intp)
         found = []
-        for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
+        for start, end in zip(starts, [*starts[1:], len(codes)][: len(starts)], strict=True):
             own = rows[start:end]
             label = (
                 self.name_of(int(own[np.argmax(np.abs(self.par[own]))]))
@@ -536,26 +536,30 @@ class Book:
         Raises:
             Unavailable: the file does not have it.
         """
-        counted = mask & self.performing
-        if not counted.any():
-            counted = mask
+        return self.measure_rows(name, np.flatnonzero(mask), how)
+
+    def measure_rows(self, name: str, rows: NDArray[np.intp], how: str | None = None) -> float | None:
+        """The same of loans by their rows.
+
+        Raises:
+            Unavailable: the file does not have it.
+        """
+        counted = rows[self.performing[rows]]
+        if not len(counted):
+            counted = rows
         if name == "count":
-            return float(np.count_nonzero(mask))
-        if name == "par" and how in (None, "total"):
+            return float(len(rows))
+        if name in ("par", "share") and how in (None, "total"):
             self.note("par_value")
-            return float(self.par[counted].sum())
-        if name == "share":
-            self.note("par_value")
-            return float(self.par[counted].sum() / self.denominator * 100)
-        if name == "market_value" and how in (None, "total"):
-            return float(np.nansum(self.number("market_value")[counted]))
-        if name == "unfunded" and how in (None, "total"):
-            return float(np.nansum(self.number("unfunded")[counted]))
+            total = float(self.par[counted].sum())
+            return total if name == "par" else total / self.denominator * 100
+        if name in ("market_value", "unfunded") and how in (None, "total"):
+            return float(np.nansum(self.number(name)[counted]))
         test_id = QUANTITIES[name].test_id if name in QUANTITIES else None
         if test_id is not None and how in (None, "average") and name != "price":
             return self._tested(test_id, counted)
-        values = self.number(name)
-        known = counted & np.isfinite(values)
+        values = self.number(name)[counted]
+        known = np.isfinite(values)
         if not known.any():
             return None
         if how == "median":
@@ -564,14 +568,13 @@ class Book:
             return float(values[known].mean())
         if how == "total":
             return float(values[known].sum())
-        weight = float(self.par[known].sum())
-        return float(self.par[known] @ values[known] / weight) if weight > 0 else None
+        par = self.par[counted][known]
+        weight = float(par.sum())
+        return float(par @ values[known] / weight) if weight > 0 else None
 
-    def _tested(self, test_id: str, mask: Mask) -> float | None:
+    def _tested(self, test_id: str, rows: NDArray[np.intp]) -> float | None:
         try:
-            measured: Measured = TESTS[test_id].measure(
-                Pool(taken(self.portfolio, np.flatnonzero(mask)), self.subject.definition)
-            )
+            measured: Measured = TESTS[test_id].measure(Pool(taken(self.portfolio, rows), self.subject.definition))
         except (Unmeasurable, ZeroDivisionError) as reason:
             raise Unavailable(str(reason) or "it cannot be measured") from None
         for column in TESTS[test_id].columns:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
+from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.parsing import country
 from core.portfolio.fields import COUNTRIES
 from core.questions.tokens import Token
@@ -104,6 +105,8 @@ class Found:
     said: str
     is_whole: bool
     """Whether the words are a whole name, but for its legal form."""
+    also: str = ""
+    """Another field that has a whole name of these words."""
 
 
 class Named:
@@ -136,7 +139,13 @@ class Named:
             )
             if one is not None
         ]
-        return max(found, key=lambda one: (one.length, one.is_whole), default=None)
+        best = max(found, key=lambda one: (one.length, one.is_whole), default=None)
+        if best is not None and best.is_whole:
+            others = [
+                one.field for one in found if one.is_whole and one.length == best.length and one.field != best.field
+            ]
+            return replace(best, also=others[0] if others else "")
+        return best
 
     def _quoted(self, token: Token) -> Found | None:
         for field in ("obligor", "facility", "industry", "test", "subject"):
@@ -200,6 +209,9 @@ class Named:
         is_part = length == 1 and not is_whole and used[0].raw.islower() and field == "obligor"
         if is_part and not all(stems_of(value)[:1] == words[:1] for value in values):
             return None
+        if field == "industry" and not is_whole:  # a word of one name is one of every name that has it
+            part = words[:length]
+            values = [one for one in self._values(field) if _holds(stems_of(one), part)]
         if len(values) > ALIKE_MAX:
             return None
         if field in ("obligor", "facility") and is_whole:
@@ -229,11 +241,20 @@ class Named:
                     found.update(dict.fromkeys(column.values))
         return list(found)
 
+    def _with_a_word(self, values: Sequence[str]) -> Iterator[str]:
+        """Those of many names that hold a word of the question."""
+        for at, value in enumerate(values):
+            if at % 1_000 == 0:
+                checkpoint()
+            lowered = value.casefold()
+            if any(probe in lowered for probe in self._probes):
+                yield value
+
     def _lookup(self, field: str) -> Lookup:
         if field not in self._lookups:
             values = self._values(field)
             if field in ("obligor", "facility"):
-                values = [value for value in values if any(map(value.casefold().__contains__, self._probes))]
+                values = list(self._with_a_word(values))
             names = {value: stems_of(value[:200]) for value in values}
             if field in ("obligor", "facility"):
                 names = {value: _without_form(words) for value, words in names.items()}
@@ -308,6 +329,10 @@ class Lookup:
             ):
                 return length, list(dict.fromkeys(values)), True
         return (best, list(dict.fromkeys(found)), whole) if best else None
+
+
+def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))
 
 
 def _without_form(words: tuple[str, ...]) -> tuple[str, ...]:

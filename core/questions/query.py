@@ -26,6 +26,8 @@ class Condition(Struct, frozen=True, omit_defaults=True, kw_only=True):
     agency: str | None = None
     """Of a rating: a, b, c; None for any."""
     any_of: tuple[Condition, ...] = ()
+    also: str = ""
+    """Of a name: the other field that has it."""
     said: str = ""
     """The words of the question."""
 

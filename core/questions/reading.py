@@ -14,6 +14,8 @@ from core.questions.tokens import Token
 from core.questions.vocabulary import QUANTITIES, Meaning, longest_phrase, phrases
 
 DAYS_A_YEAR: Final = 365.25
+PRICE_LIKE_MAX: Final = 200.0
+"""A market value up to here, without a unit, is a price."""
 MONTH_NAMES: Final = [
     "january",
     "february",
@@ -134,6 +136,15 @@ def _phrase(tokens: Sequence[Token], at: int) -> tuple[int, tuple[Meaning, ...]]
         if any(mark in token.before for token in window[1:] for mark in ",;:?()"):
             continue
         if window[-1].kind in ("period", "quoted"):
+            continue
+        following = tokens[at + length].text if at + length < len(tokens) else ""
+        if words == ("not", "rated") and (
+            _LETTER.fullmatch(following) or following in ("ccc", "caa", "below", "above")
+        ):
+            continue  # not rated B3
+        if words[-1] == "at" and following in ("least", "most"):
+            continue  # priced at least
+        if words[-1] == "next" and length > 1 and following in ("year", "month", "quarter"):
             continue
         meanings = phrases().get(words)
         if meanings is not None:
@@ -362,7 +373,9 @@ class Reader:
             elif lexeme.has("name"):
                 name: Found = lexeme.get("name")
                 if name.field not in ("test", "subject"):
-                    self._place(at, at, Condition(field=name.field, op="in", values=name.values, said=name.said))
+                    self._place(
+                        at, at, Condition(field=name.field, op="in", values=name.values, also=name.also, said=name.said)
+                    )
             elif lexeme.has("flag"):
                 self._flag(at)
             elif lexeme.has("calendar"):
@@ -441,7 +454,7 @@ class Reader:
             name_found: Found = lexeme.get("name")
             condition = Condition(field=name_found.field, op="not in", values=name_found.values, said=name_found.said)
             self._place(after, after, condition)
-        elif lexeme.has("flag") and self.lexemes[at].has("not"):
+        elif lexeme.has("flag") and (self.lexemes[at].has("not") or self.lexemes[at].text == "without"):
             self.lexemes[at].used = True
             self._flag(after)
             last = self.conditions.pop()
@@ -454,14 +467,17 @@ class Reader:
         low, high = float(letter.best), float(letter.worst)
         end = at
         after = self.next(at)
+        before = self.previous(at)
+        sides = [self.lexemes[one] for one in (before, after) if one is not None]
+        is_precise = any(one.has("or_so") or one.has("agency") or one.has("quantity", *OF_AGENCY) for one in sides)
+        if is_precise and letter.best != letter.worst and lexeme.text.upper() in SCALE_B:
+            low = high = float(SCALE_B.index(lexeme.text.upper()) + 1)  # BB by S&P, or better: the symbol itself
         if after is not None and not self.lexemes[after].used:
             following = self.lexemes[after]
             if following.has("or_so", "worse", "<="):
                 high, end = 22.0, after
             elif following.has("or_so", "better", ">="):
                 low, end = 1.0, after
-            elif following.has("comparison", "by") is False and following.text == "to":
-                pass
         self._end_of_rating(at, end, low, high, letter.agency)
 
     def _end_of_rating(self, start: int, end: int, low: float, high: float, agency: str | None) -> None:
@@ -665,15 +681,32 @@ class Reader:
             return
         said = " ".join(one.said for one in self.lexemes[min(start, at) : max(last, end) + 1])
         self.use(at, value, end)
+        if name == "market_value" and not number.unit and number.value <= PRICE_LIKE_MAX:
+            name = "price"  # a market value below 80 is percent of par
         amount = convert(name, number.value, number.unit)
         if name == "years" and op in ("<", "<=", ">", ">=") and self.as_of is not None:
             pass
         self._place(min(start, at), max(last, end), Condition(field=name, op=op, low=amount, said=said))
 
+    def _asks_of_a_test(self, at: int) -> bool:
+        """Whether a yes or no is asked of a test's figure: is WARF above 2,700."""
+        lexeme = self.lexemes[at]
+        first = self.lexemes[0].tokens[0].text
+        if first not in ("is", "are", "was") or any(
+            one.has("group") or one.has("name") or one.has("flag") for one in self.lexemes
+        ):
+            return False
+        name = lexeme.get("quantity")
+        if name == "price":
+            return any(one.has("aggregate", "average") for one in self.lexemes)
+        return lexeme.has("test") or (name is not None and QUANTITIES[name].test_id is not None)
+
     def _field(self, at: int, end: int, unit: str) -> tuple[str | Having | None, int, int]:
         """(the field that a comparison is of, or what of a group; where the words of it begin and end)."""
         before, after = self.previous(at), self.next(end)
         left = self.lexemes[before] if before is not None else None
+        if left is not None and not left.used and self._asks_of_a_test(before or 0):
+            return Having(quantity="test", op="<", value=0.0), at, end
         right = self.lexemes[after] if after is not None else None
         if (
             right is not None
@@ -758,7 +791,10 @@ class Reader:
 
     def _between_words(self, end: int, at: int) -> str | None:
         """What stands between two conditions, where that is and, or, a comma or a stroke alone."""
-        between = [one for one in self.lexemes[end + 1 : at] if not (one.is_filler and not one.has("and"))]
+        apart = self.lexemes[end + 1 : at]
+        if [one.text for one in apart] == ["to"] and not self.has_word("ratio"):
+            return "to"
+        between = [one for one in apart if not (one.is_filler and not one.has("and"))]
         nouns = [one for one in between if not one.has("group", "loan") and not one.has("whole")]
         words = {"or" if one.has("or") else "and" if one.has("and") else "" for one in nouns}
         if words <= {"and"} and "/" in self.lexemes[at].tokens[0].before:
@@ -773,7 +809,14 @@ class Reader:
 
 
 def merged_of(one: Condition, other: Condition, way: str) -> Condition | None:
-    """Two conditions as alternatives; None where both must hold."""
+    """Two conditions as alternatives, or as the ends of a range; None where both must hold."""
+    if way == "to":
+        ends = (one, other)
+        if any(end.field != "rating" or end.op != "between" or end.any_of for end in ends):
+            return None
+        low, high = (min(end.low or 0.0 for end in ends), max(end.high or 0.0 for end in ends))
+        said = f"{one.said} to {other.said}"
+        return Condition(field="rating", op="between", low=low, high=high, agency=one.agency, said=said)
     parts = [*(one.any_of or (one,)), *(other.any_of or (other,))]
     if any(part.op == "not in" for part in parts):
         same = (

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from core.insights.subject import Subject
 from core.insights.words import listed, plain, plural
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.ratings import DEFAULTED, SCALE_B
 from core.questions.answer import LOANS_SHOWN, ROWS_SHOWN, Figure, Support, Unit
 from core.questions.loans import Book, Group, Unavailable
 from core.questions.query import Condition, Having, Query
@@ -30,6 +31,9 @@ from core.reconciliation import reconcile
 from core.values import day_of
 
 Mask = NDArray[np.bool_]
+
+TESTED_GROUPS_MAX: Final = 2_000
+"""Groups whose measure of a test is worked out, each over its own loans."""
 
 
 @dataclass
@@ -164,6 +168,10 @@ def _flat(where: Sequence[Condition]) -> list[Condition]:
 def _tell_alike(query: Query, said: Said) -> None:
     """Name what an ambiguous word was taken for."""
     for one in _flat(query.where):
+        if one.also:
+            said.warnings[f"{plain(one.said)!r} is read as the {one.field}; the {one.also} has the name, too"] = None
+        if one.field == "rating" and one.low != one.high and one.said.upper() in SCALE_B:
+            said.warnings[f"{one.said!r} is read as {condition_words(one)}"] = None
         if one.op in ("in", "not in") and len(one.values) > 1:
             said.warnings[
                 f"{plain(one.said)!r} can be {len(one.values)} names, which were taken together: "
@@ -613,17 +621,18 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     listed_all = groups if (query.where and not _by_par(query)) or query.is_count else held
 
     def value(name: str, group: Group) -> float | None:
-        mask_of = np.zeros(book.portfolio.row_count, np.bool_)
-        mask_of[group.rows] = True
         if name == "rank":
-            return book.measure("warf", mask_of)
+            return book.measure_rows("warf", group.rows)
         if name == "maturity":
             maturity = book.number("maturity")[group.rows]
             known = maturity[np.isfinite(maturity)]
             return None if not len(known) else float(known.max() if query.order == "most" else known.min())
         if name in _TEXTS:
             raise Unavailable(f"the {QUANTITIES[name].name} is of single loans")
-        return book.measure(name, mask_of, query.aggregate if name not in ("par", "share", "count") else None)
+        if QUANTITIES[name].test_id is not None and name != "price" and len(groups) > TESTED_GROUPS_MAX:
+            raise Unavailable(f"a test is measured for at most {TESTED_GROUPS_MAX:,} {plural(noun)}")
+        checkpoint()
+        return book.measure_rows(name, group.rows, _how(query, name))
 
     if query.over_groups:
         sums = np.array([float(book.par[one.rows[book.performing[one.rows]]].sum()) for one in held])
@@ -726,7 +735,8 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     if (query.having and query.order is None) or (query.where and query.order is None and not names):
         count = said.figure(f"number of {plural(noun)}", total_rows, "count", f"number of {plural(noun)}", book=book)
         said.sentences.append(f"{count} {noun if total_rows == 1 else plural(noun)}:")
-    if len(chosen) > 1 and query.limit and order_by in ("par", "share"):
+    adds_up = bool(query.limit) or (bool(query.where) and query.order is None and wanted[:1] in (["par"], ["share"]))
+    if len(chosen) > 1 and adds_up and order_by in ("par", "share"):
         together = np.zeros(book.portfolio.row_count, np.bool_)
         together[np.concatenate([one.rows for one in chosen])] = True
         total = said.figure(
@@ -752,7 +762,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
         for name in wanted:
             found_value = value(name, one)
             unit = unit_of(name)
-            word = _named(name, query.aggregate if name not in ("par", "share", "count") else None)
+            word = _named(name, _how(query, name))
             if name == "count":
                 text = said.figure(
                     "number of loans", found_value, "count", _operation("count", None),
@@ -769,12 +779,19 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             text = said.figure(
                 word, found_value, unit, _operation(name, query.aggregate), of=one.label, book=book, rows=one.rows
             )
-            told.append(text if name in ("par", "share") else f"{word} {text}")
+            told.append(text if name == "share" or word == "par" else f"{word} {text}")
         said.sentences.append(f"{label}: {', '.join(told)}.")
     if len(chosen) > ROWS_SHOWN:
         said.sentences.append(f"{len(chosen) - ROWS_SHOWN:,} more are not listed.")
     if book.defaulted[np.flatnonzero(mask)].any() and any(one in wanted for one in ("par", "share")):
         said.warnings["defaulted loans are left out of par and shares"] = None
+
+
+def _how(query: Query, name: str) -> str | None:
+    """How a quantity of a group is made: a total of shares and counts, whatever is averaged beside them."""
+    if name == "par" and query.aggregate in ("average", "simple", "median"):
+        return query.aggregate
+    return None if name in ("par", "share", "count") else query.aggregate
 
 
 def _by_par(query: Query) -> bool:
@@ -893,6 +910,10 @@ def _change(query: Query, said: Said, book: Book) -> None:
         names = ["share", "par"]
     where = conditions_words(query.where)
     whose = f"the loans {where}" if where else "the portfolio"
+    if any(one.field not in _NAMED | {"industry", "country"} for one in _flat(query.where)):
+        said.warnings[
+            "the loans that are so in each of the two months are compared, which need not be the same ones"
+        ] = None
     masks = [one.chosen(query.where) for one in (before, book)]
     for name in names:
         if name in _TEXTS:

@@ -186,6 +186,8 @@ def _done(action: Action, subject: Subject, portfolio: Portfolio, said: Said) ->
     if action.kind in ("sell", "repay"):
         return _sold(action, portfolio, book, rows, said)
     if action.kind == "default":
+        if already := int((book.defaulted & chosen).sum()):
+            said.warnings[f"{already:,} of them {'is' if already == 1 else 'are'} in default already"] = None
         flags = dict(portfolio.flags)
         flags["is_defaulted"] = np.where(
             chosen, np.uint8(1), flags.get("is_defaulted", np.zeros(portfolio.row_count, np.uint8))

@@ -161,11 +161,13 @@ _SPELLINGS: Final = (
     ),
     (
         re.compile(
-            r"\b(?:bought|purchased|acquired)\s+(above|below|under|over|at|for\s+less\s+than|for\s+more\s+than)(?=\s+\d)",
+            r"\b(?:buy|bought|purchased|acquired)\s+(above|below|under|over|at|for\s+less\s+than|for\s+more\s+than)(?=\s+\d)",
             re.IGNORECASE,
         ),
         r"purchase price \1",
     ),
+    (re.compile(r"\bat\s+or\s+(?:below|under)\b", re.IGNORECASE), "at most"),
+    (re.compile(r"\bat\s+or\s+(?:above|over)\b", re.IGNORECASE), "at least"),
     (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
     (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
     (re.compile(r"\bvs\.|\bv\.(?=\s)", re.IGNORECASE), "vs"),

@@ -51,7 +51,7 @@ QUANTITIES: Final = {
     ),
     "count": Quantity(
         "count", "count",
-        "number|count|how many|number of|count of|total number of|how many different|how many distinct|"
+        "number|count|how many|nr of|no of|nr|number of|count of|total number of|how many different|how many distinct|"
         "how many separate|how many individual|how many unique",
     ),
     "market_value": Quantity("market value", "amount",
@@ -219,12 +219,14 @@ FLAGS: Final = {
         "non domestic|outside america",
     "domestic": "domestic|us based|us domiciled",
     "unrated":
-        "unrated|not rated|without a rating|without any rating|no rating|nr|missing rating|missing a rating|"
+        "unrated|not rated|without a rating|without any rating|no rating|missing rating|missing a rating|"
         "lacking a rating|without rating",
     "ccc":
-        "ccc|triple c|caa|ccc caa|caa ccc|ccc bucket|ccc rated|caa rated|ccc or lower|ccc or below|ccc and below|"
-        "ccc or worse|caa or below|triple c rated|triple c or lower|ccc and lower|caa or lower|ccc category|"
-        "ccc asset|ccc obligation|caa bucket|ccc loan|rated ccc|rated caa|triple c name",
+        "rated ccc or below|rated ccc or lower|rated ccc or worse|rated caa or lower|"
+        "rated caa or below|rated ccc and below|ccc|triple c|caa|ccc caa|caa ccc|ccc bucket|"
+        "ccc rated|caa rated|ccc or lower|ccc or below|ccc and below|ccc or worse|caa or below|"
+        "triple c rated|triple c or lower|ccc and lower|caa or lower|ccc category|ccc asset|"
+        "ccc obligation|caa bucket|ccc loan|rated ccc|rated caa|triple c name",
     "investment_grade": "investment grade|ig rated|ig",
     "past_due": "past due|delinquent|overdue|in arrears|late",
     "distressed": "distressed|stressed",
@@ -432,7 +434,7 @@ COMPARISONS: Final = {
 }
 
 OR_SO: Final = {
-    ">=": "or more|or higher|or above|or over|or greater|and above|or larger|and over|and higher|or up|plus|and up|"
+    ">=": "or more|or higher|or above|or over|or greater|and above|or larger|and over|and higher|or up|and up|"
     "or longer",
     "<=": "or less|or lower|or below|or under|and below|or fewer|or smaller|and under|and lower|or down",
     "worse": "or worse|and worse|or weaker",
@@ -443,17 +445,17 @@ CHANGES: Final = {
     "change": "moved by|changed by|change by|go up or down|up or down|increase or decrease|"
     "rise or fall|better or worse|improve or worsen|went up or down|change|changed|changing|"
     "move|moved|movement|differ|delta|evolve|evolved|develop|developed|shift|shifted|"
-    "development|variance|swing|different|changes",
-    "up": "rose by|increased by|gained|rise by|went up by|up by|gains|increase|increased|rise|rose|"
-    "risen|grow|grew|grown|went up|gone up|up|climb|climbed|gain|gained|raised|higher|jump|"
+    "development|changes",
+    "up": "rose by|increased by|gained|rise by|went up by|up by|increase|increased|rise|rose|"
+    "risen|grow|grew|grown|went up|gone up|up|climb|climbed|gained|raised|higher|jump|"
     "jumped|go up|rising|increasing|growing|widened|widen|rally|rallied|wider|appreciated|"
     "improved in price|went higher",
     "down": "down|fell by|dropped by|declined by|decreased by|fall by|drop by|went down by|down by|"
     "drop of|decline of|fall of|drop in|fall in|decline in|decrease|decreased|fall|fell|"
-    "fallen|drop|dropped|decline|declined|went down|gone down|shrink|shrank|shrunk|lose|lost|"
+    "fallen|drop|dropped|decline|declined|went down|gone down|shrink|shrank|shrunk|lost|"
     "go down|falling|decreasing|declining|reduced|lower|cut|tightened|slip|slipped|tighten|"
-    "traded down|slid|sank|marked down|dropping|loss|come down|came down|depreciated|lowered|"
-    "traded off|repriced tighter|drops",
+    "traded down|slid|sank|marked down|dropping|come down|came down|depreciated|lowered|"
+    "traded off|drops",
     "better": "improve|improved|improving|strengthen|strengthened|get better|got better|improvement|gotten better",
     "worse": "worsen|worsened|worsening|deteriorate|deteriorated|weaken|weakened|get worse|got worse|deteriorating|"
     "deterioration|gotten worse|erode|eroded",
@@ -482,8 +484,10 @@ MOVES: Final = {
         "paid down|pay down|paydown|partially repaid|amortized|amortised|paydowns|partly repaid|par decreased|"
         "par fell|par went down|lower par|par was reduced|repayment|prepayment",
     "repriced":
-        "repriced|spread changed|repricing|repricings|spread cut|spread fell|spread was cut|spread decreased|"
-        "tighter spread|had their spread cut|spread reduced|spread reduction|had their spread reduced",
+        "repriced tighter|repriced wider|repriced lower|repriced higher|repriced|spread changed|"
+        "repricing|repricings|spread cut|spread fell|spread was cut|spread decreased|"
+        "tighter spread|had their spread cut|spread reduced|spread reduction|"
+        "had their spread reduced",
     "entered":
         "fell into|fall into|fallen into|moved into|move into|migrated into|went into|dropped into|slipped into|"
         "entered the|downgraded into|downgraded to|migrated to|dropped to|slipped to|moved to|newly rated|cut to|"
@@ -567,8 +571,9 @@ IF: Final = (
 """What says that something is only supposed."""
 
 ROOM: Final = (
-    "we can hold|we may hold|how much more|how many more|how much additional|can we buy|"
-    "can we add|could we buy|could we add|can i buy|can we still buy|can we take|"
+    "how much room is left|how much room is left in|how much room is left for|how much room in|"
+    "room is left in|we can hold|we may hold|how much more|how many more|how much additional|"
+    "can we buy|can we add|could we buy|could we add|can i buy|can we still buy|can we take|"
     "can we still add|can we hold|may we buy|may we add|can be added|can be bought|"
     "how much can we add|how much can we buy|room for|room to buy|room to add|how much room for|"
     "capacity to buy|capacity to add|capacity for|headroom for|room left for|can we sell|"
@@ -592,10 +597,12 @@ WITHOUT: Final = (
     "not have|without any"
 )
 NOT_KNOWN: Final = (
-    "loan to value|ltv|net asset value|nav|yield to maturity|expected loss|equity distribution|"
-    "equity value|split rated|split rating|interest rate risk|discount margin|equity return|"
-    "default rate|recovery rating|rating outlook|prepayment rate|cpr|cdr|loss given default|"
-    "subordination|duration|convexity|leverage|ebitda|sponsor"
+    "as a percentage of the limit|as a percent of the limit|as % of the limit|"
+    "as a percentage of its limit|in percent of the limit|as a percentage of limit|loan to value|"
+    "ltv|net asset value|nav|yield to maturity|expected loss|equity distribution|equity value|"
+    "split rated|split rating|interest rate risk|discount margin|equity return|default rate|"
+    "recovery rating|rating outlook|prepayment rate|cpr|cdr|loss given default|subordination|"
+    "duration|convexity|leverage|ebitda|sponsor"
 )
 """What analysts ask and no file of holdings says."""
 
@@ -633,7 +640,7 @@ FACTS: Final = {
         "legal final|legal maturity|deal maturity|legal final maturity|maturity of the deal|maturity of the notes|"
         "stated maturity of the deal|stated maturity of the notes|deal final maturity|when does the deal mature",
     "next_payment": "next payment date|payment date|next payment|next distribution|next distribution date",
-    "base_rate": "base rate|sofr|libor|euribor|current sofr|benchmark rate|reference rate level",
+    "base_rate": "base rate|sofr|current sofr|benchmark rate|reference rate level",
     "deal_currency": "deal currency|reporting currency|base currency",
     "collateral_principal_amount":
         "collateral principal amount|cpa|aggregate collateral balance|total collateral|par plus cash|par and cash|"
@@ -705,20 +712,23 @@ ASKS: Final = {
 }
 
 FILLER: Final = (
-    "the|a|an|of|in|on|at|to|for|with|is|are|be|been|being|our|my|we|us|i|me|you|your|it|its|they|them|their|there|"
-    "here|this|that|these|those|please|tell|now|right now|currently|current|presently|today|at present|"
-    "at the moment|so|then|also|just|have|has|had|do|does|did|what|how|am|can|could|may|might|as|from|into|out|all|"
-    "any|both|who|which|whose|where|when|about|get|got|give|want|need|know|like|would like|let|see|show|quick|"
-    "quickly|exactly|really|actually|roughly|approximately|approx|about how|our own|s|t|was|were|if any|"
-    "if there are any|per cent of|out of|hello|hi|hey|thanks|thank|ok so|kind|term|basis|by how much|each of|if|"
-    "else|made|make|put|it is|up to now|still|already|on our|in our|sit|sitting|represent|representing|account|"
-    "accounted|account for|make up|belong|belonging|comprise|consist|constitute|worth|worth of|carry|carrying|come|"
-    "go|going|run|running|being held|latest|most recent|newest|look|looking|look at|take|please show|say|one|ones|"
-    "that is|that are|who are|who is|which is|which are|that have|that has|with a|having|a total|for me|in place|"
-    "based|domiciled|located|incorporated|type|kind of|sort of|amongst|among|lent|lend|lending|lent to|exist|end|"
-    "over all|own|give me|back|against it|against its|against the|against their|its own|own limit|versus the limit|"
-    "vs limit|relative to its limit|vs its limit|versus its limit|versus limit|against limit|level of|value of|"
-    "bucket|basket|pay|earn|doing|do on|in terms of|measured by|with respect to|in"
+    "in basis points|in bps|in bp|in years|the|a|an|of|in|on|at|to|for|with|is|are|be|been|being|"
+    "our|my|we|us|i|me|you|your|it|its|they|them|their|there|here|this|that|these|those|please|"
+    "tell|now|right now|currently|current|presently|today|at present|at the moment|so|then|also|"
+    "just|have|has|had|do|does|did|what|how|am|can|could|may|might|as|from|into|out|all|any|both|"
+    "who|which|whose|where|when|about|get|got|give|want|need|know|like|would like|let|see|show|"
+    "quick|quickly|exactly|really|actually|roughly|approximately|approx|about how|our own|s|t|"
+    "was|were|if any|if there are any|per cent of|out of|hello|hi|hey|thanks|thank|ok so|kind|"
+    "term|basis|by how much|each of|if|else|made|make|put|it is|up to now|still|already|on our|"
+    "in our|sit|sitting|represent|representing|account|accounted|account for|make up|belong|"
+    "belonging|comprise|consist|constitute|worth|worth of|carry|carrying|come|go|going|run|"
+    "running|being held|latest|most recent|newest|look|looking|look at|take|please show|say|one|"
+    "ones|that is|that are|who are|who is|which is|which are|that have|that has|with a|having|"
+    "a total|for me|in place|based|domiciled|located|incorporated|type|kind of|sort of|amongst|"
+    "among|lent|lend|lending|lent to|exist|end|over all|own|give me|back|against it|against its|"
+    "against the|against their|its own|own limit|versus the limit|vs limit|relative to its limit|"
+    "vs its limit|versus its limit|versus limit|against limit|level of|value of|bucket|basket|"
+    "pay|earn|doing|do on|in terms of|measured by|with respect to|in"
 )
 """Words that change nothing."""
 
@@ -773,8 +783,8 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
         yield words, Meaning("superlative", way)
     for kind, words in (
         ("whole", WHOLE), ("if", IF), ("room", ROOM), ("not", NOT), ("without", WITHOUT), ("per", PER),
-        ("compare", COMPARE), ("why", WHY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or"),
-        ("unknown", NOT_KNOWN), ("and", "and|as well as|plus|along with"),
+        ("compare", COMPARE), ("why", WHY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or|plus"),
+        ("unknown", NOT_KNOWN), ("and", "and|as well as|along with"),
     ):  # fmt: skip
         yield words, Meaning(kind, kind)
     for word, number in ORDINALS.items():

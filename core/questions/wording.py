@@ -212,6 +212,8 @@ def having_words(having: Having) -> str:
     unit: Unit = (
         "percent" if having.unit in ("percent", "") and quantity == "cushion" else FIELD_UNITS.get(quantity, "points")
     )
+    if quantity == "test":
+        return f"{_OPERATORS.get(having.op, having.op)} {having.value:,g}"
     if quantity == "cushion":
         return f"cushion {_OPERATORS.get(having.op, having.op)} {having.value:g}"
     if having.op == "between":
@@ -291,6 +293,8 @@ def query_words(query: Query) -> str:
     tests = listed([test_word(one) for one in query.tests]) if query.tests else "all tests"
     if query.kind == "what_if":
         return f"{tests} after {listed([action_words(one) for one in query.actions])}"
+    if query.kind == "room" and query.having:
+        return f"how much more there may be of loans {conditions_words(query.where)} up to {query.having[0].value:g} %"
     if query.kind == "room":
         return f"how much more {test_word(query.tests[0])} bears" + (
             f", for {conditions_words(query.where)}" if query.where else ""
