@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from core.insights.analyst import analyse
     from core.insights.subject import Subject
     from core.portfolio.portfolio import Deal, Portfolio, Tranches
+    from core.questions.ask import ask
     from core.recalc.book import Book, read
     from core.reconciliation.run import Reconciliation, reconcile
     from core.scenario.simulate import Simulation, Simulator, simulate, simulate_many
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
-    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse",
+    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse", "ask",
     "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate",
     "simulate_many",
 ]  # fmt: skip
@@ -65,6 +66,7 @@ _HOMES = {
     "Tranches": "core.portfolio.portfolio",
     "Workbook": "core.grid.sheet",
     "analyse": "core.insights.analyst",
+    "ask": "core.questions.ask",
     "compile": "core.formula",
     "compile_graph": "core.formula.blocks",
     "evaluate": "core.formula.evaluate",

@@ -204,9 +204,10 @@ def _threshold(conditions: ThresholdConditions, reading: Reading, history: Seque
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    if due > now:
-        return replace(verdict, holds=False, due_at=due)
     told = f"{sentence}, since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    if due > now:
+        told = f"{told}: not yet for {conditions.duration_minutes:,} minutes"
+        return replace(verdict, holds=False, sentence=told, due_at=due)
     return replace(verdict, sentence=told, details={**details, "since": since})
 
 

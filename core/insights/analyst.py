@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
 
 from core.insights import limits, makeup, months, quality, stress
 from core.insights.across import between
 from core.insights.insight import Insight, Stakeholder
 from core.insights.ranking import EVERYWHERE, PRIORITY, VIEWS, confidence_of, ranked, rests_on
-from core.insights.study import Finding, Study
+from core.insights.study import Finding, NotKnown, Study
 from core.insights.subject import Subject
 from core.insights.words import plain
 from core.portfolio.cells.checkpoint import checkpoint
@@ -31,6 +32,12 @@ FINDERS: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
 )  # fmt: skip
 
 
+WITHOUT_PAR: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
+    limits.verdict, quality.skipped, quality.gaps, quality.warned, quality.breaks,
+)  # fmt: skip
+"""What can be said of a portfolio whose performing par, or that and cash, is zero or negative: it has no shares."""
+
+
 def analyse(
     subjects: Sequence[Subject], *, stakeholder: Stakeholder = "analyst", angle: int = 0, most: int = MOST
 ) -> list[Insight]:
@@ -49,26 +56,36 @@ def analyse(
         raise ValueError(f"{len(subjects)} portfolios are more than {SUBJECTS_MAX}")
     if angle < 0:
         raise ValueError("an angle is 0 or more")
-    studies: list[Study | None] = []
-    found: list[tuple[int, Finding]] = []
-    for at, subject in enumerate(subjects):
-        pool = subject.pool
-        studies.append(None if pool is None else Study(subject, pool))
-        study = studies[-1]
-        if study is None:
-            continue
-        for finder in FINDERS:
-            checkpoint()
-            found += [(at, finding) for finding in finder(study)]
+    studies = [None if subject.pool is None else Study(subject, subject.pool) for subject in subjects]
     known = [study for study in studies if study is not None]
+    found = [
+        (at, finding)
+        for at, study in enumerate(studies)
+        if study is not None
+        for finder in (FINDERS if _has_par(study) else WITHOUT_PAR)
+        for finding in _said_by(finder, study)
+    ]
     if len(known) > 1:
-        found += [(-1, finding) for finding in between(known)]
+        found += [(-1, finding) for finding in _said_by(between, known)]
     shown = ranked(found, VIEWS[stakeholder], angle, most)
     insights = [_empty(subject) for subject, study in zip(subjects, studies, strict=True) if study is None]
     for at, finding in shown:
         several = len(subjects) > 1
         insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
     return insights[:most]
+
+
+Looked = TypeVar("Looked")
+
+
+def _said_by(finder: Callable[[Looked], Iterable[Finding]], looked_at: Looked) -> Iterator[Finding]:
+    checkpoint()
+    with suppress(NotKnown):
+        yield from finder(looked_at)
+
+
+def _has_par(study: Study) -> bool:
+    return min(study.pool.par, study.pool.cpa, study.pool.denominator) > 0
 
 
 def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholder, *, named: bool) -> Insight:
@@ -82,7 +99,7 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     told = [one.message for one in rests]
     cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)][:CARES_SHOWN]
     if cares:
-        summary += f" With care: {'; '.join(cares)}."
+        summary += f" Read with care: {'; '.join(cares)}."
     return Insight(
         key=finding.key,
         subject=name,

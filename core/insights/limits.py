@@ -76,7 +76,7 @@ def verdict(study: Study) -> Iterator[Finding]:
     else:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
-    headline += ". " + (f"These are: {'; '.join(named)}. " if named else "")
+    headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
     left = "{skipped} could not be run: see the data gaps." if skipped else ""
     yield draft.finding(
         "risk_compliance", "act" if fails else "near" if warns else "context", f"Compliance: {told}", headline.strip(),
@@ -128,7 +128,7 @@ def thin(study: Study) -> Iterator[Finding]:
             "notable" if headroom_of(one) < NOTABLE_PCT else "context" if place < NAMED else "background"
         )  # fmt: skip
         warned = " It is inside its warning band." if one.status == "warning" else ""
-        first = "No test that passes has less headroom for its limit." if place == 0 else ""
+        first = "No test that passes has less headroom beside its limit." if place == 0 else ""
         yield draft.finding(
             "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",

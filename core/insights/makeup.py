@@ -17,6 +17,9 @@ from core.values import day_of
 
 TOP: Final = 10
 YEAR_DAYS: Final = 365
+LOW_BY: Final = 75.0
+"""Basis points below the average at which a spread is called low."""
+
 REFINANCING_PRICE: Final = 90.0
 """Percent of par below which a loan that matures soon may not be refinanced."""
 
@@ -157,8 +160,8 @@ def tail(study: Study) -> Iterator[Finding]:
     if columns.has("spread"):
         draft, floating = study.draft("low_spread"), study.floating()
         average = draft.loans("average", "average", "bps", *floating, column="spread", name="average spread")
-        if average is not None:
-            line = float(np.floor((average - 75.0) / 25.0) * 25.0)
+        if average is not None and average > LOW_BY:
+            line = float(np.floor((average - LOW_BY) / 25.0) * 25.0)
             low = [*floating, Condition("spread", "below", line)]
             draft.given("line", line, "bps", "the line below which a spread is called low here")
             draft.loans("count", "count", "count", *low)

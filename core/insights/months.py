@@ -98,10 +98,13 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
         else "notable" if not better or then.status != one.status else "context"
     )  # fmt: skip
     verb = "rose" if change > 0 else "fell"
+    ends = f"which {'widens' if better else 'narrows'} its cushion to {{cushion}}"
+    if draft["cushion"] < 0:
+        draft.restated("short", "cushion")
+        ends = f"which {'leaves it still' if better else 'leaves it'} {{short}} beyond its limit"
     return draft.finding(
         "trends_forecasts", urgency, f"{{test}} {verb} from {{before}} to {{now}}",
-        f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {_since(draft)}, which "
-        f"{'widens' if better else 'narrows'} its cushion to {{cushion}}.{status}",
+        f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {_since(draft)}, {ends}.{status}",
         weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0,
         executive=_first_part(parts), finance=_first_part(parts),
         analyst=" ".join(parts), operations=" ".join(parts),
@@ -276,6 +279,8 @@ def drift(study: Study) -> Iterator[Finding]:
             continue
         now = {name: par / study.pool.denominator for name, par in study.columns.by_name(column)}
         then = {name: par / earlier.pool.denominator for name, par in earlier.by_name(column)}
+        if not now:
+            continue
         name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda one: one[1])
         if gain * 100 < 0.1:
             continue

@@ -68,9 +68,9 @@ def gaps(study: Study) -> Iterator[Finding]:
     for name, words in WANTED.items():
         if not columns.has(name) or study.pool.par <= 0:
             continue
-        where = Condition(name, "blank")
-        share = draft.loans(f"{name}_share", "share", "percent", where, of="par", name=f"share without {words}")
-        draft.loans(f"{name}_count", "count", "count", where, name=f"loans without {words}")
+        where = _blanks(study, name)
+        share = draft.loans(f"{name}_share", "share", "percent", *where, of="par", name=f"share without {words}")
+        draft.loans(f"{name}_count", "count", "count", *where, name=f"loans without {words}")
         if share is not None and share > BLANK_PCT:
             blank.append((share, name, words))
     if not absent and not blank:
@@ -83,7 +83,7 @@ def gaps(study: Study) -> Iterator[Finding]:
     if told:
         parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
     if blank:
-        rows = columns.largest(columns.chosen([Condition(blank[0][1], "blank")]))
+        rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
     yield draft.finding(
         "data_quality", "notable" if absent or blank[0][0] > 5.0 else "background",
@@ -94,6 +94,11 @@ def gaps(study: Study) -> Iterator[Finding]:
         analyst="Averages leave such loans out; unrated loans count as the rules have it." if blank else "",
         methodology="Columns and blanks as the portfolio was read; ratings are blank where no agency rates a loan.",
     )  # fmt: skip
+
+
+def _blanks(study: Study, name: str) -> list[Condition]:
+    """Loans without a value that they should have: a fixed-rate loan has no spread to be missing."""
+    return [*(study.floating() if name == "spread" else []), Condition(name, "blank")]
 
 
 def warned(study: Study) -> Iterator[Finding]:
@@ -108,10 +113,10 @@ def warned(study: Study) -> Iterator[Finding]:
         rows = sum(one.rows or 0 for one in found if one.code == code)
         if at >= NAMED:
             break
-        text = WARNING_CODES.get(code, code)
+        draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
-        told.append(text + (f" ({{rows_{at}}})" if rows else ""))
+        told.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
     yield draft.finding(
         "data_quality", "context", "{count} on the file before its figures are trusted",
         f"The newest run carries {{count}}: {'; '.join(told)}" + ("; and others." if len(found) > len(told) else "."),

@@ -148,4 +148,4 @@ def _picked(
         family = one[0], one[1].family
         seen[family] = seen.get(family, 0) + 1
         (chosen if seen[family] <= OF_A_FAMILY or one[1].urgency == "act" else rest).append(one)
-    return (chosen + rest)[:most]
+    return sorted((chosen + rest)[:most], key=order)

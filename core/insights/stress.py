@@ -68,7 +68,8 @@ def ccc(study: Study) -> Iterator[Finding]:
         f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{told}",
         weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
         finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
-        methodology="Performing loans whose worst rating of any agency is Caa1, CCC+ or weaker; the share is of the "
+        methodology="Performing loans whose worst rating, as the rules derive them, is Caa1, CCC+ or weaker; the "
+            "share is of the "
         "denominator of the limits. Loans that nobody rates are not among them, though the tested bucket may count "
         "them.",
     )  # fmt: skip
@@ -276,12 +277,17 @@ def headroom(study: Study) -> Iterator[Finding]:
     loan = _average(study)
     if loan is None:
         return
+    plainly: list[str] = []
+    close = max(1.0, min(CLOSE_MOST, study.pool.par * CLOSE_PART))
     for kind, words, names, trades in _leaning(study, loan):
         draft = study.draft(f"headroom:{kind}")
         try:
-            amount, test_ids, most = first_failure(study.simulator, msgspec.convert(trades, list[Trade]))
+            amount, test_ids, most = first_failure(study.simulator, msgspec.convert(trades, list[Trade]), close=close)
         except TradeError:
             continue
+        if kind != "average" and test_ids == plainly:
+            continue  # what the loans lean on is not what comes first
+        plainly = test_ids if kind == "average" else plainly
         recipe = Recipe(operation="headroom", change=Change(kind="buy", trades=trades))
         _describe(draft, trades[0])
         for name, text in names.items():
@@ -324,9 +330,8 @@ def headroom(study: Study) -> Iterator[Finding]:
 
 
 _SEARCHED: Final = (
-    "The suite is run over the portfolio with more and more of the loan until a test that passes now fails, to the "
-    "unit "
-    "of currency. Cash pays for it at the stated price."
+    "The suite is run over the portfolio with more and more of the loans until a test that passes now fails. Cash pays "
+    "for them at the stated price."
 )
 
 
@@ -397,6 +402,10 @@ def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dic
         trade = loan | {"borrower_name": name, "loan_data": data}
         yield "obligor", "further loans to the largest obligor, {obligor},", {"obligor": name}, [trade]
 
+
+CLOSE_MOST: Final = 1_000.0
+CLOSE_PART: Final = 1e-5
+"""Currency to which the room is looked for, and as a part of performing par."""
 
 ROOMY_PCT: Final = 25.0
 """Percent of performing par beyond which room to buy is no news."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from math import isfinite
+from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -75,6 +76,10 @@ class Finding:
     def family(self) -> str:
         """The finder."""
         return self.key.partition(":")[0]
+
+
+class NotKnown(Exception):
+    """A sentence needs a figure that the loans do not give, such as the average of a short position: it is not said."""
 
 
 class Study:
@@ -215,7 +220,13 @@ class Draft:
         self.columns: list[str] = []
 
     def __getitem__(self, key: str) -> float:
-        """The value of a figure."""
+        """The value of a figure.
+
+        Raises:
+            NotKnown: the loans did not give it.
+        """
+        if key not in self.figures:
+            raise NotKnown(key)
         value = self.figures[key].value
         assert not isinstance(value, date)
         return value
@@ -228,7 +239,8 @@ class Draft:
     ) -> float:  # fmt: skip
         """A figure under the key by which sentences name it."""
         if not isinstance(value, date):
-            assert isfinite(value), key
+            if not isfinite(value):
+                raise NotKnown(key)
             value = round(value, 9) if unit != "count" else int(value)
         text = printed(
             value, unit, currency=self.study.subject.currency, noun=noun, sign=sign, decimals=decimals
@@ -293,6 +305,8 @@ class Draft:
     ) -> float:  # fmt: skip
         """A figure made of others of this finding."""
         values = [self[one] for one in keys]
+        if operation == "quotient" and not values[1]:
+            raise NotKnown(key)
         if operation == "total":
             value = sum(values)
         else:
@@ -360,7 +374,15 @@ class Draft:
         remarks: Sequence[str] = (),
         more: Mapping[Stakeholder, str] = MappingProxyType({}), **said: str,
     ) -> Finding:  # fmt: skip
-        """What was written down; `more` and `said` are the sentences for each kind of reader."""
+        """What was written down; `more` and `said` are the sentences for each kind of reader.
+
+        Raises:
+            NotKnown: one of them names a figure that the loans did not give.
+        """
+        for text in (title, headline, *more.values(), *said.values()):
+            for _, key, _, _ in Formatter().parse(text):
+                if key is not None and key not in self.figures and key not in self.names:
+                    raise NotKnown(key)
         return Finding(
             key=self.key, category=category, urgency=urgency, title=title, headline=headline,
             more={reader: text for reader, text in (*more.items(), *said.items()) if text},  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -82,6 +83,14 @@ WORST_IS_MOST: Final = {
     "fitch_rating": True,
 }
 """Quantities of which it is certain which end is the worst."""
+_LIMITED: Final = frozenset(("warf", "was", "diversity", "wal", "recovery"))
+"""Quantities of the whole whose minimum or maximum is their limit."""
+
+NOUNS_OF_PER: Final = frozenset(
+    ("split", "breakdown", "distribution", "composition", "mix", "profile", "stratification", "stratify", "broken down",
+     "break down")
+)  # fmt: skip
+"""Words for a breakdown that stand behind what it is by: the industry mix."""
 SOFT_IFS: Final = frozenset(
     (
         "what does",
@@ -125,7 +134,7 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     tokens = tokens_of(question)
     if not tokens or len(tokens) > TOKENS_MAX:
         return Unread((), "it has no word that can be read" if not tokens else f"it has more than {TOKENS_MAX} words")
-    lexemes = segment(tokens, Named(subjects))
+    lexemes = segment(tokens, Named(subjects, tokens))
     unknown = tuple(one.said for one in lexemes if not one.meanings)
     if unknown:
         return Unread(unknown)
@@ -151,6 +160,8 @@ class _Interpreter:
         for at in list(r.unused("name")):
             if self._name(at, "subject"):
                 r.use(at)
+        if (unknown := r.first("unknown")) is not None:
+            return Unread((r.lexemes[unknown].said,), "no file of holdings says that")
         if r.has_word("should", "recommend", "advise"):
             return Unread(("should",), "it asks for advice")
         found = self._by_mode()
@@ -308,7 +319,7 @@ class _Interpreter:
         for other in list(r.unused("comparison")):
             if r.lexemes[other].text in ("until", "by", "in", "through"):
                 r.use(other)
-        for other in list(r.unused("aspect")):
+        for other in list(r.unused("aspect")) + list(r.unused("change")):
             r.use(other)
         return Query(
             kind="fact",
@@ -372,11 +383,8 @@ class _Interpreter:
                 if flag in FLAG_TESTS and condition.agency is None:
                     found[FLAG_TESTS[flag]] = None
                     placed.remove(one)
-            if (
-                not found
-                and (at_group := next(r.unused("group", *GROUP_TESTS), None)) is not None
-                and r.any("superlative")
-            ):
+            at_group = next(r.unused("group", *GROUP_TESTS), None)
+            if not found and at_group is not None:
                 group = r.lexemes[at_group].get("group")
                 place = self._take_ranking()
                 found[GROUP_TESTS[group]] = None
@@ -386,7 +394,7 @@ class _Interpreter:
                     elif group == "obligor" and place.limit == 5:
                         found = {"top_5_concentration": None}
                     elif place.place not in (None, 1) or place.limit not in (None, 1):
-                        found = {}
+                        return ()  # no test is of so many: the group stays unread
                 r.use(at_group)
         return tuple(found)
 
@@ -397,7 +405,18 @@ class _Interpreter:
             (at for at in r.unused("superlative") if r.lexemes[at].get("superlative")[1] == "cushion"), None
         )
         aspects = [at for at in r.unused("aspect") if r.lexemes[at].get("aspect") != "level"]
-        aspects = [at for at in aspects if not r.lexemes[at].has("superlative")]
+        figures = [r.lexemes[at].get("quantity") for at in r.unused("quantity")]
+        if not placed and figures and set(figures) <= _LIMITED and r.first("group") is r.first("comparison") is None:
+            ends = [at for at in r.unused("superlative") if r.lexemes[at].text in ("minimum", "min", "maximum", "max")]
+            if ends:  # the minimum WARR is its limit
+                r.use(*ends)
+                return Query(kind="tests", tests=self._test_ids(placed, flags=False), aspect="limit", period=period)
+        aspects = [
+            at
+            for at in aspects
+            if not r.lexemes[at].has("superlative")
+            or ((before := r.previous(at)) is not None and r.lexemes[before].has("comparison", ">", "<", "from"))
+        ]
         statuses = list(r.unused("status"))
         entity = next((at for at in r.unused("group", "test")), None)
         named = any(
@@ -418,6 +437,8 @@ class _Interpreter:
                 for at in r.unused("group")
             )
             and not any(True for _ in r.unused("superlative"))
+            and r.first("per") is None
+            and r.first("by") is None
             and not any(r.lexemes[at].has("aggregate", "simple", "median") for at in r.unused("aggregate"))
         )
         limits_of_flags = any(
@@ -489,6 +510,8 @@ class _Interpreter:
             status = "fail" if (op in (">", ">=")) == upper else "pass"
         for at in list(r.unused("compare")) + list(r.unused("comparison", "from")):
             r.use(at)
+        if aspect == "cushion":
+            r.use(*r.unused("comparison", ">", "<"))  # the room below a limit
         for at in list(r.unused("per")):
             if r.lexemes[at].text in ("each", "every") or entity is not None or categories is not None:
                 r.use(at)
@@ -654,8 +677,10 @@ class _Interpreter:
             )
             quantity = "price" if points else None
         entity = next((at for at in r.unused("group", "loan", "obligor")), None)
-        listing = entity is not None or r.has_word(
-            "which", "who", "list", "name", "names", "anything", "any", "biggest", "largest"
+        listing = (
+            entity is not None
+            or r.first("superlative") is not None
+            or r.has_word("which", "who", "list", "name", "names", "anything", "any", "biggest", "largest")
         )
         if move_at is not None:
             move = r.lexemes[move_at].get("move")
@@ -701,9 +726,12 @@ class _Interpreter:
             name = r.lexemes[at].get("quantity")
             if name in ("par", "share") and move not in ("par",):
                 measured = name
-            r.use(at)
+            if name in ("par", "share", "count", quantity):
+                r.use(at)
         for at in list(r.unused("period")):
             r.use(at)
+        if move == "repriced" and r.lexemes[move_at or 0].text != "repriced" and direction is None:
+            direction = "down" if re.search(r"cut|fell|decreas|reduc|tight", r.lexemes[move_at or 0].text) else None
         if move == "entered" or (
             move == "downgraded"
             and placed
@@ -733,7 +761,7 @@ class _Interpreter:
             is_yes_no=self._is_yes_no(),
             order=None if ranking is None else ranking.order,
             order_by=order_by,
-            limit=None if ranking is None else ranking.limit or ranking.place,
+            limit=None if ranking is None else ranking.limit or (ranking.place if entity is not None else LIMIT_SHOWN),
         )
 
     # Rankings
@@ -828,6 +856,8 @@ class _Interpreter:
         pers = list(r.unused("per"))
         pers.sort(key=lambda at: r.lexemes[at].text not in ("by", "per", "each", "every", "for each", "for every"))
         for at in pers:
+            if r.lexemes[at].text in NOUNS_OF_PER:
+                continue
             after = r.next(at)
             if after is None or r.lexemes[after].used:
                 continue
@@ -935,6 +965,8 @@ class _Interpreter:
             ):
                 before_ranking = True
             r.use(at)
+        if is_count and says_by and group != "loan":
+            names, is_count = ["count", *names], False  # the number of loans by industry
         aggregate = None
         if aggregate_at is not None:
             aggregate = r.lexemes[aggregate_at].get("aggregate")
@@ -1001,6 +1033,13 @@ class _Interpreter:
         whole = tuple(one.condition for one in placed if one.at in set_first)
         if whole:
             names = ["share"] if not names or names == ["share"] else names
+        r.use(*(r.unused("compare", "compare") if group == "coupon_type" else ()))
+        if aggregate in ("average", "simple", "median") and not names and (ranking is None or ranking.by is None):
+            return Unread((r.lexemes[aggregate_at or 0].said,), "of what is not said")
+        if period == "change" and ranking is not None and group in (None, "loan"):
+            return Unread((), "what is ranked between two months is not said")
+        if having and group is None and not (self._is_yes_no() and where):
+            return Unread((), "what is compared is not said")
         if not names and not is_count and not where and group is None and not each:
             if r.any("whole") and r.has_word("big", "large", "much", "size"):
                 names = ["par"]
@@ -1115,8 +1154,7 @@ class _Interpreter:
         allowed = {"par", "coupon", "spread", "was", "rating", "share", "count", "unfunded", "maturity"}
         if any(name not in allowed for name in names) or ranking is not None or period == "change":
             return Unread((), "of the notes, balance, coupon, spread and triggers are known")
-        for at in list(r.unused("aspect")) + list(r.unused("per")) + list(r.unused("fact")):
-            r.use(at)
+        r.use(*r.unused("aspect", "level"), *r.unused("per"), *r.unused("fact"))
         counted = r.has_word("many")
         return Query(
             kind="notes",
@@ -1187,7 +1225,8 @@ class _Interpreter:
             (
                 at
                 for at in range(start + 1, len(r.lexemes))
-                if "," in r.lexemes[at].tokens[0].before and not self._continues(at)
+                if ("," in r.lexemes[at].tokens[0].before and not self._continues(at))
+                or r.lexemes[at].tokens[0].text in ("what", "how", "which", "where", "would", "does")
             ),
             len(r.lexemes),
         )
@@ -1244,10 +1283,9 @@ class _Interpreter:
         if category is not None:
             categories = r.lexemes[category].get("category")
             r.use(category)
-        for at in (
-            list(r.unused("group", "test")) + list(r.unused("change")) + list(r.unused("quantity", "share", "par"))
-        ):
-            r.use(at)
+        r.use(*r.unused("group", "test"), *r.unused("change"))
+        if consequences:
+            r.use(*r.unused("quantity", "share", "par"))
         aspect = None
         for at in list(r.unused("aspect")):
             aspect = r.lexemes[at].get("aspect")

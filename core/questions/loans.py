@@ -355,6 +355,11 @@ class Book:
             return ~self._flag("fixed", None)
         if flag == "covenanted":
             return ~self._flag("cov_lite", None)
+        if flag == "matured":
+            as_of = self.portfolio.deal.as_of
+            if as_of is None:
+                raise Unavailable("the file does not say its day")
+            return np.asarray(self.number("maturity") < as_of)
         if flag == "watch":
             return self._watched()
         if flag == "small":

@@ -109,8 +109,17 @@ class Found:
 class Named:
     """The names that a question may have."""
 
-    def __init__(self, subjects: Sequence[Subject]) -> None:
+    def __init__(self, subjects: Sequence[Subject], tokens: Sequence[Token] = ()) -> None:
+        """Args:
+        tokens: the question, so that only names with one of its words are looked at closely.
+        """
         self.subjects = subjects
+        rare = (
+            one
+            for one in tokens
+            if len(one.text) > 2 and ((one.text,) not in phrases() or one.raw[:1].isupper() or one.kind == "quoted")
+        )
+        self._probes = tuple(dict.fromkeys(one.text.split()[0].rstrip("y") for one in rare if one.text.strip()))
 
     def at(self, tokens: Sequence[Token], start: int) -> Found | None:
         """The longest name that begins at a word."""
@@ -223,6 +232,8 @@ class Named:
     def _lookup(self, field: str) -> Lookup:
         if field not in self._lookups:
             values = self._values(field)
+            if field in ("obligor", "facility"):
+                values = [value for value in values if any(map(value.casefold().__contains__, self._probes))]
             names = {value: stems_of(value[:200]) for value in values}
             if field in ("obligor", "facility"):
                 names = {value: _without_form(words) for value, words in names.items()}

@@ -345,6 +345,16 @@ class Reader:
                 continue
             if lexeme.has("without"):
                 self._without(at)
+            value = self.next(at) if lexeme.has("per") and lexeme.text == "by" else None
+            if value is not None and not self.lexemes[value].used and (by := self._days(self.lexemes[value])):
+                self._dated(at, value, "by", by)
+            if lexeme.has("quantity", *OF_AGENCY) and lexeme.said.lower().startswith(
+                ("rated by", "rating from", "rated from")
+            ):
+                agency = OF_AGENCY[lexeme.get("quantity")]
+                before = self.previous(at)
+                if not self.conditions or self.conditions[-1].end != before:
+                    self._place(at, at, Condition(field="rating", op="known", agency=agency, said=lexeme.said))
             if lexeme.used:
                 continue
             if lexeme.has("letter"):
@@ -426,6 +436,11 @@ class Reader:
             agency = OF_AGENCY.get(name, agency)
             said = " ".join(one.said for one in self.lexemes[at : end + 1])
             self._place(at, end, Condition(field=BLANKS[name], op="blank", agency=agency, said=said))
+        elif lexeme.has("name") and lexeme.get("name").field not in ("test", "subject"):
+            self.lexemes[at].used = True
+            name_found: Found = lexeme.get("name")
+            condition = Condition(field=name_found.field, op="not in", values=name_found.values, said=name_found.said)
+            self._place(after, after, condition)
         elif lexeme.has("flag") and self.lexemes[at].has("not"):
             self.lexemes[at].used = True
             self._flag(after)
@@ -548,8 +563,9 @@ class Reader:
         word = self._maturity_word(at)
         if word is None and not self.any("quantity", "maturity", "wal"):
             return
+        is_end = days[0] == days[1] and "end" in self.lexemes[value].text.split()
         low, high = {
-            "before": (None, days[0] - 1),
+            "before": (None, days[0] - (not is_end)),
             "<": (None, days[0] - 1),
             "after": (days[1] + 1, None),
             ">": (days[1] + 1, None),
@@ -634,6 +650,8 @@ class Reader:
             self.use(at, value, end)
             return
         name, start, last = self._field(at, end, number.unit)
+        if "+" in number.raw:  # S+450 is a spread, whatever is paid
+            name = "spread"
         if name is None:
             return
         del following
@@ -709,7 +727,7 @@ class Reader:
             return (Having(quantity="par", op="<", value=0.0) if self.groups_are_sets else "par"), at, end
         if unit == "bps":
             return "spread", at, end
-        if unit == "percent" and self.groups_are_sets:
+        if unit == "percent":
             return Having(quantity="share", op="<", value=0.0), at, end
         if unit == "days":
             return "days_past_due", at, end

@@ -196,7 +196,14 @@ def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -
     where = conditions_words(query.where)
     whose = whose or (f"the loans {where}" if where else "the portfolio")
     names = list(query.quantities)
-    if query.is_yes_no and not names:
+    if query.having:
+        found = [book.measure(one.quantity, mask, query.aggregate) for one in query.having]
+        values = [np.array([np.nan if value is None else value]) for value in found]
+        said.sentences.append(
+            _yes_no(all(compared(value, one).all() for value, one in zip(values, query.having, strict=True)))
+        )
+        names = [*names, *(one.quantity for one in query.having if one.quantity not in names)]
+    elif query.is_yes_no and not set(names) - {"par", "share"}:
         said.sentences.append(_yes_no(len(rows) > 0))
     if query.is_count or not len(rows):
         count = said.figure("number of loans", len(rows), "count", _operation("count", None), book=book, rows=rows)
@@ -601,6 +608,8 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     noun = NOUNS[by]
     names = [one for one in query.quantities if one != "count"]
     held = [one for one in groups if book.performing[one.rows].any()] or groups
+    if "count" in query.quantities:
+        names = ["count", *names]
     listed_all = groups if (query.where and not _by_par(query)) or query.is_count else held
 
     def value(name: str, group: Group) -> float | None:
@@ -686,6 +695,11 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     else:
         chosen = sorted(chosen, key=lambda one: _place_of(by, one.label))
     total_rows = len(chosen)
+    last = query.place or query.limit
+    if query.order is not None and last and last < len(chosen):
+        ends = [value(order_by, one) for one in chosen[last - 1 : last + 1]]
+        if None not in ends and abs(float(ends[0] or 0.0) - float(ends[1] or 0.0)) < 1e-9:
+            said.warnings[f"more {plural(noun)} than are shown share the last place"] = None
     if query.place:
         chosen = chosen[query.place - 1 : query.place]
     elif query.limit:
@@ -864,6 +878,9 @@ def _change(query: Query, said: Said, book: Book) -> None:
     """Quantities of a set of loans in two months."""
     subject = said.subject
     before = Book(subject, previous_of(subject).portfolio)
+    if query.group not in (None, "loan") and query.is_count:
+        _count_changes(query, said, before, book)
+        return
     if query.group not in (None, "loan"):
         _group_changes(query, said, before, book)
         return
@@ -939,6 +956,20 @@ def _text_changes(said: Said, before: Book, book: Book, masks: Sequence[Mask], n
                 else [f"{QUANTITIES[name].name} {_cell(said, one, row, name)}"]
             )
             said.sentences.append(f"{said.name(one.name_of(row))} {when}: {', '.join(told)}.")
+
+
+def _count_changes(query: Query, said: Said, before: Book, book: Book) -> None:
+    """How many groups there are in two months."""
+    noun = plural(NOUNS[query.group or "obligor"])
+    then, now = (len(one.groups(query.group or "obligor", one.chosen(query.where))) for one in (before, book))
+    change = said.figure(
+        f"change of number of {noun}", now - then, "count", "the newer month less the earlier", sign=True
+    )
+    first = said.figure(
+        f"number of {noun} in the month before", then, "count", f"number of distinct {noun}", book=before
+    )
+    last = said.figure(f"number of {noun}", now, "count", f"number of distinct {noun}", book=book)
+    said.sentences.append(f"The number of {noun} moved by {change}, from {first} to {last}.")
 
 
 def _group_changes(query: Query, said: Said, before: Book, book: Book) -> None:
@@ -1114,7 +1145,7 @@ def moved(query: Query, subject: Subject) -> Said:
     ranked = query.order is not None
     for place in at[:ROWS_SHOWN].tolist():
         told[int(later[place])] = []
-    if not ranked:
+    if not ranked or not len(rows):
         _count_moved(query, said, book, rows)
     for place in at[:ROWS_SHOWN].tolist():
         told[int(later[place])] = tell(place)

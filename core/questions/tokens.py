@@ -159,6 +159,13 @@ _SPELLINGS: Final = (
         ),
         r"\1 \2 100",
     ),
+    (
+        re.compile(
+            r"\b(?:bought|purchased|acquired)\s+(above|below|under|over|at|for\s+less\s+than|for\s+more\s+than)(?=\s+\d)",
+            re.IGNORECASE,
+        ),
+        r"purchase price \1",
+    ),
     (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
     (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
     (re.compile(r"\bvs\.|\bv\.(?=\s)", re.IGNORECASE), "vs"),

@@ -94,7 +94,7 @@ QUANTITIES: Final = {
         "maturity", "date",
         "maturity|maturity date|final maturity|stated maturity|mature|maturing|matures|due date|fall due|"
         "falling due|due|come due|coming due|comes due|expire|repayment date|final maturity date|maturity profile|"
-        "mature on|maturity wall|maturities|matured",
+        "mature on|maturity wall|maturities",
         "maturity_date",
     ),
     "wal": Quantity(
@@ -231,6 +231,7 @@ FLAGS: Final = {
     "watch": "on watch|watch list|watchlist|on credit watch|on watch negative|on negative watch|under review",
     "small": "small facility|small facilities",
     "discount": "discount obligation|discount",
+    "matured": "matured|past maturity|past its maturity|past their maturity|already matured|beyond maturity",
     "unpriced":
         "unpriced|without a price|no price|missing price|missing a price|without price|lacking a price|not priced|"
         "without a mark|no mark|without marks|unmarked|without a quote",
@@ -367,7 +368,7 @@ SUPERLATIVES: Final = {
         "largest|biggest|highest|top|greatest|most|max|maximum|heaviest|leading|main|major|rank|ranking|ranked|"
         "rank by|sorted by|ordered by|ranked by|sort by|order by|dominant|chunkiest|by far the largest|"
         "single largest|single biggest|in descending order|single highest",
-    ("least", ""): "smallest|lowest|least|min|bottom|fewest|tiniest|slimmest",
+    ("least", ""): "minimum|smallest|lowest|least|min|bottom|fewest|tiniest|slimmest",
     ("most", "spread"): "widest|highest yielding|highest spread|widest spread|highest paying|highest margin",
     ("least", "spread"): "tightest spread|lowest yielding|lowest spread|lowest margin",
     ("least", "price"):
@@ -439,16 +440,20 @@ OR_SO: Final = {
 }
 
 CHANGES: Final = {
-    "change": "go up or down|up or down|increase or decrease|rise or fall|better or worse|improve or worsen|"
-    "went up or down|change|changed|changing|move|moved|movement|differ|delta|evolve|evolved|develop|developed|"
-    "shift|shifted|development|variance|swing|different|changes",
-    "up": "increase|increased|rise|rose|risen|grow|grew|grown|went up|gone up|up|climb|climbed|gain|gained|raised|"
-    "higher|jump|jumped|go up|rising|increasing|growing|widened|widen|rally|rallied|wider|appreciated|"
+    "change": "moved by|changed by|change by|go up or down|up or down|increase or decrease|"
+    "rise or fall|better or worse|improve or worsen|went up or down|change|changed|changing|"
+    "move|moved|movement|differ|delta|evolve|evolved|develop|developed|shift|shifted|"
+    "development|variance|swing|different|changes",
+    "up": "rose by|increased by|gained|rise by|went up by|up by|gains|increase|increased|rise|rose|"
+    "risen|grow|grew|grown|went up|gone up|up|climb|climbed|gain|gained|raised|higher|jump|"
+    "jumped|go up|rising|increasing|growing|widened|widen|rally|rallied|wider|appreciated|"
     "improved in price|went higher",
-    "down": "down|decrease|decreased|fall|fell|fallen|drop|dropped|decline|declined|went down|gone down|shrink|shrank|"
-    "shrunk|lose|lost|go down|falling|decreasing|declining|reduced|lower|cut|tightened|slip|slipped|tighten|"
-    "traded down|slid|sank|marked down|dropping|loss|come down|came down|depreciated|lowered|traded off|"
-    "repriced tighter|drops",
+    "down": "down|fell by|dropped by|declined by|decreased by|fall by|drop by|went down by|down by|"
+    "drop of|decline of|fall of|drop in|fall in|decline in|decrease|decreased|fall|fell|"
+    "fallen|drop|dropped|decline|declined|went down|gone down|shrink|shrank|shrunk|lose|lost|"
+    "go down|falling|decreasing|declining|reduced|lower|cut|tightened|slip|slipped|tighten|"
+    "traded down|slid|sank|marked down|dropping|loss|come down|came down|depreciated|lowered|"
+    "traded off|repriced tighter|drops",
     "better": "improve|improved|improving|strengthen|strengthened|get better|got better|improvement|gotten better",
     "worse": "worsen|worsened|worsening|deteriorate|deteriorated|weaken|weakened|get worse|got worse|deteriorating|"
     "deterioration|gotten worse|erode|eroded",
@@ -456,14 +461,16 @@ CHANGES: Final = {
 
 MOVES: Final = {
     "added":
-        "new|newly added|added|new to the portfolio|entered|joined|newly purchased|bought|purchased|acquired|"
-        "came in|come in|were added|additions|new purchases|purchases|new in the portfolio|new name|new loan|"
-        "new position|buys|newly bought|arrived|new addition|addition",
+        "was bought|were bought|was added|been bought|been added|did we add|did we buy|new|newly added|"
+        "added|new to the portfolio|entered|joined|newly purchased|bought|purchased|acquired|"
+        "came in|come in|were added|additions|new purchases|purchases|new in the portfolio|"
+        "new name|new loan|new position|buys|newly bought|arrived|new addition|addition",
     "removed":
-        "sold|removed|exited|left|gone|dropped out|left the portfolio|no longer hold|no longer in the portfolio|"
-        "sales|disappeared|paid off|repaid|prepaid|exit|rolled off|dropped out of the portfolio|disposed of|"
-        "repaid in full|no longer held|fell out|no longer there|sell offs|departed|leave|came out of the portfolio|"
-        "exits|rolled out",
+        "was sold|were sold|been sold|was repaid|were repaid|sell|did we sell|sold|removed|"
+        "exited|left|gone|dropped out|left the portfolio|no longer hold|"
+        "no longer in the portfolio|sales|disappeared|paid off|repaid|prepaid|exit|rolled off|"
+        "dropped out of the portfolio|disposed of|repaid in full|no longer held|fell out|"
+        "no longer there|sell offs|departed|leave|came out of the portfolio|exits|rolled out",
     "downgraded":
         "downgraded|downgrade|downgrades|were downgraded|cut by moodys|rating cut|lower rating than|downgraded by|"
         "negative rating action|rating downgrade",
@@ -531,14 +538,14 @@ ACTIONS: Final = {
         "go under|filed for bankruptcy|file for bankruptcy|goes bust|is defaulted|are defaulted|were defaulted|"
         "files for bankruptcy",
     "price_down":
-        "mark down|mark down|marked down|marks fall|fall by|drop by|decline by|lose|price shock|price goes down|"
-        "prices go down|haircut|traded down|trade down|mark drop|price lose|marks drop|marks decline|price fell by|"
-        "falls by|drops by|fell|dropped|sell off|down by|fall in price|drop in price|price falls|price drops|fall|"
-        "drop|decline|price fall of|price drop of|price decline of|prices were|were marked down|was marked down|"
+        "mark down|mark down|marked down|marks fall|fall by|drop by|decline by|lose|price shock|"
+        "haircut|traded down|trade down|mark drop|marks drop|marks decline|price fell by|"
+        "falls by|drops by|fell|dropped|sell off|down by|fall in price|drop in price|fall|"
+        "drop|decline|prices were|were marked down|was marked down|"
         "decrease by|lost",
     "price_up":
-        "rally by|rally|rise by|mark up|prices recover|gain|marks rise|increase by|go up by|price goes up|"
-        "prices go up|rose|recover|up by|prices rallied|rise|rallied",
+        "rally by|rally|rise by|mark up|prices recover|gain|marks rise|increase by|go up by|"
+        "rose|recover|up by|prices rallied|rise|rallied",
     "price_to":
         "marked at|price fall to|price drop to|prices fall to|prices drop to|trade at|marked to|mark at|"
         "were marked at|priced at|were priced at|marked down to|price went to|price were|price is|price was|"
@@ -560,16 +567,19 @@ IF: Final = (
 """What says that something is only supposed."""
 
 ROOM: Final = (
-    "how much more|how many more|how much additional|can we buy|can we add|could we buy|could we add|can i buy|"
-    "can we still buy|can we take|can we still add|can we hold|may we buy|may we add|can be added|can be bought|"
-    "how much can we add|how much can we buy|room for|room to buy|room to add|how much room for|capacity to buy|"
-    "capacity to add|capacity for|headroom for|room left for|can we sell|before we hit|before we breach|"
-    "before we fail|before breaching|before hitting|before failing|before the test fails|before it fails|"
-    "before we trip|before tripping|before we reach|can the deal take|can the portfolio take|until we hit|"
-    "can we put in|before it breaches|before the test is failed|before we exceed|before exceeding|before reaching|"
-    "can the deal still take|before breach|before the bucket is full|is full|before it is full|until it is full|"
-    "until the bucket is full|before the basket is full|before we are at the limit|without breaching|"
-    "without failing|can we purchase|could we purchase|can we still purchase|until we breach|can we go"
+    "we can hold|we may hold|how much more|how many more|how much additional|can we buy|"
+    "can we add|could we buy|could we add|can i buy|can we still buy|can we take|"
+    "can we still add|can we hold|may we buy|may we add|can be added|can be bought|"
+    "how much can we add|how much can we buy|room for|room to buy|room to add|how much room for|"
+    "capacity to buy|capacity to add|capacity for|headroom for|room left for|can we sell|"
+    "before we hit|before we breach|before we fail|before breaching|before hitting|"
+    "before failing|before the test fails|before it fails|before we trip|before tripping|"
+    "before we reach|can the deal take|can the portfolio take|until we hit|can we put in|"
+    "before it breaches|before the test is failed|before we exceed|before exceeding|"
+    "before reaching|can the deal still take|before breach|before the bucket is full|is full|"
+    "before it is full|until it is full|until the bucket is full|before the basket is full|"
+    "before we are at the limit|without breaching|without failing|can we purchase|"
+    "could we purchase|can we still purchase|until we breach|can we go"
 )
 """What asks how much more of something there may be."""
 
@@ -581,6 +591,14 @@ WITHOUT: Final = (
     "without|no|missing|lack|lacking|have no|has no|with no|do not have|does not have|blank|empty|with missing|"
     "not have|without any"
 )
+NOT_KNOWN: Final = (
+    "loan to value|ltv|net asset value|nav|yield to maturity|expected loss|equity distribution|"
+    "equity value|split rated|split rating|interest rate risk|discount margin|equity return|"
+    "default rate|recovery rating|rating outlook|prepayment rate|cpr|cdr|loss given default|"
+    "subordination|duration|convexity|leverage|ebitda|sponsor"
+)
+"""What analysts ask and no file of holdings says."""
+
 MONTHS_BACK: Final = "last|past|previous|over the last|over the past|in the last|in the past"
 
 PER: Final = (
@@ -590,8 +608,9 @@ PER: Final = (
     "allocation by|divided by|bucketed by|sliced by|composition by|mix by|in each|in every|of each"
 )
 COMPARE: Final = (
-    "compare|versus|vs|compared to|compared with|against|difference between|relative to|comparison of|comparison|"
-    "and how does it compare to|stack up against|difference in|differ from|gap between|as opposed to"
+    "split between|breakdown between|compare|versus|vs|compared to|compared with|against|"
+    "difference between|relative to|comparison of|comparison|and how does it compare to|"
+    "stack up against|difference in|differ from|gap between|as opposed to"
 )
 WHY: Final = (
     "why|explain|reason|driver|what drove|driven|cause|drive|what caused|what moved|due to what|because|"
@@ -679,7 +698,7 @@ ASKS: Final = {
     "much": "how much|how large|how big|what amount|how high|how low|how long|how wide|how heavily",
     "when": "when|by when",
     "where": "where",
-    "hold": "hold|holding any|own|have any|holdings in|held|do we have|are we in|any exposure|invested in|"
+    "hold": "hold|holding any|own|have any|holdings in|held|do we have|any exposure|invested in|"
     "in the portfolio|in our portfolio|on the book|in the book|in the pool|owned|are there any|is there any|"
     "are there|is there|in there",
     "yes": "is|are|do|does|did|has|have|can|could|am",
@@ -699,7 +718,7 @@ FILLER: Final = (
     "based|domiciled|located|incorporated|type|kind of|sort of|amongst|among|lent|lend|lending|lent to|exist|end|"
     "over all|own|give me|back|against it|against its|against the|against their|its own|own limit|versus the limit|"
     "vs limit|relative to its limit|vs its limit|versus its limit|versus limit|against limit|level of|value of|"
-    "bucket|basket|pay|earn|in terms of|measured by|with respect to|in"
+    "bucket|basket|pay|earn|doing|do on|in terms of|measured by|with respect to|in"
 )
 """Words that change nothing."""
 
@@ -754,9 +773,8 @@ def _entries() -> Iterator[tuple[str, Meaning]]:
         yield words, Meaning("superlative", way)
     for kind, words in (
         ("whole", WHOLE), ("if", IF), ("room", ROOM), ("not", NOT), ("without", WITHOUT), ("per", PER),
-        ("compare", COMPARE), ("why", WHY), ("back", MONTHS_BACK), ("filler", FILLER), ("and",
-            "and|as well as|plus|along with"),
-        ("or", "or"),
+        ("compare", COMPARE), ("why", WHY), ("back", MONTHS_BACK), ("filler", FILLER), ("or", "or"),
+        ("unknown", NOT_KNOWN), ("and", "and|as well as|plus|along with"),
     ):  # fmt: skip
         yield words, Meaning(kind, kind)
     for word, number in ORDINALS.items():

@@ -95,6 +95,7 @@ FLAG_WORDS: Final = {
     "small": "small facilities",
     "discount": "discount obligations",
     "unpriced": "without a price",
+    "matured": "past their maturity",
 }
 
 FIELD_WORDS: Final = {

@@ -17,6 +17,9 @@ from core.scenario.trades import AMOUNT_MAX, Trade
 STEPS: Final = 32
 """Amounts up to the most at which every test is looked at: a test that fails and passes again between two is missed."""
 
+FIRST_STEPS: Final = 8
+"""The same where only the first failure is asked for."""
+
 CLOSE: Final = 1.0
 """Currency: how near to the amount at which a test fails its headroom is."""
 
@@ -70,7 +73,7 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
                 test_category=result.category,
                 status=result.status,
                 cushion=rounded(simulator.before.cushions[result.test_id]),
-                headroom=_first(simulator, [trade], result.test_id, at),
+                headroom=_first(simulator, trade, result.test_id, at),
             )
             for result in simulator.before
         ],
@@ -81,30 +84,48 @@ class First(NamedTuple):
     """How much of a trade can be made until a test fails that did not."""
 
     amount: float
-    """Par, to the unit; `most` where no test fails."""
+    """Par, a multiple of `close`; `most` where no test fails."""
     test_ids: list[str]
     """The tests that fail just beyond it, in the order of the suite."""
     most: float
     """As in `Room`."""
 
 
-def first_failure(simulator: Simulator, trades: Sequence[Trade]) -> First:
+def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float = CLOSE) -> First:
     """The par up to which no test fails that does not fail before, in equal parts of these trades; their own par counts
     for nothing. It is looked up to what the pool has, or to what is held of the first loan.
+
+    Args:
+        close: how near to the amount at which a test fails is near enough, in currency.
 
     Raises:
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
-    at = [_seen(0.0, simulator.before)]
     hold = [one.test_id for one in simulator.before if one.status != "fail"]
-    for step in range(1, STEPS + 1):
-        at.append(_run(simulator, trades, most * (step / STEPS) ** 2))
-        if new := [test_id for test_id in hold if test_id in at[-1].failing]:
-            found = {test_id: _first(simulator, trades, test_id, at) or 0.0 for test_id in new}
-            least = min(found.values())
-            return First(least, [test_id for test_id, amount in found.items() if amount <= least + CLOSE], most)
-    return First(most, [], most)
+    low, high = _seen(0.0, simulator.before), None
+    for step in range(1, FIRST_STEPS + 1):
+        seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)
+        if seen.failing.intersection(hold):
+            high = seen
+            break
+        low = seen
+    if high is None:
+        return First(most, [], most)
+    pad = close / 4  # where every test is linear, two amounts are enough
+    while (gap := high.amount - low.amount) > close:
+        guess = min(_crossing(low, high, test_id) for test_id in hold if test_id in high.failing)
+        for amount in (guess - pad, guess + pad):
+            if low.amount < amount < high.amount:
+                low, high = _narrowed(low, high, _run(simulator, trades, amount), hold)
+        if high.amount - low.amount > gap / 4:
+            low, high = _narrowed(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
+        pad = max(close / 4, (high.amount - low.amount) / 32)  # a figure that is rounded first is near to linear
+    return First(floor(low.amount / close) * close, [test_id for test_id in hold if test_id in high.failing], most)
+
+
+def _narrowed(low: _Seen, high: _Seen, seen: _Seen, hold: Sequence[str]) -> tuple[_Seen, _Seen]:
+    return (low, seen) if seen.failing.intersection(hold) else (seen, high)
 
 
 def _most(simulator: Simulator, trade: Trade) -> float:
@@ -129,7 +150,7 @@ def _seen(amount: float, results: Results) -> _Seen:
     return _Seen(amount, slack, frozenset(result.test_id for result in results if result.status == "fail"))
 
 
-def _first(simulator: Simulator, trades: Sequence[Trade], test_id: str, at: list[_Seen]) -> float | None:
+def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
     """The amount up to which the test does not fail; None where it never does."""
     fails = next((place for place, one in enumerate(at) if test_id in one.failing), None)
     if not fails:
@@ -140,7 +161,7 @@ def _first(simulator: Simulator, trades: Sequence[Trade], test_id: str, at: list
         guess = _crossing(low, high, test_id)
         for amount in (guess - CLOSE / 4, guess + CLOSE / 4, middle):  # where it is linear two are enough
             if low.amount < amount < high.amount:
-                seen = _run(simulator, trades, amount)
+                seen = _run(simulator, [trade], amount)
                 low, high = (low, seen) if test_id in seen.failing else (seen, high)
     return floor(low.amount / CLOSE) * CLOSE
 

@@ -86,14 +86,10 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
     """A URL's host, for a token may stand in its path and query; the names of headers."""
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
-    hidden = outgoing.target(secret, private=True).raw_path.decode("ascii")
+    url = outgoing.target(secret, private=True)
+    hidden = url.raw_path.decode("ascii")
     hint = hidden[-HINT_CHARACTERS:] if len(hidden) > HINTED_CHARACTERS else ""
-    return f"{_origin(secret)}/{MASK}{hint}"
-
-
-def _origin(url: str) -> str:
-    parsed = outgoing.target(url, private=True)
-    return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}"
+    return f"{url.scheme}://{url.netloc.decode('ascii')}/{MASK}{hint}"
 
 
 # From a request -------------------------------------------------------------------------------------------------------
@@ -178,8 +174,8 @@ def _meant(given: Sequence[ChannelGiven], held: Sequence[Channel]) -> list[Chann
 def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
     """What of a configuration is masked, as it is kept.
 
-    The values of headers go to no other host than the one that they were given for: who may change an alert need not
-    know them.
+    The values of headers go to no other URL than the one that they were given for: who may change an alert need not
+    know them, and on many a host the path says whose the receiver is.
 
     Args:
         read: the configuration that is meant, masked; nothing where the alert has none such.
@@ -202,20 +198,13 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
             found[name] = known[name]
             continue
         headers = known.get(name, {})
-        if headers and _origin_or_none(found.get("url", config.get("url"))) != _origin(known["url"]):
-            raise _Unfit("the URL is of another host: give the values of headers anew", name)
+        if headers and found.get("url", config.get("url")) != known["url"]:
+            raise _Unfit("the URL is another one: give the values of headers anew", name)
         unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
         if unknown is not None:
             raise _Unfit("is masked, and no header of the channel has this name", name, unknown)
         found[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
     return found
-
-
-def _origin_or_none(url: Any) -> str | None:
-    try:
-        return _origin(url) if isinstance(url, str) else None
-    except outgoing.UnfitTarget:
-        return None
 
 
 def _read(config: dict[str, Any], kind: str) -> Config:

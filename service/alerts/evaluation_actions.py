@@ -25,6 +25,8 @@ from service.platform.http.problem import Problem, ValidationFailed
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 LOOK_AGAIN: Final = "alerts.look_again"
+SLACK: Final = timedelta(seconds=10)
+"""By which a look may come later than it is due."""
 FIRST_SUITE: Final = "standard"
 """Of a workbook that was recalculated and never run."""
 NOT_RUN: Final = (InvalidDefinition, MappingNotFound, MappingTooSlow, RunTooSlow, ValidationFailed)
@@ -141,7 +143,11 @@ def _told(why: Problem) -> str:
 async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
     """Judge each alert; write what came of it, and have those told of that are raised."""
     verdicts = await _verdicts(unit, alerts, look, now)
-    await store.hold(unit, verdicts)
+    versions = await store.hold(unit, verdicts)
+    if changed := {one.id for one in alerts if versions.get(str(one.id)) != one.version}:  # and somebody was told so
+        verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
+        again = [one for one in await store.watching(unit, look.book) if one.id in changed]
+        verdicts |= await _verdicts(unit, again, look, now)
     moment = unit.now()
     holding = [alert_id for alert_id, verdict in verdicts.items() if verdict.holds]
     held = await store.held(unit, holding, look.book) if holding else []
@@ -209,10 +215,10 @@ def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) ->
 
 
 async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
-    """Have alerts looked at again when their time is over, unless they are anyway."""
-    known = await store.awaited(unit, workbook_id)
+    """Have alerts looked at again when their time is over, unless they are by then anyway."""
+    known = {one.alert_id: one.at for one in await store.awaited(unit, workbook_id)}
     for alert_id, due_at in due.items():
-        if str(alert_id) not in known:
+        if alert_id not in known or known[alert_id] - due_at > SLACK:
             arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
             seconds = max(0.0, (due_at - unit.now()).total_seconds())
             await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)

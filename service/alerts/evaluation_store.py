@@ -34,6 +34,7 @@ class Watching(Struct, frozen=True, kw_only=True):
     """An enabled alert that the figures concern."""
 
     id: UUID
+    version: int
     alert_type: str
     conditions: dict[str, Any]
 
@@ -98,7 +99,7 @@ async def watching(unit: Unit, book: Watched, *, alert_id: UUID | None = None) -
     return await unit.all(
         Watching,
         """
-        SELECT id, alert_type, conditions FROM alerts
+        SELECT id, version, alert_type, conditions FROM alerts
         WHERE enabled AND alert_type <> 'schedule' AND coalesce(id = %(alert_id)s::uuid, true)
           AND (workbook_id IS NULL OR workbook_id = %(workbook_id)s
                OR workbook_id IN (SELECT w.id FROM workbooks w WHERE w.deal_id = %(deal_id)s))
@@ -198,11 +199,17 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 # Triggers -------------------------------------------------------------------------------------------------------------
 
 
-async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> None:
-    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them."""
-    await unit.execute(
-        "SELECT FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE", [_array(alert_ids)]
+async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
+    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
+    that each has by now."""
+    held = await unit.value(
+        """
+        WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
+        SELECT json_object_agg(id, version) FROM held
+        """,
+        [_array(alert_ids)],
     )
+    return held or {}
 
 
 async def held(unit: Unit, alert_ids: Iterable[UUID], book: Watched | None) -> list[Held]:
@@ -270,17 +277,25 @@ async def triggered(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
     )
 
 
-async def awaited(unit: Unit, workbook_id: UUID) -> set[str]:
-    """The alerts that are to be looked at again anyway for a workbook."""
-    found = await unit.value(
+class Awaited(Struct, frozen=True):
+    """A look that is to come."""
+
+    alert_id: UUID
+    at: datetime
+
+
+async def awaited(unit: Unit, workbook_id: UUID) -> list[Awaited]:
+    """The alerts that are to be looked at again anyway for a workbook, and when first."""
+    return await unit.all(
+        Awaited,
         """
-        SELECT array_agg(arguments ->> 'alert_id') FROM jobs
+        SELECT (arguments ->> 'alert_id')::uuid AS alert_id, min(ready_at) AS at FROM jobs
         WHERE queue = 'default' AND status = 'pending' AND ready_at > now() AND name = 'alerts.look_again'
           AND arguments ->> 'workbook_id' = %s
+        GROUP BY 1
         """,
         [str(workbook_id)],
     )
-    return set(found or ())
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------

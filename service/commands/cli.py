@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 import service.commands.map as map_command
 from service.commands import (
+    ask,
     audit,
     compliance,
     deal,
@@ -49,6 +50,7 @@ demo.register(app)
 compliance.register(app)
 deal.register(app)
 simulate.register(app)
+ask.register(app)
 map_command.register(app)
 generate.register(app)
 reconcile.register(app)

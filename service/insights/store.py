@@ -92,7 +92,8 @@ async def settle(ctx: Context) -> None:
         )
         INSERT INTO nominations (tenant_id, workbook_id, nominated_at)
         SELECT tenant_id, workbook_id, max(nominated_at) FROM gone GROUP BY tenant_id, workbook_id
-        ON CONFLICT (tenant_id, workbook_id) DO NOTHING
+        ON CONFLICT (tenant_id, workbook_id) DO UPDATE
+        SET nominated_at = greatest(nominations.nominated_at, EXCLUDED.nominated_at)
         """
     )
 

@@ -55,6 +55,7 @@ CREATE TABLE insight_questions (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX insight_questions_of_user ON insight_questions (tenant_id, user_id, asked_at DESC, id);
+CREATE INDEX insight_questions_of_insight ON insight_questions (tenant_id, insight_id, asked_at DESC) WHERE insight_id IS NOT NULL;
 CREATE INDEX insight_questions_age ON insight_questions (asked_at);
 
 DO $$

@@ -153,6 +153,15 @@ def _alone(book: Portfolio, row: int) -> float:
     return float(np.sum((par * price)[counted]) / np.sum(par[counted]))
 
 
+def test_fewer_loans_may_be_tried_and_the_parts_stay(story: Story, moved: dict[str, Movement]) -> None:
+    few = {one.test_id: one for one in movements(story.books[0], story.books[-1], RUN, loans_tried=1)}
+    for test_id, movement in moved.items():
+        assert [part.change for part in few[test_id].parts] == [part.change for part in movement.parts]
+    assert sum(len(part.loans) for one in few.values() for part in one.parts) < sum(
+        len(part.loans) for one in moved.values() for part in one.parts
+    )
+
+
 def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) -> None:
     same = movements(story.books[0], story.books[0], RUN)
     assert all(one.change == 0 and not any(part.change or part.loans for part in one.parts) for one in same)

@@ -51,6 +51,7 @@ def test_breaks_by_their_gravity(demo: Subject) -> None:
 def test_blanks_and_remarks_are_told(demo: Subject) -> None:
     found = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
     assert {one.name: one.value for one in found["gaps"].figures}["loans without prices"] == 1
+    assert "spreads" not in found["gaps"].summary  # the loans without one are fixed-rate ones
     assert found["gaps"].remarks[0] == "No stored run is behind these figures."
     assert found["warned"].remarks[1:]
 

@@ -173,6 +173,7 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
     port = receiver.server_address[1]
     for config, place in (
         ({"url": f"http://localhost:{port}/200", "headers": {"X-Token": "***"}}, "headers"),
+        ({"url": receiver.url("/200"), "headers": {"X-Token": "***"}}, "headers"),
         ({"url": a["config"]["url"], "headers": {"X-Other": "***"}}, "headers"),
         ({"url": a["config"]["url"].replace("1a2b", "9z9z")}, "url"),
         ({"url": "***"}, "url"),

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
+
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
 from tests.service.webhooks.conftest import hooked, log_of
@@ -174,6 +176,26 @@ def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: di
     assert {entry["run_id"] for entry in every["history"]} == {made["id"]}
 
 
+def test_a_change_that_comes_in_between_counts(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    to_none, to_some, off, gone = (watched(owner, own_g1, CCC | {"value": value}) for value in (7, 90, 7, 7))
+    changes = [
+        ("conditions = jsonb_set(conditions::jsonb, '{value}', '90')::json", to_none),
+        ("conditions = jsonb_set(conditions::jsonb, '{value}', '7')::json", to_some),
+        ("enabled = false", off),
+    ]
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM alerts%'"
+    with psycopg.connect(stack.database_url) as connection:
+        for change, alert_id in changes:
+            sql = f"UPDATE alerts SET {change}, version = version + 1 WHERE id = %s"
+            connection.execute(sql, [alert_id])  # type: ignore[arg-type]
+        connection.execute("DELETE FROM alerts WHERE id = %s", [gone])
+        run(owner, own_g1)
+        wait_until(lambda: stack.sql(waits), what="the look that waits")
+    looked_at(stack, owner)
+    assert [told(owner, one)["trigger_count"] for one in (to_none, to_some, off)] == [0, 1, 0]
+    assert told(owner, to_none)["last_evaluation"]["sentence"] == "CCC/Caa bucket is 11.25 %, not above 90.00 %"
+
+
 # How long, and by how much --------------------------------------------------------------------------------------------
 
 
@@ -194,7 +216,10 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     waiting = "SELECT ready_at - now() FROM jobs WHERE tenant_id = %s AND name = 'alerts.look_again'"
     ((left,),) = stack.sql(waiting, [owner.tenant_id])
     assert timedelta(minutes=14) < left < timedelta(minutes=15)
-    assert told(owner, hour)["last_evaluation"]["holds"] is False
+    look = told(owner, hour)["last_evaluation"]
+    assert look["holds"] is False
+    assert look["sentence"].startswith("CCC/Caa bucket is 11.25 %, above 7.50 %, since ")
+    assert look["sentence"].endswith(" UTC: not yet for 60 minutes")
     run(owner, own_g1)
     looked_at(stack, owner)
     assert (

@@ -1,0 +1,77 @@
+"""How long the analyst takes over a deal of two months: every finder, with its runs, for one reader.
+
+Each turn is over a new subject, since one keeps its run. The answer is checked first: every kind of finding is there,
+and the market value that one prints is the sum over the loans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bench.figures import Figure, median_seconds
+from core.generate import generate
+from core.insights.analyst import analyse
+from core.insights.insight import Insight
+from core.insights.subject import Subject
+from core.portfolio.portfolio import Deal, Portfolio
+
+SMALL, LARGE = 400, 100_000
+SMALL_SECONDS_MOST, LARGE_SECONDS_MOST = 0.3, 5.0
+EVERYTHING = 200
+
+
+def deal(loans: int) -> Subject:
+    """A deal and its month before: prices moved, a tenth of the loans paid down, some ratings fell, six loans came and
+    five went."""
+    made = generate(loans, seed=3)
+    now: dict[str, Any] = made.portfolio_columns()
+    draw = np.random.default_rng(3)
+    codes, scale = now["rating_agency_a"]
+    then = now | {
+        "price": np.asarray(now["price"]) + np.where(draw.random(loans) < 0.8, draw.normal(0.5, 1.0, loans), 0.0),
+        "par_value": np.asarray(now["par_value"]) * np.where(draw.random(loans) < 0.1, 1.05, 1.0),
+        "rating_agency_a": (np.where(draw.random(loans) < 0.05, np.maximum(codes - 1, 0), codes), scale),
+    }
+    early = replace(made.deal, as_of=(made.deal.as_of or 0.0) - 31.0)
+
+    def portfolio(columns: dict[str, Any], rows: slice, day: Deal) -> Portfolio:
+        taken = {
+            name: (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
+            for name, values in columns.items()
+        }
+        return Portfolio.from_columns(taken, tranches=made.tranches, deal=day)
+
+    before = Subject(name="A deal", portfolio=portfolio(then, slice(6, loans), early))
+    return Subject(name="A deal", portfolio=portfolio(now, slice(0, loans - 5), made.deal), previous=before)
+
+
+def check(subject: Subject, found: list[Insight]) -> None:
+    """What the insights print against the columns."""
+    told = {one.key: {figure.name: figure.value for figure in one.figures} for one in found}
+    portfolio = subject.portfolio
+    par, price = portfolio.numbers["par_value"], portfolio.numbers["price"]
+    performing = ~portfolio.defaulted() & np.isfinite(price)
+    market = told["worth"]["loans at their prices"]
+    assert isinstance(market, float)
+    assert abs(market - float((par * price)[performing].sum()) / 100) < 1e-6 * market
+    assert {"moved", "turnover", "migration", "downgrade", "headroom", "thin"} <= {
+        key.partition(":")[0] for key in told
+    }
+
+
+def run() -> list[Figure]:
+    """Medians of both sizes."""
+    figures = []
+    for loans, most, repeats in ((SMALL, SMALL_SECONDS_MOST, 15), (LARGE, LARGE_SECONDS_MOST, 3)):
+        subject = deal(loans)
+        check(subject, analyse([replace(subject)], most=EVERYTHING))
+
+        def work(subject: Subject = subject) -> None:
+            analyse([replace(subject)], most=EVERYTHING)
+
+        seconds = median_seconds(work, repeats=repeats)
+        figures.append(Figure(name=f"insights: two months of {loans:,} loans", seconds=seconds, seconds_most=most))
+    return figures

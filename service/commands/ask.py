@@ -1,0 +1,96 @@
+"""The ask command: a question in plain English over a portfolio workbook, with no server, straight on the core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import App, Parameter
+
+from service.commands.compliance import read_day
+from service.commands.limits import limited
+from service.commands.progress import busy
+from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.refusal import Refused, escaped
+
+if TYPE_CHECKING:
+    from core.questions.answer import Answer
+
+EXIT_NOT_ANSWERED: Final = 1
+
+# Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command(ask)
+
+
+def ask(
+    file: Path,
+    question: str,
+    /,
+    *,
+    previous: Path | None = None,
+    deal: Path | None = None,
+    mapping: str | None = None,
+    as_of: str | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Answer a question about a portfolio workbook, such as "How much par matures before 2028?".
+
+    The answer says how the question was understood. A question with a word that is neither known nor in the data is not
+    answered: three that can be are told. The exit code is 0 with an answer, 1 without one, and 2 when a file cannot be
+    read or there is no question.
+
+    Parameters
+    ----------
+    file:
+        The workbook with the loans and, for the coverage tests, the notes, as `cushion compliance` takes it.
+    question:
+        At most 1,000 characters.
+    previous:
+        The same deal's workbook of a month before, for questions about what changed.
+    deal:
+        A TOML file with the deal's definition.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    as_of:
+        The day of the figures, YYYY-MM-DD, in place of what the file says.
+    json:
+        Print one JSON document instead of the sentences: question, answered, text, understood, query, figures, names,
+        warnings, suggestions.
+    """
+    day = read_day(as_of)
+    with busy(f"Reading {file.name}"):
+        from core.insights.subject import Subject
+        from core.questions.answer import QuestionError
+        from core.questions.ask import ask as asked
+
+        rules = {} if deal is None else {"definition": read_definition(deal)}
+        chosen = read_mapping(mapping)
+        before = None
+        if previous is not None:
+            before = Subject(name=previous.name, portfolio=read_loans(previous, mapping=chosen), rules=rules)
+        portfolio = read_loans(file, mapping=chosen, day=day)
+        with limited(file):
+            try:
+                answer = asked(
+                    question, [Subject(name=file.name, portfolio=portfolio, rules=rules, previous=before)]
+                )
+            except QuestionError as error:
+                raise Refused(str(error)) from error
+    if json:
+        import msgspec
+
+        print(escaped(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()))
+    else:
+        _print(answer)
+    return 0 if answer.answered else EXIT_NOT_ANSWERED
+
+
+def _print(answer: Answer) -> None:
+    """The answer, a sentence a line."""
+    if answer.understood:
+        print(escaped(f"Understood: {answer.understood}"))
+    print(escaped(answer.text.replace(". ", ".\n")))
