@@ -48,8 +48,9 @@ _NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout)(?:\s\
 """What turns the word behind it into its opposite."""
 _NONE: Final = re.compile(r"(?i)\b(?:no|none|nothing)\b")
 _SWEEPING: Final = re.compile(
-    r"(?i)(?<!of )\b(?:all|every|each|none|no|nothing|any)\b[^.;]*\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met"
-    r"|satisf\w+|in default|defaulted|performing)|\bfully (?:in )?complia\w+"
+    r"(?i)(?<!of )\b(?:all|every|each|none|no|nothing|any)\b[^.;]*"
+    r"\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met|satisf\w+|in default|defaulted|performing)"
+    r"|\bfully (?:in )?complia\w+"
 )
 """A verdict on all tests, or on all loans, at once."""
 _VERDICTS: Final = (

@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(
     r"|(?:javascript|vbscript|mailto)\s*:\S*|data:\s?[a-z]+/\S*|tel:\s?\+?\d\S*)"
 )
 _HOST: Final = re.compile(
-    r"(?<![\w@.*])(?:(?:[A-Za-z0-9-]+\.)+[a-z]{2,}(?:[:/]\S*)?|(?:[0-9]{1,3}\.){3}[0-9]{1,3}[:/]\S*)(?![\w])"
+    r"(?<![\w@.*])(?:(?:[A-Za-z0-9-]+\.)+[a-z]{2,}(?:[:/]\S*)?|(?:[0-9]{1,3}\.){3}[0-9]{1,3}[:/]\S*)(?![\w@])"
 )
 REMOVED: Final = "[link removed]"
 _SIGNS: Final = str.maketrans(

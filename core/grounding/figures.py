@@ -193,7 +193,8 @@ _FIGURE: Final = re.compile(
         {_BEHIND.format(1)}
         (?!\w|[.,:/]\d))
     | (?P<odd>(?<!\w)\d[\d.,:/]*\w*(?:[-/&]\w+)*)
-    | (?P<roman>(?<!\w)(?!CCC?\b)(?-i:(?=[MDCLXVI]{{2}})M*(?:CM|CD|D?C{{0,3}})(?:XC|XL|L?X{{0,3}})(?:IX|IV|V?I{{0,3}}))(?!\w))
+    | (?P<roman>(?<!\w)(?!CCC?\b)
+        (?-i:(?=[MDCLXVI]{{2}})M*(?:CM|CD|D?C{{0,3}})(?:XC|XL|L?X{{0,3}})(?:IX|IV|V?I{{0,3}}))(?!\w))
     | (?P<strange>{_STRANGE}+)
     | (?P<part>(?<!\w)(?:(?:a|one|two|three|four|five|seven|nine)[ -])?(?:{_any(_PARTS)})(?=[ ](?:of|the)\b))
     | (?P<words>(?<!\w){_WORD}(?:[ -](?:and[ ])?{_WORD})*(?!\w){_BEHIND.format(2)})
