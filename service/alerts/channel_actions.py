@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 from uuid import UUID
@@ -40,7 +41,7 @@ MASK: Final = "***"
 HINT_CHARACTERS: Final = 4
 """Of a URL's end, to tell it by."""
 HINTED_CHARACTERS: Final = 16
-"""A URL whose secret part is shorter shows nothing of it."""
+"""Where the last step or value of a URL is shorter, it may be a short secret, and nothing of it is shown."""
 
 Secret = dict[str, Any]
 """The fields of a configuration that are masked."""
@@ -87,8 +88,8 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
     url = outgoing.target(secret, private=True)
-    hidden = url.raw_path.decode("ascii")
-    hint = hidden[-HINT_CHARACTERS:] if len(hidden) > HINTED_CHARACTERS else ""
+    last = re.split("[/?&=]", url.raw_path.decode("ascii"))[-1]
+    hint = last[-HINT_CHARACTERS:] if len(last) >= HINTED_CHARACTERS else ""
     return f"{url.scheme}://{url.netloc.decode('ascii')}/{MASK}{hint}"
 
 

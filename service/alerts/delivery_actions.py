@@ -16,7 +16,7 @@ from service.alerts.channel_schema import EmailConfig, OpenChannel, WebhookConfi
 from service.alerts.delivery_store import Due, Line
 from service.alerts.message_actions import Notice
 from service.alerts.schema import AlertRow
-from service.alerts.sending_actions import SEALED, Came, failed, seconds_until_mail, sent, too_many_mails
+from service.alerts.sending_actions import SEALED, Came, failed, sent, too_many_mails
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Unit
 from service.platform.data.blobs import Damaged
@@ -90,11 +90,14 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
     if isinstance(channel.config, EmailConfig) and not due.attempts:
-        addresses = len({*channel.config.recipients, *channel.config.cc})
-        if seconds := await seconds_until_mail(unit, due.tier, addresses):
-            reason = too_many_mails(unit, due.tier)
-            await delivery_store.put_off(unit, due.id, reason, unit.now() + timedelta(seconds=seconds))
-            await serve(unit, due.line, seconds)
+        limited = await too_many_mails(unit, due.tier, channel.config)
+        if limited is not None:
+            if limited.seconds is None:
+                await end(unit, due.line, limited.reason)
+                return
+            next_at = unit.now() + timedelta(seconds=limited.seconds)
+            await delivery_store.put_off(unit, due.id, limited.reason, next_at)
+            await serve(unit, due.line, limited.seconds)
             return
     notice = Notice(
         alert_id=alert.id,

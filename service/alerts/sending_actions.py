@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Struct
@@ -67,17 +67,24 @@ def failed(at: datetime, error: str, *, is_final: bool = False, left: list[str] 
     return Came(made=Made(**asdict(unanswered(at, error)), left=left), words=error, is_final=is_final)
 
 
-async def seconds_until_mail(unit: Unit, tier: str, addresses: int) -> int:
-    """Count a letter of the tenant's alerts, once for each address; where this hour's are used up, the seconds that it
-    is to wait."""
-    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour.of(tier), HOUR)
-    verdict = await unit.resources.gate.windows([window] * addresses)
-    return max(1, verdict.retry_after_seconds) if verdict.outcome == "limited" else 0
+class TooManyMails(NamedTuple):
+    """A letter that does not go now."""
+
+    reason: str
+    seconds: int | None
+    """Until it may; None: never, it has more addresses than an hour is given."""
 
 
-def too_many_mails(unit: Unit, tier: str) -> str:
-    """Why a letter does not go now."""
-    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour.of(tier):,} an hour"
+async def too_many_mails(unit: Unit, tier: str, config: EmailConfig) -> TooManyMails | None:
+    """Count a letter of the tenant's alerts, once for each address; None: it may go."""
+    addresses, most = len({*config.recipients, *config.cc}), unit.settings.alert_mails_per_hour.of(tier)
+    verdict = await unit.resources.gate.windows([Window(f"alert_mail:{unit.tenant}", most, HOUR)] * addresses)
+    if verdict.outcome != "limited":
+        return None
+    reason = f"the letters of alerts are limited to {most:,} an hour"
+    if addresses > most:
+        return TooManyMails(f"{reason}, and this one has {addresses:,} addresses", None)
+    return TooManyMails(reason, max(1, verdict.retry_after_seconds))
 
 
 async def sent(
@@ -202,9 +209,9 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
 
 async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -> Came:
     if isinstance(channel.config, EmailConfig):
-        addresses = len({*channel.config.recipients, *channel.config.cc})
-        if await seconds_until_mail(unit, tier, addresses):
-            return failed(unit.now(), too_many_mails(unit, tier))
+        limited = await too_many_mails(unit, tier, channel.config)
+        if limited is not None:
+            return failed(unit.now(), limited.reason)
     return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
 
 
