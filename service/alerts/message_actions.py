@@ -65,19 +65,20 @@ class Notice(Struct, frozen=True, kw_only=True):
     is_test: bool = False
 
 
-def trial(alert: AlertRow, about: About, now: datetime) -> Notice:
-    """A test of an alert's channels: with what it compares, and no figure."""
+def notice_of(alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None) -> Notice:
+    """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
+    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
         alert_type=alert.alert_type,
-        triggered_at=now,
-        workbook_id=alert.workbook_id,
+        triggered_at=at,
+        workbook_id=about.workbook_id,
         workbook_name=about.workbook_name,
         organization=about.organization,
-        details={name: alert.conditions[given] for name, given in known.items() if given in alert.conditions},
-        is_test=True,
+        details=asked if details is None else details,
+        is_test=details is None,
     )
 
 

@@ -80,7 +80,10 @@ def test_a_letter_says_what_was_found() -> None:
         ({**NO_METRIC, "sentence": "A report is due"}, []),
         (
             TREND,
-            ["Metric: Weighted average life", "Current value: 4.6 years", "Value on 2026-04-01: 4 years", "Threshold: up by 0.5 years"],
+            [
+                *("Metric: Weighted average life", "Current value: 4.6 years", "Value on 2026-04-01: 4 years"),
+                "Threshold: up by 0.5 years",
+            ],
         ),
         (
             COMPLIANCE,
