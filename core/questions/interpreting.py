@@ -500,13 +500,13 @@ class _Interpreter:
             assert ranking is not None
             order, limit, place = ranking.order, ranking.limit, ranking.place
             aspect = "cushion"
-        elif ids and (deal_at := r.first("group", "deal")) is not None and (more_at := r.first("more")) is not None:
+        elif ids and (deal_at := self._which_deal()) is not None and (more_at := r.first("more")) is not None:
             r.use(deal_at, more_at)
             if placed:
                 return Unread((), "portfolios are ranked by a test")
             order = r.lexemes[more_at].get("more")
             return Query(kind="deals", tests=ids[:1], order=order, place=1, aspect=aspect)
-        elif ids and (deal_at := r.first("group", "deal")) is not None and r.first("superlative") is not None:
+        elif ids and (deal_at := self._which_deal()) is not None and r.first("superlative") is not None:
             ranking = self._take_ranking()
             r.use(deal_at)
             if ranking is None or placed:
@@ -628,6 +628,15 @@ class _Interpreter:
             "could",
             "am",
         ) and not self.r.has_word("which", "what", "how")
+
+    def _which_deal(self) -> int | None:
+        """The word for a portfolio where one is to be chosen: which deal, which of our deals."""
+        before: list[str] = []
+        for at, lexeme in enumerate(self.r.lexemes):
+            if not lexeme.used and lexeme.has("group", "deal") and "which" in before[-3:]:
+                return at
+            before += [token.text for token in lexeme.tokens]
+        return None
 
     def _has_changed(self) -> bool:
         """Whether a word says a change by itself: higher and lower may compare two things as well."""
@@ -1036,8 +1045,12 @@ class _Interpreter:
                 order_by = "count"
             if order_by is None and names and not before_ranking and names[0] != "share":
                 order_by = names[0]
-            if (deal_at := r.first("group", "deal")) is not None and group is None:
+            if (deal_at := self._which_deal()) is not None and group is None:
                 r.use(deal_at)
+                by = "warf" if order_by == "rank" else order_by or (names[0] if names else "par")
+                if names and names != [by]:
+                    return Unread((), "portfolios are ranked by one figure")
+                names = [by]
                 return Query(
                     kind="deals",
                     quantities=tuple(names) or ((order_by,) if order_by else ()),

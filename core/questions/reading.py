@@ -14,6 +14,10 @@ from core.questions.tokens import Token
 from core.questions.vocabulary import QUANTITIES, Meaning, longest_phrase, phrases
 
 DAYS_A_YEAR: Final = 365.25
+AMOUNTS: Final = frozenset(("par", "facility_size", "unfunded", "market_value"))
+AMOUNT_LEAST: Final = 1_000.0
+"""An amount of a loan below it is written in thousands or millions, and does not say so."""
+
 PRICE_LIKE_MAX: Final = 200.0
 """A market value up to here, without a unit, is a price."""
 MONTH_NAMES: Final = [
@@ -678,6 +682,8 @@ class Reader:
                     self.lexemes[place].used = True
             return
         if name == "rating":
+            return
+        if name in AMOUNTS and not number.unit and number.value < AMOUNT_LEAST:
             return
         said = " ".join(one.said for one in self.lexemes[min(start, at) : max(last, end) + 1])
         self.use(at, value, end)
