@@ -48,10 +48,22 @@ _NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout)(?:\s\
 """What turns the word behind it into its opposite."""
 _NONE: Final = re.compile(r"(?i)\b(?:no|none|nothing)\b")
 _SWEEPING: Final = re.compile(
-    r"(?i)\b(?:all|every|each|none|no|nothing|any)\b[^.;]*\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met"
-    r"|satisf\w+)|\bfully (?:in )?complia\w+"
+    r"(?i)(?<!of )\b(?:all|every|each|none|no|nothing|any)\b[^.;]*"
+    r"\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met|satisf\w+|in default|defaulted|performing)"
+    r"|\bfully (?:in )?complia\w+"
 )
-"""A verdict on all tests at once."""
+"""A verdict on all tests, or on all loans, at once."""
+_VERDICTS: Final = (
+    _OPPOSITES[-1],
+    (re.compile(r"(?i)\bperforming\b"), re.compile(r"(?i)\b(?:in default|defaulted)\b")),
+)
+_LIMIT: Final = re.compile(r"(?i)\b(?:limit|threshold|trigger|maximum|minimum)(?: is| of| at)?:? ?$")
+"""What says of the figure behind it that it is a limit."""
+_LIMIT_OF_A_FACT: Final = re.compile(
+    r"(?i)\b(?:limit|threshold|trigger|maximum|minimum|at most|at least|of at most|of at least)(?: is| of| at)?:? ?$"
+)
+_A_LIMIT: Final = re.compile(r"(?i)\b(?:limit|threshold|trigger|maximum|minimum|line)\b")
+_LIMIT_BEHIND: Final = re.compile(r"(?i) (?:is |are )?(?:the limit|limit|required|allowed)\b")
 _HEDGE: Final = re.compile(
     r"(?i)(?:\b(?:about|around|roughly|approximately|approx\.?|circa|nearly|almost|close to|"
     r"(?P<over>more than|over|above|exceeding|at least)|(?P<under>less than|under|below|at most|up to))|~)\s*$"
@@ -77,6 +89,7 @@ class _Known:
     nouns: frozenset[str]
     things: frozenset[str]
     """Whom it is said of."""
+    is_limit: bool
 
 
 class Facts:
@@ -96,17 +109,24 @@ class Facts:
             for sentence in _SENTENCE.split(fact.text):
                 self._verdicts.append((self.things_in(sentence), _says(_OPPOSITES[-1], sentence)))
                 for figure in figures(sentence):
+                    is_limit = bool(
+                        _LIMIT_OF_A_FACT.search(sentence, 0, figure.start) or _LIMIT_BEHIND.match(sentence, figure.end)
+                    )
                     for reading in figure.readings:
-                        self._add(reading, sentence)
-            if isinstance(fact.value, float | int):
-                self._add(reading_of(float(fact.value), fact.unit), f"{fact.text} {fact.about}")
-            elif fact.value is not None:
-                self._add(Reading("day", what=fact.value.isoformat()[:10]), f"{fact.text} {fact.about}")
+                        self._add(reading, sentence, is_limit=is_limit)
+            if fact.value is None:
+                continue
+            known = (
+                reading_of(float(fact.value), fact.unit)
+                if isinstance(fact.value, float | int)
+                else Reading("day", what=fact.value.isoformat()[:10])
+            )
+            self._add(known, f"{fact.text} {fact.about}", is_limit=bool(_A_LIMIT.search(fact.text)))
 
-    def _add(self, reading: Reading, said: str) -> None:
+    def _add(self, reading: Reading, said: str, *, is_limit: bool) -> None:
         if reading.kind == "name":
             self._names.add(reading.what)
-        known = _Known(reading, said, counted(said), self.things_in(said))
+        known = _Known(reading, said, counted(said), self.things_in(said), is_limit)
         self._known.setdefault(reading.kind, []).append(known)
 
     def deny(self, sentence: str, things: frozenset[str]) -> bool:
@@ -132,6 +152,7 @@ class Facts:
         kinds = _KINDS.get(said.kind, (said.kind,))
         return any(
             not (things and known.things and things.isdisjoint(known.things))
+            and (known.is_limit or not _LIMIT.search(before))
             and _agree(said, known, before, sentence)
             and not _contradicts(sentence, known.said)
             for kind in kinds
@@ -164,7 +185,7 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
         at, things = 0, known.things_in(sentence)
         for figure in figures(sentence):
             looked_at += 1
-            before = sentence[max(0, figure.start - 16) : figure.start]
+            before = sentence[max(0, figure.start - 24) : figure.start]
             if looked_at <= FIGURES_MAX and any(known.bear(one, sentence, before, things) for one in figure.readings):
                 continue
             unsupported.append(sentence[figure.start : figure.end])
@@ -243,12 +264,13 @@ def _contradicts(said: str, known: str) -> bool:
     )
 
 
-def _sweeps(text: str) -> set[bool]:
-    """The verdicts on all tests at once that a text gives: whether they pass."""
+def _sweeps(text: str) -> set[tuple[int, bool]]:
+    """The verdicts on all at once that a text gives: which of `_VERDICTS`, and whether it is the good one."""
     return {
-        passes ^ bool(_NONE.search(match[0]))
+        (place, good ^ bool(_NONE.search(match[0])))
         for match in _SWEEPING.finditer(text)
-        for passes, said in zip((True, False), _says(_OPPOSITES[-1], match[0]), strict=True)
+        for place, pair in enumerate(_VERDICTS)
+        for good, said in zip((True, False), _says(pair, match[0]), strict=True)
         if said
     }
 

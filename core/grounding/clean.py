@@ -28,12 +28,20 @@ _ADDRESS: Final = re.compile(
     r"|(?:javascript|vbscript|mailto)\s*:\S*|data:\s?[a-z]+/\S*|tel:\s?\+?\d\S*)"
 )
 _HOST: Final = re.compile(
-    r"(?i)(?<![\w@.])(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|co|info|biz|dev|app|xyz|ru|cn|uk|de|fr|eu|me|sh|link|site|zip)"
-    r"(?:[:/][^\s]*)?(?![\w])"
+    r"(?<![\w@.*])(?:(?:[A-Za-z0-9-]+\.)+[a-z]{2,}(?:[:/]\S*)?|(?:[0-9]{1,3}\.){3}[0-9]{1,3}[:/]\S*)(?![\w@])"
 )
 REMOVED: Final = "[link removed]"
 _SIGNS: Final = str.maketrans(
-    {"\uff1c": "<", "\uff1e": ">", "\ufe64": "<", "\ufe65": ">", "\u2028": "\n", "\u2029": "\n"}
+    {
+        "\uff1c": "<",
+        "\uff1e": ">",
+        "\ufe64": "<",
+        "\ufe65": ">",
+        "\u2028": "\n",
+        "\u2029": "\n",
+        "\u3002": ".",
+        "\uff61": ".",
+    }
 )
 _UNSEEN: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u2800\u3164\uffa0\ufe00-\ufe0f\u20d0-\u20f0]")
 _LIST_NUMBER: Final = re.compile(r"(?m)^[ ]{0,8}\d{1,3}[.)](?=\s)")

@@ -82,15 +82,16 @@ _UNITS: Final[dict[str, tuple[Kind, float]]] = {
     "%": ("percent", 1.0), "percent": ("percent", 1.0), "per cent": ("percent", 1.0), "pct": ("percent", 1.0),
     "pp": ("percent", 1.0), "ppts": ("percent", 1.0), "percentage point": ("percent", 1.0),
     "percentage points": ("percent", 1.0), "percent point": ("percent", 1.0), "percent points": ("percent", 1.0),
-    "cents": ("percent", 1.0), "bp": ("percent", 0.01), "bps": ("percent", 0.01), "basis point": ("percent", 0.01),
-    "basis points": ("percent", 0.01), "point": ("points", 1.0), "points": ("points", 1.0), "x": ("factor", 1.0),
-    "times": ("factor", 1.0), "fold": ("factor", 1.0), "year": ("years", 1.0), "years": ("years", 1.0),
-    "yr": ("years", 1.0), "yrs": ("years", 1.0), "month": ("years", 1 / 12), "months": ("years", 1 / 12),
-    "day": ("days", 1.0), "days": ("days", 1.0), "week": ("days", 7.0), "weeks": ("days", 7.0),
+    "cents": ("percent", 1.0), "% of par": ("points", 1.0), "bp": ("percent", 0.01), "bps": ("percent", 0.01),
+    "basis point": ("percent", 0.01), "basis points": ("percent", 0.01), "point": ("points", 1.0),
+    "points": ("points", 1.0), "x": ("factor", 1.0), "times": ("factor", 1.0), "fold": ("factor", 1.0),
+    "year": ("years", 1.0), "years": ("years", 1.0), "yr": ("years", 1.0), "yrs": ("years", 1.0),
+    "month": ("years", 1 / 12), "months": ("years", 1 / 12), "day": ("days", 1.0), "days": ("days", 1.0),
+    "week": ("days", 7.0), "weeks": ("days", 7.0),
 }  # fmt: skip
 """Units as they stand behind a number."""
 _UNITS_OF_FACTS: Final[dict[str, tuple[Kind, float]]] = _UNITS | {
-    "fraction": ("percent", 100.0), "percent of par": ("percent", 1.0),
+    "fraction": ("percent", 100.0), "percent of par": ("points", 1.0),
     "amount": ("money", 1.0), "currency": ("money", 1.0), "count": ("count", 1.0), "price": ("points", 1.0),
 }  # fmt: skip
 
@@ -167,7 +168,7 @@ _BEHIND: Final = rf"""
       | (?P<letter{{0}}>{_any(word for word in _SCALES if len(word) < 4)})(?!\w)
       | [ ](?P<spaced{{0}}>mm|mn|mln|bn|tn)(?!\w) )?
     (?: [ ]?(?P<currency{{0}}>[€£]|(?:{_any(word for word in _CURRENCIES if word.isalpha())})(?!\w)) )?
-    (?: [ -]?(?P<unit{{0}}>%|(?:{_any(word for word in _UNITS if word != "%")})(?!\w)) )?
+    (?: [ -]?(?P<unit{{0}}>%[ ]of[ ]par(?!\w)|%|(?:{_any(word for word in _UNITS if "%" not in word)})(?!\w)) )?
     """
 """A scale, a currency and a unit, as they follow a number."""
 _WORD: Final = f"(?:{_any(_WORTH)}|hundred|thousand|million|billion|dozen)"
@@ -184,7 +185,7 @@ _FIGURE: Final = re.compile(
     | (?P<quarter>(?<!\w)Q[1-4][ -]?(?:of[ ])?\d{{4}}(?!\w))
     | (?P<name>(?<!\w)(?:[A-Za-z_]+\d\w*|(?-i:[A-Z]{{1,4}})-\d\w*)(?:[-/&]\w+)*(?:[+-](?![\w.$]))?)
     | (?P<number>(?<![\w.])
-        (?P<minus>(?<![%)])-(?=US\$|[$€£¥.\d]))?
+        (?P<minus>(?:(?<![%)])-|(?:minus|negative)[ ])(?=US\$|[$€£¥.\d]))?
         (?P<sign>US\$|[$€£¥]|(?:USD|EUR|GBP|CHF|CAD|AUD|JPY)[ ]?)?
         (?P<inner>-(?=[.\d]))?
         (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)
@@ -192,6 +193,8 @@ _FIGURE: Final = re.compile(
         {_BEHIND.format(1)}
         (?!\w|[.,:/]\d))
     | (?P<odd>(?<!\w)\d[\d.,:/]*\w*(?:[-/&]\w+)*)
+    | (?P<roman>(?<!\w)(?!CCC?\b)
+        (?-i:(?=[MDCLXVI]{{2}})M*(?:CM|CD|D?C{{0,3}})(?:XC|XL|L?X{{0,3}})(?:IX|IV|V?I{{0,3}}))(?!\w))
     | (?P<strange>{_STRANGE}+)
     | (?P<part>(?<!\w)(?:(?:a|one|two|three|four|five|seven|nine)[ -])?(?:{_any(_PARTS)})(?=[ ](?:of|the)\b))
     | (?P<words>(?<!\w){_WORD}(?:[ -](?:and[ ])?{_WORD})*(?!\w){_BEHIND.format(2)})
@@ -199,7 +202,7 @@ _FIGURE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_FORMS: Final = (*_DAYS, "name", "number", "odd", "strange", "part", "words", "multiple")
+_FORMS: Final = (*_DAYS, "name", "number", "odd", "roman", "strange", "part", "words", "multiple")
 _JOINS: Final = re.compile(r"(?i)\s*(?:,|-|/|to|and|or|versus|vs\.?|against)(?:\s*(?:and|or))?\s*")
 """What stands between two figures that one unit serves."""
 

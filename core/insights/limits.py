@@ -47,6 +47,12 @@ def headroom_of(one: TestResult) -> float:
     return -inf if one.status == "fail" else inf
 
 
+def _gravity(one: TestResult) -> tuple[bool, bool, float]:
+    """What sorts tests that fail or warn: failing coverage first, since it turns cash away, then by the least "
+    "headroom."""
+    return one.status != "fail", one.category != "coverage", headroom_of(one)
+
+
 def verdict(study: Study) -> Iterator[Finding]:
     """How many tests pass."""
     if not study.results:
@@ -62,7 +68,7 @@ def verdict(study: Study) -> Iterator[Finding]:
     told = (
         "{fail} of {all} failing" if fails else "all {all} pass" + (", {warning} in the warning band" if warns else "")
     )
-    worst = sorted((one for one in study.results if one.status != "pass"), key=headroom_of)[:NAMED]
+    worst = sorted((one for one in study.results if one.status != "pass"), key=_gravity)[:NAMED]
     named = []
     for at, one in enumerate(worst):
         draft.say(f"test_{at}", one.test_name)
@@ -77,6 +83,12 @@ def verdict(study: Study) -> Iterator[Finding]:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
     headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
+    usual = sum(one.threshold_source == "suite" for one in study.results)
+    if usual:
+        draft.put("usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit")
+        headline += (
+            "Held to usual limits of the market, since neither the file nor a definition gives the deal's own: {usual}."
+        )
     left = "{skipped} could not be run: see the data gaps." if skipped else ""
     yield draft.finding(
         "risk_compliance", "act" if fails else "near" if warns else "context", f"Compliance: {told}", headline.strip(),
@@ -87,9 +99,9 @@ def verdict(study: Study) -> Iterator[Finding]:
 
 
 def failing(study: Study) -> Iterator[Finding]:
-    """Each failing test, the deepest breach first."""
-    failed = sorted((one for one in study.results if one.status == "fail"), key=headroom_of)
-    for one in failed[:FAILING_SHOWN]:
+    """Each failing test, the gravest first."""
+    failed = sorted((one for one in study.results if one.status == "fail"), key=_gravity)
+    for place, one in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{one.test_id}")
         more = _told(draft, one)
         printed = study.published.get(one.test_id)
@@ -100,12 +112,15 @@ def failing(study: Study) -> Iterator[Finding]:
             theirs = " The file itself prints {printed} and calls it passed: see first what differs."
         draft.restated("short", "cushion")
         side, where = _SIDES[one.threshold_type]
+        usual = ""
+        if one.threshold_source == "suite":
+            usual = f" The {side} is a usual one of the market: neither the file nor a definition gives the deal's own."
         yield draft.finding(
             "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
-            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}",
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{usual}",
             is_disputed=is_disputed,
-            weight=-headroom_of(one) if headroom_of(one) > -inf else 1e6,
-            executive=CURE.get(one.category, ""),
+            weight=float(len(failed) - place),
+            executive="" if study.measure(one.test_id) == "delinquency" else CURE.get(one.category, ""),
             finance=_money(draft, one, "It would pass with {slack} less of such par at the same total",
                            "It is {slack} short of what the {side} asks of its numerator"),
             more=more, methodology=_method(one), coverage_pct=_coverage(one),

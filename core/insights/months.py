@@ -86,7 +86,8 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
     draft.test("cushion", one.test_id, "cushion")
     draft.test("cushion_before", one.test_id, "cushion", book="earlier")
     change = draft.combined("change", "difference", "points" if unit == "percent" else unit, "now", "before", sign=True)
-    gain = draft.combined("gain", "difference", draft.figures["cushion"].unit, "cushion", "cushion_before", sign=True)
+    gain = draft.combined("gain", "difference", draft.figures["cushion"].unit, "cushion", "cushion_before", sign=True,
+                          name="change of the cushion")  # fmt: skip
     better = gain > 0
     parts = _parts(draft, one, found)
     status = ""

@@ -46,7 +46,8 @@ class View:
     first: tuple[str, ...]
     """Families that come before others of the same priority, in this order."""
     lead: str = ""
-    """A family that opens the first list whatever its priority."""
+    """A family that opens the first list whatever its priority, and sums up the tests: of the failing ones no more are
+    shown than of any family while others are left."""
     without: frozenset[str] = frozenset()
     """Families that this reader is not shown unless they ask to act."""
 
@@ -147,5 +148,6 @@ def _picked(
     for one in sorted(found, key=order):
         family = one[0], one[1].family
         seen[family] = seen.get(family, 0) + 1
-        (chosen if seen[family] <= OF_A_FAMILY or one[1].urgency == "act" else rest).append(one)
+        is_urgent = one[1].urgency == "act" and not view.lead  # which sums up what is left out
+        (chosen if seen[family] <= OF_A_FAMILY or is_urgent else rest).append(one)
     return sorted((chosen + rest)[:most], key=order)

@@ -301,7 +301,7 @@ class Draft:
 
     def combined(
         self, key: str, operation: Literal["total", "difference", "quotient"], unit: Unit, *keys: str,
-        times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None,
+        times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None, name: str = "",
     ) -> float:  # fmt: skip
         """A figure made of others of this finding."""
         values = [self[one] for one in keys]
@@ -312,7 +312,7 @@ class Draft:
         else:
             value = values[0] - values[1] if operation == "difference" else values[0] / values[1]
         recipe = Recipe(operation=operation, figures=[self.figures[one].name for one in keys], times=times)
-        return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals)
+        return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals, name=name)
 
     def given(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
         """A figure that stands somewhere as it is."""

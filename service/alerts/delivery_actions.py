@@ -89,11 +89,9 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
-    only = due.attempts[-1].left if due.attempts else None
-    if isinstance(channel.config, EmailConfig):
-        everybody = {*channel.config.recipients, *channel.config.cc}
-        seconds = await seconds_until_mail(unit, due.tier, len(everybody if only is None else only))
-        if seconds:
+    if isinstance(channel.config, EmailConfig) and not due.attempts:
+        addresses = len({*channel.config.recipients, *channel.config.cc})
+        if seconds := await seconds_until_mail(unit, due.tier, addresses):
             reason = too_many_mails(unit, due.tier)
             await delivery_store.put_off(unit, due.id, reason, unit.now() + timedelta(seconds=seconds))
             await serve(unit, due.line, seconds)
@@ -111,6 +109,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time
+    only = due.attempts[-1].left if due.attempts else None
     came = await sent(unit, channel, notice, due.id, only=only, report=report)
     await _record(unit, due, came, most)
 

@@ -62,9 +62,9 @@ class Came(Struct, frozen=True, kw_only=True):
     """A further attempt would fail as well."""
 
 
-def failed(at: datetime, error: str, *, is_final: bool = False) -> Came:
+def failed(at: datetime, error: str, *, is_final: bool = False, left: list[str] | None = None) -> Came:
     """An attempt that came to nothing."""
-    return Came(made=Made(**asdict(unanswered(at, error))), words=error, is_final=is_final)
+    return Came(made=Made(**asdict(unanswered(at, error)), left=left), words=error, is_final=is_final)
 
 
 async def seconds_until_mail(unit: Unit, tier: str, addresses: int) -> int:
@@ -136,20 +136,21 @@ async def _mailed(
     unit: Unit, mail: Mail, notice: Notice, delivery_id: UUID, only: Collection[str] | None, seconds: float
 ) -> Came:
     now = unit.now()
-    to = [address for address in map(envelope, mail.recipients) if only is None or address in only]
-    if not to:
-        return _came(now, words="whoever it was not taken for has been taken off the channel")
+    left = None if only is None else list(only)
     try:
+        to = [address for address in map(envelope, mail.recipients) if left is None or address in left]
+        if not to:
+            return _came(now, words="whoever has not got it has been taken off the channel")
         async with asyncio.timeout(seconds):
             handed = await hand(unit.settings, delivery_id.hex, notice.triggered_at, mail, to)
     except (UnfitAddress, UnfitMail, Hopeless) as refused:
-        if only is not None:  # the others have it
-            return _came(now, words=str(refused), refusal=f"for {len(to):,} addresses {refused}")
+        if left is not None:  # the others have it
+            return _came(now, words=str(refused), refusal=f"for the rest {refused}")
         return failed(now, str(refused), is_final=True)
     except (NotReached, OSError):  # their words name what only the network's own people should learn
-        return failed(now, "the mail server cannot be reached, or takes too long")
+        return failed(now, "the mail server cannot be reached, or takes too long", left=left)
     except NotTaken as refused:
-        return failed(now, str(refused))
+        return failed(now, str(refused), left=left)
     return _handed(now, len(to), handed)
 
 

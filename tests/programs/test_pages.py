@@ -16,6 +16,7 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--virtual-time-budget=15000",
+    "--window-size=1200,30000",  # operations below the window's edge are drawn once somebody scrolls there
 ]  # fmt: skip
 
 

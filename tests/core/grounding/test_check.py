@@ -31,6 +31,7 @@ FACTS = (
     Fact("Its price fell by 2.4 points to 88.5."),
     Fact("The Class D test (interest coverage) fails at 101.3 %."),
     Fact("time since the last run", 9, "days"),
+    Fact("average price", 61.0, "price"),
     Fact("share of the portfolio", 4.75, "percent", "Cairn Holdings", ("Cairn Holdings", "Drumlin Foods")),
     Fact("Drumlin Foods is 3.15 % of the portfolio; its spread is 4.05 %.", names=("Drumlin Foods",)),
 )
@@ -49,6 +50,7 @@ BORNE = [
     "Cairn Holdings is 4.75 %.", "The largest has 4.75 %.",
     "Cairn Holdings and Drumlin Foods: 4.75 % and 3.15 %", "Drumlin Foods has 12 loans.", "from 120 to 125.3 %",
     "\uff11\uff12 loans", "\u0661\u0662 loans",
+    "a cushion of minus 1.25 %", "priced at 61 % of par, or 61", "a limit of 120 %",
     "No figures at all; one of them, at first.",
 ]  # fmt: skip
 
@@ -94,6 +96,10 @@ INVENTED: list[tuple[str, list[str]]] = [
     ("Its price rose by 2.4 points.", ["2.4 points"]),
     ("The Class D test passes at 101.3 %.", ["101.3 %"]),
     ("9 weeks", ["9 weeks"]),
+    ("The ratio is 120.0 % against a limit of 125.3 %.", ["125.3 %"]),
+    ("The Class D test fails, its minimum is 101.3 %.", ["101.3 %"]),
+    ("WARF is minus 2,748.", ["minus 2,748"]),
+    ("WARF is MMDCCXLVIII.", ["MMDCCXLVIII"]),
     ("Drumlin Foods is 4.75 %.", ["4.75 %"]),
     ("CAIRN HOLDINGS is 3.15 %.", ["3.15 %"]),
     ("1e3 loans", ["1e3"]),
@@ -141,6 +147,8 @@ def test_a_verdict_on_all_tests_needs_one_in_the_facts() -> None:
     assert check("All tests pass.", [Fact("25 tests: 24 pass, 1 fails.")]).unsupported
     assert check("All tests pass.", [Fact("Were all of them cut, Class D would fail.")]).unsupported
     assert not check("All tests pass.", [Fact("No test fails.")]).unsupported
+    assert check("None of the loans is in default.", [Fact("Every test passes.")]).unsupported
+    assert not check("All loans are performing.", [Fact("No loan is in default.")]).unsupported
 
 
 def test_whatever_is_written_is_read_in_time() -> None:

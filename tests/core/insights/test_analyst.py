@@ -148,6 +148,11 @@ def test_angles_show_other_insights_and_readers_see_others_in_other_words(demo: 
     texts = {one.summary for each in first.values() for one in each if one.key == "downgrade"}
     assert len(texts) > 1
     assert first["executive"][0].key == "verdict"
+    broken = analyse([story(faults=("breach_oc", "breach_obligor"))], stakeholder="executive")
+    assert [one.key.partition(":")[0] for one in broken].count("failing") == 2
+    assert broken[1].key == "failing:interest_diversion_ratio"  # coverage first, since it turns cash away
+    usual = next(one for one in broken if one.key == "verdict")
+    assert "gives the deal's own: 19." in usual.summary
     assert first["operations"][0].key == "breaks"
 
 

@@ -40,10 +40,13 @@ def test_each_channel_is_told(office: Office, receiver: Receiver) -> None:  # no
         ("chat_webhook", {"webhook_url": receiver.url("/200?chat"), "channel": "#alerts"}),
         ("in_app", {"user_ids": users, "priority": "high"}),
     )
-    post = Post()
+    reported, post = office.alert(("email", EMAIL), name="Report"), Post()
     with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url):
         (history_id,) = office.trigger(alert)
         (told,) = office.ended(alert)
+        office.trigger(reported, details={"report_id": str(uuid4())})
+        office.ended(reported)
+    assert "\r\nThe report has expired or was deleted.\r\n" in post.taken.pop().get_content()
     assert (told.id, told.notifications_sent) == (history_id, 4)
     assert told.channels_notified == ["email", "webhook", "chat_webhook", "in_app"]
     assert [(one.status, one.attempts, one.error) for one in told.deliveries] == [("delivered", 1, None)] * 4
@@ -105,30 +108,33 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
 
 
 def test_a_letter_goes_again_to_those_alone_who_have_not_got_it(office: Office) -> None:
-    says = {"a@x.com": "451 4.7.1 later", "b@x.com": "550 5.1.1 <b@x.com> no such user", "d@x.com": "450 4 busy"}
-    post = Post(dict(says))
+    """After a breakdown in between, too."""
+    post = Post()
+    post.scripts = {
+        "a@x.com": ["451 4.7.1 later", "421 4 going down"],
+        "b@x.com": ["550 5.1.1 <b@x.com> no such user"],
+        "d@x.com": ["450 4 busy", "421 4 going down", "550 5.1.1 no such user"],
+    }
     alert = office.alert(("email", {"recipients": ["a@x.com", "b@x.com"], "cc": ["c@x.com"]}))
     partly = office.alert(("email", {"recipients": ["c@x.com", "d@x.com"]}))
-    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url, CUSHION_WEBHOOK_BACKOFF_SECONDS="1"):
+    with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url):
         office.trigger(alert, partly)
-        wait_until(lambda: len(post.envelopes) == 2, what="the first letters")
-        post.says = {"d@x.com": "550 5.1.1 no such user"}
         (told,), (told_partly,) = office.ended(alert), office.ended(partly)
     assert sorted(to for _, to in post.envelopes) == [["a@x.com"], ["c@x.com"], ["c@x.com"]]
     assert len({letter["message-id"] for letter in post.taken if letter["cc"]}) == 1
     (one,), (other,) = told.deliveries, told_partly.deliveries
-    assert (one.status, one.attempts) == (other.status, other.attempts) == ("delivered", 2)
+    assert (one.status, one.attempts) == (other.status, other.attempts) == ("delivered", 3)
     assert one.error == "refused for 1 of 3 addresses: 550 5.1.1 <***> no such user"
-    assert other.error == "for 1 addresses the mail server refused: 550 5.1.1 no such user"
+    assert other.error == "for the rest the mail server refused: 550 5.1.1 no such user"
 
 
 def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> None:  # noqa: F811
     """Between trigger and delivery: a channel taken off or given another address, an alert disabled, secrets sealed
-    with another key, everything deleted."""
+    with another key, everything deleted; a worker that died behind the last attempt, a record that cannot be read."""
     hook = ("webhook", {"url": receiver.url()})
-    kept, off, disabled, resealed, deleted = (office.alert(hook, hook) for _ in range(5))
-    for alert in (kept, off, disabled, resealed, deleted):
-        office.trigger(alert)
+    alerts = [office.alert(hook, hook) for _ in range(7)]
+    kept, off, disabled, resealed, deleted, spent, broken = alerts
+    office.trigger(*alerts)
     moved = office.alert(("webhook", {"url": receiver.url("/200?moved")}), hook)
     office.apart.sql(
         "UPDATE alerts a SET channels = m.channels, channel_secrets = m.channel_secrets "
@@ -138,12 +144,17 @@ def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> No
     office.apart.sql("UPDATE alerts SET enabled = false WHERE id = %s", [disabled])
     office.apart.sql("UPDATE alerts SET channel_secrets = repeat('A', 80) WHERE id = %s", [resealed])
     office.apart.sql("DELETE FROM alerts WHERE id = %s", [deleted])
+    attempts = "UPDATE alert_deliveries SET attempts = '[{}, {}, {}, {}]', error = 'no' WHERE alert_id = %s"
+    office.apart.sql(attempts, [spent])
+    office.apart.sql("UPDATE alerts SET channels = '[{}]' WHERE id = %s", [broken])
     with office.worker():
         for alert, status, error in (
             (kept, "delivered", None),
             (off, "failed", "the channel was taken off the alert before it could be sent"),
             (disabled, "failed", "the alert was disabled before it could be sent"),
             (resealed, "failed", "the channel's secrets were sealed with another secret key: give them anew"),
+            (spent, "failed", "no"),
+            (broken, "failed", "a fault in the service"),
         ):
             (told,) = office.ended(alert)
             assert [(one.status, one.error) for one in told.deliveries] == [(status, error)] * 2

@@ -47,6 +47,8 @@ class Post:
     """A mail server's side of things: what it took, and what it says instead where it is told to."""
 
     says: dict[str, str] = field(default_factory=dict)
+    scripts: dict[str, list[str]] = field(default_factory=dict)
+    """By address what it says first, one after the other."""
     taken: list[EmailMessage] = field(default_factory=list)
     envelopes: list[tuple[str, list[str]]] = field(default_factory=list)
     logins: list[tuple[bytes, bytes, bool]] = field(default_factory=list)
@@ -54,7 +56,8 @@ class Post:
     async def handle_RCPT(  # noqa: N802 - the server's names
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        said = self.says.get(address) or self.says.get("RCPT")
+        script = self.scripts.get(address)
+        said = script.pop(0) if script else self.says.get(address) or self.says.get("RCPT")
         if said is not None:
             return said
         envelope.rcpt_tos.append(address)
