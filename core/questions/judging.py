@@ -18,7 +18,9 @@ from core.portfolio.portfolio import Portfolio
 from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Query
-from core.questions.running import Said, book_of, class_rows, compared, previous_of
+from core.questions.running import compared
+from core.questions.saying import Said, book_of, previous_of
+from core.questions.stating import class_rows
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
 

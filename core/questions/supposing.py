@@ -19,7 +19,7 @@ from core.questions.answer import ROWS_SHOWN
 from core.questions.judging import by_id, resolved, unit_of
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Action, Condition, Query
-from core.questions.running import Said
+from core.questions.saying import Said
 from core.questions.wording import condition_words, conditions_words, counted, shown
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
