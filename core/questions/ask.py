@@ -9,8 +9,9 @@ from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.questions import judging, moving, running, stating, supposing
 from core.questions.answer import SUBJECTS_MAX, Answer
-from core.questions.interpreting import Unread, interpret
+from core.questions.interpreting import interpret
 from core.questions.loans import Unavailable
+from core.questions.parts import Unread
 from core.questions.query import Query
 from core.questions.saying import Said
 from core.questions.suggesting import suggestions

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE, TESTS
-from core.deals.movements import PARTS, movements
+from core.deals.movements import movements
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.portfolio.portfolio import Portfolio
@@ -586,7 +586,6 @@ def why(query: Query, subject: Subject) -> Said:
                 )
                 who.append(f"{said.name(mover.name)} {effect}")
             said.sentences.append(f"By {words}: {by}{f', most of all {listed(who)}' if who else ''}.")
-    assert PARTS
     return said
 
 

@@ -527,7 +527,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     held = [one for one in groups if book.performing[one.rows].any()] or groups
     if "count" in query.quantities:
         names = ["count", *names]
-    listed_all = groups if (query.where and not _by_par(query)) or query.is_count else held
+    listed_all = groups if (query.where and query.order is None) or query.is_count else held
 
     def value(name: str, group: Group) -> float | None:
         if name == "rank":
@@ -701,10 +701,6 @@ def _how(query: Query, name: str) -> str | None:
     if name == "par" and query.aggregate in ("average", "simple", "median"):
         return query.aggregate
     return None if name in ("par", "share", "count") else query.aggregate
-
-
-def _by_par(query: Query) -> bool:
-    return query.order is not None
 
 
 def _place_of(by: str, label: str) -> float:

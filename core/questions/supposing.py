@@ -256,10 +256,8 @@ def _marked(action: Action, portfolio: Portfolio, chosen: Any, said: Said) -> Po
         moved = np.full(len(price), action.price)
     elif action.points is not None:
         moved = price + action.points
-        known = chosen
         if blank := int((chosen & ~np.isfinite(price)).sum()):
             said.warnings[f"{counted(blank, 'loan')} without a price {'stays' if blank == 1 else 'stay'} so"] = None
-        del known
     else:
         assert action.percent is not None
         moved = price * (1 + action.percent / 100)
