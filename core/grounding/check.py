@@ -44,6 +44,16 @@ _OPPOSITES: Final = (
     ),
 )
 """Words that say of a figure, and the last ones of a test, the one thing, and the other."""
+_MOVED: Final = re.compile(
+    r"(?i)\b(?:rose|risen|increased|grew|grown|climbed|widened|fell(?! short)|fallen(?! short)|declined|decreased"
+    r"|dropped|shrank|shrunk|narrowed|moved|changed)\b"
+)
+"""What says that something is not as it was."""
+_CHANGE: Final = re.compile(r"(?i)\bchanges?\b")
+_SUPPOSED: Final = re.compile(r"(?i)\b(?:if|were|would|could|may|might|can|should|before|until|unless)\b")
+"""A sentence on what is not so."""
+_IT: Final = re.compile(r"(?i)\b(?:it|this|that|they|the (?:test|ratio|bucket|figure|measure|level|deal|portfolio))\b")
+"""What stands for whatever the facts are about."""
 _NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout)(?:\s\w+){0,2}\s$")
 """What turns the word behind it into its opposite."""
 _NONE: Final = re.compile(r"(?i)\b(?:no|none|nothing)\b")
@@ -103,6 +113,11 @@ class Facts:
         self._thing = re.compile(rf"(?<!\w)(?:{named})(?!\w)" if things else "(?!)")
         self._verdicts: list[tuple[frozenset[str], tuple[bool, bool]]] = []
         self._sweeps = {verdict for fact in facts for verdict in _sweeps(fact.text)}
+        self._moves = any(
+            pattern.search(f"{fact.text} {fact.about}")
+            for fact in facts
+            for pattern in (_MOVED, _CHANGE, *_OPPOSITES[0])
+        )
         for fact in facts:
             for name in re.findall(r"\w+(?:[-/&.,:]\w+)*", plain(fact.text).lower()):
                 self._names.update((name, *re.split("[/&,:]", name)))
@@ -130,14 +145,20 @@ class Facts:
         self._known.setdefault(reading.kind, []).append(known)
 
     def deny(self, sentence: str, things: frozenset[str]) -> bool:
-        """Whether facts say of the things in a sentence that they pass where it says that they fail, or turned round;
-        a verdict on all tests is denied where no fact has one."""
+        """Whether facts say of the things in a sentence that they pass where it says that they fail, or turned round.
+
+        Of one that names nothing, and says "it", whether all of them say so. A verdict on all tests is denied where no
+        fact has one, and a move where none tells of any.
+        """
+        is_supposed = bool(_SUPPOSED.search(sentence))
+        if not self._moves and not is_supposed and _MOVED.search(sentence):
+            return True
         if sweeps := _sweeps(sentence):
             return not sweeps <= self._sweeps
         verdict = _says(_OPPOSITES[-1], sentence)
-        if not things or verdict[0] == verdict[1]:
+        if verdict[0] == verdict[1] or (not things and (is_supposed or not _IT.search(sentence))):
             return False
-        known = {one for about, one in self._verdicts if things & about and any(one)}
+        known = {one for about, one in self._verdicts if any(one) and (not things or things & about)}
         return bool(known) and all(one == verdict[::-1] for one in known)
 
     def things_in(self, text: str) -> frozenset[str]:
@@ -175,7 +196,7 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
 
     What is said of a figure is checked as far as this: its unit, what it counts, whether it rose or fell, passed or
     failed, and that its sentence names whom the fact is about where it names anybody. Of sentences without figures
-    this much: whether somebody who is named passes or fails, and that all do.
+    this much: whether somebody who is named, or "it", passes or fails, that all do, and that anything moved.
     """
     known = Facts(facts)
     pieces: list[str] = []

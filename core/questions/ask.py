@@ -13,7 +13,7 @@ from core.questions.interpreting import interpret
 from core.questions.loans import Unavailable
 from core.questions.parts import Unread
 from core.questions.query import Query
-from core.questions.saying import Said
+from core.questions.saying import Said, distance_told
 from core.questions.suggesting import suggestions
 from core.questions.wording import query_words
 
@@ -69,6 +69,8 @@ def ask(question: str, subjects: Sequence[Subject]) -> Answer:
         return _refused(question, asked, " ".join(faults), words, query)
     warnings = dict.fromkeys(faults)
     for said in saids:
+        if _looks_back(query) and (distance := distance_told(said.subject)):
+            said.warnings[distance] = None
         warnings.update(
             {f"{plain(said.subject.name)}: {one}" if len(asked) > 1 else one: None for one in said.warnings}
         )
@@ -97,6 +99,11 @@ def ask(question: str, subjects: Sequence[Subject]) -> Answer:
         warnings=list(warnings),
         suggestions=[],
     )
+
+
+def _looks_back(query: Query) -> bool:
+    """Whether the deal's earlier file is asked."""
+    return query.period != "now" or query.kind in ("moves", "why")
 
 
 def _not_understood(unread: Unread) -> str:

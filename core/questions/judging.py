@@ -19,7 +19,7 @@ from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Query
 from core.questions.running import compared
-from core.questions.saying import Said, book_of, previous_of
+from core.questions.saying import Said, book_of, previous_of, unit_of_a_cushion
 from core.questions.stating import class_rows
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
@@ -168,9 +168,13 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
     text = f"{name}{when} is {value}, {_direction(result)} {limit} is required: it {_STATUS_WORDS[result.status]}"
     if result.cushion is not None:
         cushion = said.figure(
-            f"cushion of {name}", result.cushion, unit, f"cushion of the test {result.test_id}", test_id=result.test_id
+            f"cushion of {name}",
+            result.cushion,
+            unit_of_a_cushion(unit),
+            f"cushion of the test {result.test_id}",
+            test_id=result.test_id,
         )
-        text += f", with a cushion of {cushion}" if result.cushion >= 0 else f", short by a cushion of {cushion}"
+        text += f", with a cushion of {cushion}"
         if query.aspect == "cushion" and unit == "percent" and (amount := _amount(said, result)) is not None:
             text += f", which is {amount}"
     said.sentences.append(f"{text}.")
@@ -346,7 +350,8 @@ def _line(said: Said, one: TestResult) -> None:
     text = f"{name}: {value}, {_direction(one)} {limit}, {_STATUS_WORDS[one.status]}"
     if one.cushion is not None:
         operation = f"cushion of the test {one.test_id}"
-        cushion = said.figure("cushion", one.cushion, unit, operation, of=one.test_name, test_id=one.test_id)
+        apart = unit_of_a_cushion(unit)
+        cushion = said.figure("cushion", one.cushion, apart, operation, of=one.test_name, test_id=one.test_id)
         text += f", cushion {cushion}"
     said.sentences.append(f"{text}.")
 
@@ -396,7 +401,7 @@ def _of_classes(query: Query, said: Said, book: Book, kind: str) -> Said:
                 of=label,
             )
             cushion = said.figure(
-                f"cushion of class {plain(label)}", ratio - trigger, "percent", "ratio less trigger", of=label
+                f"cushion of class {plain(label)}", ratio - trigger, "points", "ratio less trigger", of=label
             )
             operation = "cushion x what the ratio divides by / 100"
             money = said.figure(
@@ -657,7 +662,7 @@ def room(query: Query, subject: Subject) -> Said:
     amount = left / 100 * pool.denominator
     operation = "(limit - share) x what the test divides by / 100: a loan bought at par leaves that as it is"
     money = said.figure(f"room for {whose}", amount, "amount", operation, book=book, test_id=test_id)
-    share = said.figure(f"cushion of {whose}", left, "percent", "limit less share", test_id=test_id)
+    share = said.figure(f"cushion of {whose}", left, "points", "limit less share", test_id=test_id)
     now = said.figure(
         whose,
         value,
@@ -674,7 +679,7 @@ def room(query: Query, subject: Subject) -> Said:
             f"{limit}, which leaves {share} of the collateral principal amount."
         )
     else:
-        said.sentences.append(f"None: {whose} is {now} of at most {limit} already, {share} too much, or {money}.")
+        said.sentences.append(f"None: {whose} is {now} of at most {limit} already: the room is {share}, or {money}.")
     said.warnings["paid out of principal cash at 100 % of par; other tests may bear less"] = None
     return said
 

@@ -15,10 +15,7 @@ from core.questions.query import Query
 from core.questions.running import change_unit, compared, operation_of, unit_of
 from core.questions.saying import Said, facility_words, previous_of, yes_no
 from core.questions.vocabulary import QUANTITIES
-from core.questions.wording import (
-    FIELD_WORDS,
-    shown,
-)
+from core.questions.wording import FIELD_WORDS, MOVES, shown
 from core.reconciliation import reconcile
 
 Mask = NDArray[np.bool_]
@@ -93,7 +90,9 @@ def moved(query: Query, subject: Subject) -> Said:
             is_moved &= compared(size, having)
     at = np.flatnonzero(is_moved)
     at = at[np.argsort(-np.abs(change[at]), kind="stable")]
-    if query.order is not None and query.limit:
+    if query.order is not None and query.limit and query.limit < len(at):
+        if np.isclose(*np.abs(change[at[query.limit - 1 : query.limit + 1]])):
+            said.warnings["more loans than are shown share the last place"] = None
         at = at[: query.limit]
     unit = unit_of(field_name)
     told: dict[int, list[str]] = {}
@@ -151,8 +150,6 @@ def _cell_later(book: Book, row: int, said: Said) -> str:
 
 
 def _count_moved(query: Query, said: Said, book: Book, rows: NDArray[np.intp]) -> None:
-    from core.questions.wording import MOVES
-
     mask = np.zeros(book.portfolio.row_count, np.bool_)
     mask[rows] = True
     count = said.figure(

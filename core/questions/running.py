@@ -926,7 +926,10 @@ def _group_changes(query: Query, said: Said, before: Book, book: Book) -> None:
         moves.sort(key=lambda one: one[0])
     else:
         moves.sort(key=lambda one: -abs(one[0]))
-    chosen = moves[query.place - 1 : query.place] if query.place else moves[: query.limit or ROWS_SHOWN]
+    end = query.place or query.limit or ROWS_SHOWN
+    chosen = moves[end - 1 : end] if query.place else moves[:end]
+    if query.order is not None and end < len(moves) and abs(moves[end - 1][0] - moves[end][0]) < 1e-9:
+        said.warnings[f"more {plural(NOUNS[by])} than are shown share the last place"] = None
     if not chosen:
         said.sentences.append(f"No {NOUNS[by]} has moved so.")
     for change, label, then, now in chosen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ from core.insights.subject import Subject
 from core.insights.words import plain
 from core.questions.answer import LOANS_SHOWN, Figure, Support, Unit
 from core.questions.loans import Book, Unavailable
-from core.questions.wording import (
-    shown,
-)
+from core.questions.wording import shown
+from core.report.figures import day
+
+MONTH_DAYS: Final = range(20, 46)
+"""Days that two files of months in a row are apart."""
 
 
 @dataclass
@@ -88,11 +90,25 @@ def previous_of(subject: Subject) -> Subject:
     return subject.previous
 
 
+def distance_told(subject: Subject) -> str:
+    """That the earlier file is not of the month before; empty where it is, or where a day is not known."""
+    previous = subject.previous
+    if previous is None or previous.day is None or subject.day is None:
+        return ""
+    days = (subject.day - previous.day).days
+    return "" if days in MONTH_DAYS else f"the earlier file is of {day(previous.day)}, {days:,} days before this one"
+
+
 def book_of(subject: Subject, period: str) -> Book:
     """The loans of the month that a query asks for."""
     if period != "previous":
         return Book(subject)
     return Book(subject, previous_of(subject).portfolio)
+
+
+def unit_of_a_cushion(unit: Unit) -> Unit:
+    """What a test of a unit passes or fails by: two percentages are so many points apart."""
+    return "points" if unit == "percent" else unit
 
 
 def capital(text: str) -> str:

@@ -19,7 +19,7 @@ from core.questions.answer import ROWS_SHOWN
 from core.questions.judging import by_id, resolved, unit_of
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Action, Condition, Query
-from core.questions.saying import Said
+from core.questions.saying import Said, unit_of_a_cushion
 from core.questions.wording import condition_words, conditions_words, counted, shown
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
@@ -129,7 +129,8 @@ def _line(said: Said, one: TestResult, other: TestResult, *, is_named: bool) -> 
         )
     if other.cushion is not None:
         word = f"cushion of {name} after"
-        left = said.figure(word, other.cushion, unit, "limit beside the figure after", of=of, test_id=one.test_id)
+        apart, operation = unit_of_a_cushion(unit), "limit beside the figure after"
+        left = said.figure(word, other.cushion, apart, operation, of=of, test_id=one.test_id)
         text += f", with a cushion of {left}"
     said.sentences.append(f"{text}.")
 

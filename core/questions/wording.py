@@ -372,13 +372,14 @@ def query_words(query: Query) -> str:
         what += " of each of: " + "; ".join(condition_words(one) for one in query.each)
     if query.group and not query.is_count:
         if query.order is not None:
-            which = {"most": "most", "least": "least"}[query.order]
             by = FIELD_WORDS.get(query.order_by or "par", query.order_by or "par")
+            which = f"with the {query.order} {by}"
+            if query.period == "change":
+                first = query.quantities[0] if query.quantities else "share"
+                way = "fell" if query.direction == "down" else "rose"
+                which = f"whose {FIELD_WORDS.get(first, first)} {way} {query.order}"
             count = f"{query.limit} " if query.limit else f"{query.place}. " if query.place and query.place > 1 else ""
-            what = (
-                f"{what} of the {count}{plural(NOUNS[query.group]) if query.limit else NOUNS[query.group]} "
-                f"with the {which} {by}"
-            )
+            what = f"{what} of the {count}{plural(NOUNS[query.group]) if query.limit else NOUNS[query.group]} {which}"
         else:
             what = f"{what} by {NOUNS[query.group]}"
     having = "".join(f", {having_words(one)}" for one in query.having)

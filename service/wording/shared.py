@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from core.compliance.suites import CATALOGUE
 from core.grounding.check import MARK, Checked, check
 from core.grounding.clean import clean
 from core.grounding.fact import Fact, facts_of
@@ -39,6 +40,8 @@ UNSUPPORTED_MAX: Final = 3
 
 NAME_LETTERS: Final = 3
 """Letters of a name that is not shown: what has fewer tells nobody to do anything."""
+OPEN: Final = frozenset(test.name.lower() for test in CATALOGUE)
+"""Names that are ours and not the file's: a model has to know what a test is of."""
 _NAME: Final = re.compile(r"\bNAME_[A-Z]{3}\b", re.IGNORECASE)
 _POLICY: Final = Policy(threshold="internal")
 """All kinds of personal data that exports know."""
@@ -164,7 +167,12 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
             kept.append(fact)
             left -= length
     everything = "\n".join([question, *(f"{fact.text}\n{fact.about}" for fact in kept)]).lower()
-    names = {name for fact in kept for name in fact.names if sum(map(str.isalpha, name)) >= NAME_LETTERS}
+    names = {
+        name
+        for fact in kept
+        for name in fact.names
+        if sum(map(str.isalpha, name)) >= NAME_LETTERS and name.lower() not in OPEN
+    }
     there = sorted((name for name in names if name.lower() in everything), key=lambda name: (-len(name), name))
     words = {
         name: "NAME_" + "".join(letters)
@@ -178,7 +186,7 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
         return redact_text(clean(hidden, known=hidden), _POLICY)[0]
 
     def named(fact: Fact) -> tuple[str, ...]:
-        return tuple(words[name] for name in fact.names if name in words)
+        return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
     return _Asked(
         shown(question),

@@ -114,6 +114,8 @@ VERDICTS = [
     ("No test fails.", False), ("The portfolio is fully compliant.", False), ("Every requirement is met.", False),
     ("The Class C test fails, or it would.", True), ("Class D would fail next month.", True), ("Nothing more.", True),
     ("None of the tests is in breach.", False), ("Class A passes.", True), ("Class E fails.", True),
+    ("The share rose to 101.3 %.", False), ("It has fallen.", False), ("It falls short of what is required.", True),
+    ("It would have risen.", True),
 ]  # fmt: skip
 DECIDED = (
     Fact("The Class D test fails at 101.3 %.", names=("Class D",)),
@@ -140,6 +142,16 @@ def test_what_no_fact_says_is_marked(text: str, unsupported: list[str]) -> None:
 def test_a_verdict_is_that_of_the_facts(text: str, borne: bool) -> None:
     checked = check(text, DECIDED)
     assert (checked.unsupported == (), MARK not in checked.text) == (borne, borne)
+
+
+def test_it_is_what_the_facts_are_about() -> None:
+    facts = [Fact("WARF is 2,704.46 of at most 3,000: it passes.", names=("WARF",)), Fact("WARF", 2704.46, "factor")]
+    for text, borne in (
+        ("It fails its limit of 3,000.", False), ("The test is in breach at 2,704.46.", False),
+        ("The ratio passes.", True), ("It would fail beyond its limit.", True), ("WARF fails.", False),
+        ("WARF is 2,704.46 and it fails its limit of 3,000.", False), ("Another deal fails.", True),
+    ):  # fmt: skip
+        assert (check(text, facts).unsupported == ()) == borne, text
 
 
 def test_a_verdict_on_all_tests_needs_one_in_the_facts() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.generate import generate
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import Deal, Portfolio
 from core.questions.answer import SUBJECTS_MAX
 from core.questions.ask import ask
 
@@ -75,6 +75,28 @@ def test_what_the_data_lack_is_said() -> None:
         assert word in answer.text
         assert len(answer.suggestions) == 3
         assert all(ask(one, [subject(LOANS)]).answered for one in answer.suggestions)
+
+
+def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
+    """Reports may be a quarter apart; cushions of percentages are points, and a last place that is shared is told."""
+    now = Portfolio.from_columns(LOANS | {"price": [97.0, 77.5, math.nan, 60.0]}, deal=Deal(as_of=20_543.0))
+    for days, is_told in ((31, False), (92, True)):
+        before = Portfolio.from_columns(LOANS, deal=Deal(as_of=20_543.0 - days))
+        asked = Subject(name="Deal", portfolio=now, previous=Subject(name="Deal", portfolio=before))
+        for question in (
+            "What was the WARF last month?",
+            "Which loans are new since last month?",
+            "which prices fell most",
+        ):
+            warnings = ask(question, [asked]).warnings
+            assert ("the earlier file is of 29 December 2025, 92 days before this one" in warnings) == is_told, warnings
+    assert "more obligors than are shown share the last place" in warnings
+    fell = ask("which prices fell most", [asked])
+    assert fell.understood == "price of the obligor whose price fell most, against the month before"
+    cushion = next(
+        one for one in ask("How far is the CCC bucket from its limit?", [asked]).figures if "cushion" in one.name
+    )
+    assert (cushion.unit, cushion.value) == ("points", -32.5)
 
 
 def test_without_loans_or_portfolios_nothing_is_made_up() -> None:

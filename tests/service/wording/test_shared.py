@@ -51,6 +51,11 @@ def test_what_leaves_has_no_names_and_no_personal_data(apart: Apart, server: Mod
     first, second = server.sent["facts"][:2]
     assert first == {"fact": FACTS[0].text}
     assert (second["value"], second["unit"]) == (4.75, "percent")
+    holdings = Fact("WARF is 2,704.46 for WARF Holdings.", names=("WARF", "WARF Holdings"))
+    assert ask(apart, server.url(), "WARF?", [holdings])
+    assert server.sent == {"question": "WARF?", "facts": [{"fact": "WARF is 2,704.46 for NAME_AAA."}]}, (
+        "tests are named"
+    )
     system, user = server.asked[-1]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert "fails" not in system["content"], "facts stand apart from the instructions"
