@@ -103,7 +103,9 @@ STRICTER = {
         "POST /api/v1/deals",
         "PATCH /api/v1/deals/{deal_id}",
         "PATCH /api/v1/workbooks/{workbook_id}",
+        "POST /api/v1/admin/compliance/stream-profiles",
     ],
+    "a retention and its tranches fit together": ["PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}"],
     "a trade is of a loan's fields, and of a loan that is held": [
         "POST /api/v1/scenarios",
         "POST /api/v1/scenarios/{scenario_id}/trades",

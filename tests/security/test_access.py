@@ -141,6 +141,10 @@ admin:api-keys          DELETE  /api/v1/admin/api-keys/{key_id}
 admin:api-keys          POST    /api/v1/admin/api-keys/{key_id}/rotate
 role:admin              GET     /api/v1/admin/audit-logs
 role:admin              GET     /api/v1/admin/audit-logs/export
+role:admin              GET     /api/v1/admin/compliance/stream-profiles
+role:admin              POST    /api/v1/admin/compliance/stream-profiles
+role:admin              PATCH   /api/v1/admin/compliance/stream-profiles/{profile_id}
+role:admin              DELETE  /api/v1/admin/compliance/stream-profiles/{profile_id}
 role:admin              GET     /api/v1/webhooks
 role:admin              POST    /api/v1/webhooks
 role:admin              GET     /api/v1/webhooks/{webhook_id}
