@@ -289,6 +289,15 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "test_suite": "standard",
             "test_ids": [TEST_ID],
         },
+        "POST /api/v1/compliance/evidence/lookback": {
+            "event_type": "workbook.uploaded",
+            "event_category": "workbook",
+            "subject_id": made["workbook_id"],
+            "actor_id": made["user_id"],
+            "stream_key": "deal:internal:one",
+            "start_date": "2026-01-01",
+            "end_date": "2999-12-31",
+        },
         "POST /api/v1/compliance/thresholds": {
             "workbook_id": made["workbook_id"],
             "test_id": TEST_ID,

@@ -40,6 +40,8 @@ compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/history
+compliance:read         GET     /api/v1/compliance/lookback
+compliance:read         POST    /api/v1/compliance/evidence/lookback
 mappings:write          POST    /api/v1/mappings
 mappings:read           GET     /api/v1/mappings
 mappings:read           GET     /api/v1/mappings/{mapping_id}
