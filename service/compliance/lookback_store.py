@@ -25,6 +25,7 @@ _INPUTS = (
     "definition_version", "options", "engine_version", "as_of", "as_of_source",
 )  # fmt: skip
 _OUTPUTS = ("status", "summary", "results", "skipped", "warnings", "executed_at")
+_CATEGORIES = ",".join(get_args(Category))
 _UUID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 
@@ -50,7 +51,7 @@ _EVENTS = f"""
      LEFT JOIN workbooks w ON w.tenant_id = a.tenant_id AND w.id = {_of("workbook")}
      LEFT JOIN deals wd ON wd.tenant_id = w.tenant_id AND wd.id = w.deal_id
      LEFT JOIN deals d ON d.tenant_id = a.tenant_id AND d.id = {_of("deal")}) AS e
-    WHERE category = ANY ('{{{",".join(get_args(Category))}}}')
+    WHERE category = ANY ('{{{_CATEGORIES}}}')
 """
 
 
