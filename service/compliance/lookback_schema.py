@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from service.platform.data.audit_filter import Action, Since, Until
 from service.platform.http.api import Offset
+from service.workbooks.schema import StreamKey
 
 Category = Literal[
     "alert", "calculation", "compliance", "deal", "document", "export", "formula", "issue", "mapping",
@@ -27,7 +28,7 @@ class Lookback(Struct, frozen=True, kw_only=True):
         None
     )
     actor_id: UUID | None = None
-    stream_key: Annotated[str, Meta(max_length=200)] | None = None
+    stream_key: StreamKey | None = None
     start_date: Since | None = None
     end_date: Until | None = None
     include_inputs: Annotated[bool, Meta(description="What a run was made by")] = False

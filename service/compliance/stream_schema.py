@@ -82,7 +82,7 @@ class StreamProfilePatch(Struct, frozen=True, kw_only=True):
 class StreamProfileList(Struct, frozen=True, kw_only=True):
     """Which profiles."""
 
-    stream_key: Annotated[str, Meta(max_length=200)] | None = None
+    stream_key: StreamKey | None = None
     page: PageNumber = 1
     page_size: PageSize = 50
 

@@ -129,6 +129,8 @@ STRICTER = {
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",
+        "GET /api/v1/compliance/lookback",
+        "POST /api/v1/compliance/evidence/lookback",
         "GET /api/v1/deals/{deal_id}/movements",
         "GET /api/v1/activity",
         "GET /api/v1/admin/audit-logs",
