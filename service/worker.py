@@ -30,8 +30,7 @@ log = structlog.get_logger()
 
 def jobs() -> JobTable:
     """Every area's jobs."""
-    from service.alerts.delivery_jobs import jobs as alert_deliveries
-    from service.alerts.evaluation_jobs import jobs as alerts
+    from service.alerts.jobs import jobs as alerts
     from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
@@ -41,13 +40,13 @@ def jobs() -> JobTable:
     from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, alert_deliveries, webhooks, mail, cleanup)
+    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup)
     return JobTable({name: job for table in tables for name, job in table.jobs.items()})
 
 
 async def work(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT, then finish what runs and stop."""
-    from service.alerts.evaluation_jobs import watch_clock_forever
+    from service.alerts.jobs import watch_clock_forever
 
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
