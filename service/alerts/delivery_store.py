@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.alerts.schema import AlertNotFound, DeliveryStatus
 from service.platform.context import Unit
+from service.platform.work.attempt import TRIED, Attempt, tried_with
 
 FAULT: Final = "a fault in the service"
 """Why one failed where no attempt says it."""
@@ -105,23 +105,11 @@ async def due(unit: Unit, delivery_id: UUID) -> Due | None:
 
 
 async def tried(
-    unit: Unit, delivery_id: UUID, attempt: Struct, status: DeliveryStatus, error: str | None, next_at: datetime | None
+    unit: Unit, delivery_id: UUID, attempt: Attempt, status: DeliveryStatus, error: str | None, next_at: datetime | None
 ) -> None:
     """What an attempt came to."""
-    await unit.execute(
-        """
-        UPDATE alert_deliveries SET attempts = attempts || %(attempt)s::jsonb, status = %(status)s, error = %(error)s,
-            next_attempt_at = %(next)s, completed_at = CASE WHEN %(status)s <> 'pending' THEN now() END
-        WHERE id = %(id)s AND status <> 'delivered'
-        """,
-        {
-            "attempt": msgspec.json.encode([attempt]).decode(),
-            "status": status,
-            "error": error,
-            "next": next_at,
-            "id": delivery_id,
-        },
-    )
+    sql = f"UPDATE alert_deliveries SET {TRIED} WHERE id = %(id)s AND status <> 'delivered'"
+    await unit.execute(sql, {"id": delivery_id, **tried_with(attempt, status, error, next_at)})
 
 
 async def put_off(unit: Unit, delivery_id: UUID, error: str, next_at: datetime) -> None:

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, page, set_of
 from service.platform.http.api import Page, PageQuery
+from service.platform.work.attempt import TRIED, Attempt, tried_with
 from service.webhooks.schema import Delivery, DeliveryList, DeliveryNotFound, Webhook, WebhookNotFound
 
 _LINE = "(SELECT q.{0} FROM webhook_queues q WHERE q.tenant_id = webhooks.tenant_id AND q.webhook_id = webhooks.id)"
@@ -183,24 +183,11 @@ async def take_service(unit: Unit, webhook_id: UUID) -> bool:
 
 
 async def tried(
-    unit: Unit, delivery_id: UUID, attempt: Any, status: str, error: str | None, next_attempt_at: datetime | None
+    unit: Unit, delivery_id: UUID, attempt: Attempt, status: str, error: str | None, next_attempt_at: datetime | None
 ) -> None:
     """What an attempt came to."""
-    await unit.execute(
-        """
-        UPDATE webhook_deliveries
-        SET attempts = attempts || %(attempt)s::jsonb, status = %(status)s, error = %(error)s,
-            next_attempt_at = %(next)s, completed_at = CASE WHEN %(status)s <> 'pending' THEN now() END
-        WHERE id = %(id)s AND status = 'pending'
-        """,
-        {
-            "attempt": msgspec.json.encode([attempt]).decode(),
-            "status": status,
-            "error": error,
-            "next": next_attempt_at,
-            "id": delivery_id,
-        },
-    )
+    sql = f"UPDATE webhook_deliveries SET {TRIED} WHERE id = %(id)s AND status = 'pending'"
+    await unit.execute(sql, {"id": delivery_id, **tried_with(attempt, status, error, next_attempt_at)})
 
 
 async def leave_line(unit: Unit, webhook_id: UUID) -> None:

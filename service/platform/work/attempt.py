@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from random import SystemRandom
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from service.platform.config import Settings
@@ -61,6 +62,18 @@ async def attempt(
         error=None if 200 <= answer.status < 300 else f"the receiver answers with the status {answer.status}",
         milliseconds=answer.milliseconds,
     )
+
+
+TRIED: Final = """
+    attempts = attempts || %(attempt)s::jsonb, status = %(status)s, error = %(error)s,
+    next_attempt_at = %(next)s, completed_at = CASE WHEN %(status)s <> 'pending' THEN now() END
+"""
+"""What an attempt changes in a table of deliveries."""
+
+
+def tried_with(made: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
+    """The parameters of `TRIED`."""
+    return {"attempt": msgspec.json.encode([made]).decode(), "status": status, "error": error, "next": next_at}
 
 
 def pause_seconds(settings: Settings, tries: int) -> float:
