@@ -193,7 +193,7 @@ class _Interpreter(Suppositions):
             period = "change"
         falls = r.first("change", "up", "down") is not None and r.first("group", "loan", "obligor") is not None
         if period == "change" or (r.any("move") and not r.any("status")) or (falls and period == "now"):
-            moves = self._moves("change")
+            moves = self._moves()
             if moves is not None:
                 return moves
         r.read_conditions()
@@ -507,7 +507,7 @@ class _Interpreter(Suppositions):
             is_yes_no=self._is_yes_no(),
         )
 
-    def _moves(self, period: Period) -> Query | Unread | None:
+    def _moves(self) -> Query | Unread | None:
         r = self.r
         quantity = next(
             (
@@ -769,7 +769,7 @@ class _Interpreter(Suppositions):
         classes = tuple(value for at in list(r.unused("class")) for value in self._take(at, "class"))
         class_entity = r.first("group", "class")
         if classes or class_entity is not None:
-            return self._notes(classes, class_entity, names, ranking, period, aggregate)
+            return self._notes(classes, class_entity, names, ranking, period)
         order = limit = place = None
         order_by = None
         if ranking is not None:
@@ -948,7 +948,6 @@ class _Interpreter(Suppositions):
         names: list[str],
         ranking: Ranking | None,
         period: str,
-        aggregate: str | None,
     ) -> Query | Unread:
         r = self.r
         r.use(entity)

@@ -17,8 +17,8 @@ from core.insights.words import listed, plain
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
+from core.questions.measuring import compared
 from core.questions.query import Query
-from core.questions.running import compared
 from core.questions.saying import Said, book_of, previous_of, unit_of_a_cushion
 from core.questions.stating import class_rows
 from core.questions.vocabulary import QUANTITIES

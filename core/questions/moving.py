@@ -11,8 +11,8 @@ from core.insights.subject import Subject
 from core.insights.words import plain
 from core.questions.answer import ROWS_SHOWN
 from core.questions.loans import Book, Unavailable
+from core.questions.measuring import change_unit, compared, operation_of, unit_of
 from core.questions.query import Query
-from core.questions.running import change_unit, compared, operation_of, unit_of
 from core.questions.saying import Said, facility_words, previous_of, yes_no
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import FIELD_WORDS, MOVES, shown

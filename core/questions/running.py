@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from core.insights.subject import Subject
-from core.insights.words import listed, plain, plural
-from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.ratings import DEFAULTED, SCALE_B
-from core.questions.answer import ROWS_SHOWN, Unit
-from core.questions.loans import Book, Group, Unavailable
-from core.questions.query import Condition, Having, Query
-from core.questions.saying import Said, book_of, capital, facility_words, previous_of, yes_no
+from core.insights.words import listed, plain
+from core.portfolio.ratings import SCALE_B
+from core.questions.answer import ROWS_SHOWN
+from core.questions.comparing import change, each, part
+from core.questions.grouping import groups
+from core.questions.loans import Book, Unavailable
+from core.questions.measuring import (
+    NAMED,
+    RATINGS,
+    TEXTS,
+    Mask,
+    cell,
+    compared,
+    flat,
+    operation_of,
+    quantity_words,
+    ratings_of,
+    tell_defaulted,
+    unit_of,
+)
+from core.questions.query import Condition, Query
+from core.questions.saying import Said, book_of, capital, facility_words, yes_no
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import (
-    FIELD_UNITS,
     FIELD_WORDS,
-    NOUNS,
     condition_words,
     conditions_words,
-    counted,
 )
 from core.values import day_of
-
-Mask = NDArray[np.bool_]
-
-TESTED_GROUPS_MAX: Final = 2_000
-"""Groups whose measure of a test is worked out, each over its own loans."""
-
-
-# ---- measures of loans ----
-
-_RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))
-_TEXTS: Final = _RATINGS | {"lien", "industry", "country", "cusip", "loanx", "isin", "index", "currency"}
-_NAMED: Final = frozenset(("obligor", "facility", "cusip", "loanx", "isin"))
-
-
-def unit_of(name: str, how: str | None = None) -> Unit:
-    """The unit of a quantity."""
-    if name in FIELD_UNITS:
-        return FIELD_UNITS[name]
-    return QUANTITIES[name].unit
 
 
 def measured(query: Query, subject: Subject) -> Said:
@@ -57,11 +50,11 @@ def measured(query: Query, subject: Subject) -> Said:
     said = Said(subject)
     book = book_of(subject, query.period)
     if query.period == "change":
-        _change(query, said, book)
+        change(query, said, book)
     elif query.each:
-        _each(query, said, book)
+        each(query, said, book)
     elif query.whole:
-        _part(query, said, book)
+        part(query, said, book)
     else:
         mask = book.chosen(query.where)
         if query.group is None and _is_lookup(query) and not query.is_count:
@@ -71,23 +64,19 @@ def measured(query: Query, subject: Subject) -> Said:
         elif query.group == "loan":
             _loans(query, said, book, mask)
         else:
-            _groups(query, said, book, mask)
+            groups(query, said, book, mask)
         _tell_alike(query, said)
     said.warnings.update(book.remarks)
     return said
 
 
 def _is_lookup(query: Query) -> bool:
-    return any(one.field in _NAMED and one.op == "in" for one in _flat(query.where))
-
-
-def _flat(where: Sequence[Condition]) -> list[Condition]:
-    return [leaf for one in where for leaf in (one.any_of if one.any_of and one.field != "not" else (one,))]
+    return any(one.field in NAMED and one.op == "in" for one in flat(query.where))
 
 
 def _tell_alike(query: Query, said: Said) -> None:
     """Name what an ambiguous word was taken for."""
-    for one in _flat(query.where):
+    for one in flat(query.where):
         if one.also:
             said.warnings[f"{plain(one.said)!r} is read as the {one.field}; the {one.also} has the name, too"] = None
         if one.field == "rating" and one.low != one.high and one.said.upper() in SCALE_B:
@@ -97,25 +86,6 @@ def _tell_alike(query: Query, said: Said) -> None:
                 f"{plain(one.said)!r} can be {len(one.values)} names, which were taken together: "
                 f"{listed([said.name(value) for value in one.values])}"
             ] = None
-
-
-def operation_of(name: str, how: str | None) -> str:
-    if name == "count":
-        return "number of loans with a par"
-    if name == "share":
-        return "sum of par_value of performing loans / collateral principal amount x 100"
-    if name in ("par", "market_value", "unfunded") and how in (None, "total"):
-        what = {"par": "par_value", "market_value": "par_value x price / 100", "unfunded": "unfunded"}[name]
-        return f"sum of {what} of performing loans"
-    test_id = QUANTITIES[name].test_id if name in QUANTITIES else None
-    if test_id is not None and how in (None, "average") and name != "price":
-        return f"measure of the test {test_id} over these loans, performing ones"
-    words = {"simple": "plain average", "median": "median", "total": "sum"}.get(
-        how or "", "average weighted by par_value"
-    )
-    if how == "average" and name in ("par", "market_value", "facility_size"):
-        words = "plain average"
-    return f"{words} of {FIELD_WORDS.get(name, name)} of performing loans that have one"
 
 
 def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -> None:
@@ -140,7 +110,7 @@ def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -
             for name in names or ["par", "share"]:
                 if name in ("par", "share", "market_value"):
                     said.figure(
-                        _named(name, query.aggregate),
+                        quantity_words(name, query.aggregate),
                         0.0,
                         unit_of(name),
                         operation_of(name, None),
@@ -156,13 +126,13 @@ def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -
         names = ["share", "par"]
     for name in names:
         _value(query, said, book, mask, name, whose)
-    _tell_defaulted(said, book, mask, names)
+    tell_defaulted(said, book, mask, names)
 
 
 def _value(query: Query, said: Said, book: Book, mask: Mask, name: str, whose: str) -> None:
     how = query.aggregate
     rows = np.flatnonzero(mask)
-    if name in _TEXTS:
+    if name in TEXTS:
         raise Unavailable(f"the {QUANTITIES[name].name} is of single loans: name one, or ask for a list")
     if name == "maturity":
         _maturities(said, book, mask, whose)
@@ -173,9 +143,9 @@ def _value(query: Query, said: Said, book: Book, mask: Mask, name: str, whose: s
     unit = unit_of(name)
     if value is None:
         raise Unavailable(f"no loan of {whose} has a {FIELD_WORDS.get(name, name)}")
-    text = said.figure(_named(name, how), value, unit, operation_of(name, how), book=book, rows=rows)
+    text = said.figure(quantity_words(name, how), value, unit, operation_of(name, how), book=book, rows=rows)
     of = " of the collateral principal amount" if name == "share" else ""
-    said.sentences.append(f"{capital(_named(name, how))} of {whose}: {text}{of}.")
+    said.sentences.append(f"{capital(quantity_words(name, how))} of {whose}: {text}{of}.")
     if name == "share" and book.pool.par > 0 and abs(book.pool.par - book.denominator) > 0.005:
         counted_rows = mask & book.performing if (mask & book.performing).any() else mask
         other = float(book.par[counted_rows].sum()) / book.pool.par * 100
@@ -189,10 +159,10 @@ def _value(query: Query, said: Said, book: Book, mask: Mask, name: str, whose: s
         )
         said.sentences.append(f"Of performing par alone: {text}.")
     if name == "spread" and how in (None, "average"):
-        _with_floors(said, book, mask, whose)
+        _with_floors(said, book, mask)
 
 
-def _with_floors(said: Said, book: Book, mask: Mask, whose: str) -> None:
+def _with_floors(said: Said, book: Book, mask: Mask) -> None:
     try:
         value = book.measure("was", mask)
     except Unavailable:
@@ -228,53 +198,6 @@ def _maturities(said: Said, book: Book, mask: Mask, whose: str) -> None:
     )
     said.sentences.append(f"Their weighted average life is {text}.")
 
-
-def _tell_defaulted(said: Said, book: Book, mask: Mask, names: Sequence[str]) -> None:
-    """What amounts and averages leave out."""
-    out = mask & book.defaulted
-    if not out.any() or not (mask & book.performing).any():
-        return
-    rows = np.flatnonzero(out)
-    par = said.figure(
-        "par of defaulted loans, not counted above",
-        float(book.par[out].sum()),
-        "amount",
-        "sum of par_value of defaulted loans",
-        book=book,
-        rows=rows,
-    )
-    said.sentences.append(
-        f"{capital(counted(len(rows), 'defaulted loan'))} of {par} par "
-        f"{'is' if len(rows) == 1 else 'are'} left out of amounts, shares and averages."
-    )
-    if "par" in names:
-        said.figure(
-            "par with defaulted loans",
-            float(book.par[mask].sum()),
-            "amount",
-            "sum of par_value",
-            book=book,
-            rows=np.flatnonzero(mask),
-        )
-
-
-def _named(name: str, how: str | None) -> str:
-    if name == "share":
-        return "share of the collateral principal amount"
-    if name == "spread" and how in (None, "average"):
-        return "average contractual spread"
-    word = FIELD_WORDS.get(name) or QUANTITIES[name].name
-    if how == "median":
-        return f"median {word}"
-    if how == "simple" or (how == "average" and name in ("par", "market_value", "facility_size")):
-        return f"unweighted average {word}"
-    quantity = QUANTITIES.get(name)
-    if quantity is not None and quantity.is_average and not quantity.name.startswith("weighted"):
-        return f"average {word}" if how != "total" else f"total {word}"
-    return QUANTITIES[name].name if name in QUANTITIES else word
-
-
-# Loans one by one
 
 _LOOKED_UP: Final = (
     "par",
@@ -317,7 +240,7 @@ def _look_up(query: Query, said: Said, book: Book, mask: Mask) -> None:
         _values(query, said, book, mask)
         names = list(_LOOKED_UP)
     if len(rows) > 1 and any(QUANTITIES[name].is_average for name in query.quantities):
-        _values(changed(query, quantities=tuple(one for one in names if one not in _TEXTS)), said, book, mask)
+        _values(changed(query, quantities=tuple(one for one in names if one not in TEXTS)), said, book, mask)
     _list_rows(said, book, rows, names, optional=not query.quantities)
 
 
@@ -326,8 +249,8 @@ def _list_rows(said: Said, book: Book, rows: NDArray[np.intp], names: Sequence[s
     given = []
     for name in names:
         try:
-            if name in _TEXTS:
-                if (name in _RATINGS and name != "rating") or name not in _RATINGS:
+            if name in TEXTS:
+                if (name in RATINGS and name != "rating") or name not in RATINGS:
                     book.text_of(name, 0)
             else:
                 book.number(name)
@@ -341,9 +264,9 @@ def _list_rows(said: Said, book: Book, rows: NDArray[np.intp], names: Sequence[s
         told = []
         for name in given:
             if name == "rating":
-                told += _ratings(said, book, row)
+                told += ratings_of(said, book, row)
             else:
-                told.append(f"{FIELD_WORDS.get(name) or QUANTITIES[name].name} {_cell(said, book, row, name)}")
+                told.append(f"{FIELD_WORDS.get(name) or QUANTITIES[name].name} {cell(said, book, row, name)}")
         facility = facility_words(said, book, row)
         defaulted = ", defaulted" if book.defaulted[row] else ""
         known = f" ({plain(identifier)})" if identifier else ""
@@ -352,48 +275,6 @@ def _list_rows(said: Said, book: Book, rows: NDArray[np.intp], names: Sequence[s
             said.names[plain(identifier)] = None
     if len(rows) > ROWS_SHOWN:
         said.sentences.append(f"{len(rows) - ROWS_SHOWN:,} more are not listed.")
-
-
-def _ratings(said: Said, book: Book, row: int) -> list[str]:
-    told = []
-    for name in ("moodys_rating", "sp_rating", "fitch_rating"):
-        try:
-            text = book.text_of(name, row)
-        except Unavailable:
-            continue
-        if text is not None:
-            told.append(f"{QUANTITIES[name].name} {_cell(said, book, row, name)}")
-    return told or ["no rating"]
-
-
-def _cell(said: Said, book: Book, row: int, name: str) -> str:
-    """What a column says of a loan, as a figure of the answer."""
-    of, identifier, at = book.name_of(row), book.identifier_of(row), np.array([row])
-    word = FIELD_WORDS.get(name) or QUANTITIES[name].name
-    if name in _TEXTS:
-        text = book.text_of(name, row)
-        unit: Unit = "rating" if name in _RATINGS else "text"
-        if text is not None and unit == "text":
-            said.names[plain(text)] = None
-        return said.figure(word, text, unit, "as the file has it", of=of, identifier=identifier, book=book, rows=at)
-    value = float(book.number(name)[row])
-    if name == "maturity":
-        return said.figure(
-            word, day_of(value), "date", "as the file has it", of=of, identifier=identifier, book=book, rows=at
-        )
-    if name == "was":
-        word = "contractual spread"
-    unit = "bps" if name == "was" else unit_of(name)
-    return said.figure(
-        word,
-        None if np.isnan(value) else value,
-        unit,
-        "as the file has it",
-        of=of,
-        identifier=identifier,
-        book=book,
-        rows=at,
-    )
 
 
 def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
@@ -475,7 +356,7 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
 def _columns_of(where: Sequence[Condition]) -> list[str]:
     """The columns that a list shows because it is by them."""
     found = []
-    for one in _flat(where):
+    for one in flat(where):
         if one.field in (
             "price",
             "spread",
@@ -496,462 +377,3 @@ def _columns_of(where: Sequence[Condition]) -> list[str]:
         elif one.field == "flag" and one.values[0] == "distressed":
             found.append("price")
     return found
-
-
-def compared(values: NDArray[np.float64], having: Having) -> Mask:
-    """Which values fulfil a comparison; a blank does not."""
-    with np.errstate(invalid="ignore"):
-        if having.op == "between":
-            assert having.high is not None
-            return np.asarray((values >= having.value) & (values <= having.high))
-        operators: dict[str, Callable[..., Any]] = {
-            "<": np.less,
-            "<=": np.less_equal,
-            ">": np.greater,
-            ">=": np.greater_equal,
-            "=": np.isclose,
-        }
-        return np.asarray(operators[having.op](values, having.value) & np.isfinite(values))
-
-
-# Groups
-
-_ORDERED: Final = {"year", "rating", "rating_a", "rating_b", "rating_c"}
-
-
-def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
-    by = query.group or "obligor"
-    groups = book.groups(by, mask)
-    noun = NOUNS[by]
-    names = [one for one in query.quantities if one != "count"]
-    held = [one for one in groups if book.performing[one.rows].any()] or groups
-    if "count" in query.quantities:
-        names = ["count", *names]
-    listed_all = groups if (query.where and query.order is None) or query.is_count else held
-
-    def value(name: str, group: Group) -> float | None:
-        if name == "rank":
-            return book.measure_rows("warf", group.rows)
-        if name == "maturity":
-            maturity = book.number("maturity")[group.rows]
-            known = maturity[np.isfinite(maturity)]
-            return None if not len(known) else float(known.max() if query.order == "most" else known.min())
-        if name in _TEXTS:
-            raise Unavailable(f"the {QUANTITIES[name].name} is of single loans")
-        if QUANTITIES[name].test_id is not None and name != "price" and len(groups) > TESTED_GROUPS_MAX:
-            raise Unavailable(f"a test is measured for at most {TESTED_GROUPS_MAX:,} {plural(noun)}")
-        checkpoint()
-        return book.measure_rows(name, group.rows, _how(query, name))
-
-    if query.over_groups:
-        sums = np.array([float(book.par[one.rows[book.performing[one.rows]]].sum()) for one in held])
-        figure = float(np.median(sums) if query.aggregate == "median" else sums.mean())
-        operation = (
-            f"{'median' if query.aggregate == 'median' else 'plain average'} "
-            f"over {plural(noun)} of the sum of par_value of performing loans"
-        )
-        text = said.figure(
-            f"{query.aggregate} par of {plural(noun)}",
-            figure,
-            "amount",
-            operation,
-            book=book,
-            rows=np.flatnonzero(mask),
-        )
-        said.sentences.append(
-            f"{capital(query.aggregate or 'average')} par of the {counted(len(held), noun)}"
-            f"{' with loans ' + conditions_words(query.where) if query.where else ''}: {text}."
-        )
-        return
-    chosen = listed_all
-    for having in query.having:
-        found = [value(having.quantity, one) for one in chosen]
-        kept = compared(np.array([np.nan if one is None else one for one in found]), having)
-        chosen = [one for one, is_in in zip(chosen, kept.tolist(), strict=True) if is_in]
-    if query.is_yes_no:
-        said.sentences.append(yes_no(bool(chosen)))
-    if query.is_count and query.order is None and not names:
-        count = said.figure(
-            f"number of {plural(noun)}",
-            len(chosen),
-            "count",
-            f"number of distinct {plural(noun)} of loans with a par",
-            book=book,
-            rows=np.flatnonzero(mask),
-        )
-        where = conditions_words(query.where)
-        said.sentences.append(
-            f"{count} {noun if len(chosen) == 1 else plural(noun)}{f' with loans {where}' if where else ''}."
-        )
-        if len(held) != len(groups) and not query.having:
-            other = said.figure(
-                f"number of {plural(noun)} with performing loans",
-                len(held),
-                "count",
-                f"number of distinct {plural(noun)} of performing loans",
-                book=book,
-                rows=np.flatnonzero(mask & book.performing),
-            )
-            said.sentences.append(f"{other} of them have performing loans.")
-        return
-    order_by = query.order_by or (names[0] if names else "par")
-    if query.order is not None or by not in _ORDERED:
-        keys = [value(order_by, one) for one in chosen]
-        sign = 1.0 if query.order == "least" else -1.0
-        ranked = sorted(
-            (at for at in range(len(chosen)) if keys[at] is not None), key=lambda at: sign * float(keys[at] or 0.0)
-        )
-        missing = [at for at in range(len(chosen)) if keys[at] is None]
-        if missing:
-            said.warnings[
-                (
-                    f"{len(missing)} {noun if len(missing) == 1 else plural(noun)} without a "
-                    f"{FIELD_WORDS.get(order_by, order_by)} {'is' if len(missing) == 1 else 'are'} left out"
-                )
-            ] = None
-        chosen = [chosen[at] for at in ranked]
-    else:
-        chosen = sorted(chosen, key=lambda one: _place_of(by, one.label))
-    total_rows = len(chosen)
-    last = query.place or query.limit
-    if query.order is not None and last and last < len(chosen):
-        ends = [value(order_by, one) for one in chosen[last - 1 : last + 1]]
-        if None not in ends and abs(float(ends[0] or 0.0) - float(ends[1] or 0.0)) < 1e-9:
-            said.warnings[f"more {plural(noun)} than are shown share the last place"] = None
-    if query.place:
-        chosen = chosen[query.place - 1 : query.place]
-    elif query.limit:
-        chosen = chosen[: query.limit]
-    if not chosen:
-        said.figure(f"number of {plural(noun)}", 0, "count", f"number of {plural(noun)}", book=book)
-        said.sentences.append(f"No {noun} is so.")
-        return
-    wanted = list(
-        dict.fromkeys(
-            [
-                *([order_by] if query.order is not None else []),
-                *(one.quantity for one in query.having),
-                *(names or ["par", "share"]),
-            ]
-        )
-    )
-    if wanted in (["par"], ["share"]):
-        wanted = ["par", "share"]
-    if "rank" in wanted:
-        wanted[wanted.index("rank")] = "warf"
-    if query.is_count and "count" not in wanted:
-        wanted = ["count", *wanted] if query.order_by in (None, "count") else [*wanted, "count"]
-    if (query.having and query.order is None) or (query.where and query.order is None and not names):
-        count = said.figure(f"number of {plural(noun)}", total_rows, "count", f"number of {plural(noun)}", book=book)
-        said.sentences.append(f"{count} {noun if total_rows == 1 else plural(noun)}:")
-    adds_up = bool(query.limit) or (bool(query.where) and query.order is None and wanted[:1] in (["par"], ["share"]))
-    if len(chosen) > 1 and adds_up and order_by in ("par", "share"):
-        together = np.zeros(book.portfolio.row_count, np.bool_)
-        together[np.concatenate([one.rows for one in chosen])] = True
-        total = said.figure(
-            "par together",
-            book.measure("par", together),
-            "amount",
-            operation_of("par", None),
-            book=book,
-            rows=np.flatnonzero(together),
-        )
-        share = said.figure(
-            "share together",
-            book.measure("share", together),
-            "percent",
-            operation_of("share", None),
-            book=book,
-            rows=np.flatnonzero(together),
-        )
-        said.sentences.append(f"Together they are {total}, {share} of the collateral principal amount.")
-    for one in chosen[:ROWS_SHOWN]:
-        label = said.name(one.label)
-        told = []
-        for name in wanted:
-            found_value = value(name, one)
-            unit = unit_of(name)
-            word = _named(name, _how(query, name))
-            if name == "count":
-                text = said.figure(
-                    "number of loans", found_value, "count", operation_of("count", None),
-                    of=one.label, book=book, rows=one.rows,
-                )  # fmt: skip
-                told.append(f"{text} loan{'s' * (found_value != 1)}")
-                continue
-            if name == "maturity":
-                text = said.figure(
-                    "maturity", day_of(found_value), "date", "maturity_date", of=one.label, book=book, rows=one.rows
-                )
-                told.append(f"maturity {text}")
-                continue
-            text = said.figure(
-                word, found_value, unit, operation_of(name, query.aggregate), of=one.label, book=book, rows=one.rows
-            )
-            told.append(text if name == "share" or word == "par" else f"{word} {text}")
-        said.sentences.append(f"{label}: {', '.join(told)}.")
-    if len(chosen) > ROWS_SHOWN:
-        said.sentences.append(f"{len(chosen) - ROWS_SHOWN:,} more are not listed.")
-    if book.defaulted[np.flatnonzero(mask)].any() and any(one in wanted for one in ("par", "share")):
-        said.warnings["defaulted loans are left out of par and shares"] = None
-
-
-def _how(query: Query, name: str) -> str | None:
-    """How a quantity of a group is made: a total of shares and counts, whatever is averaged beside them."""
-    if name == "par" and query.aggregate in ("average", "simple", "median"):
-        return query.aggregate
-    return None if name in ("par", "share", "count") else query.aggregate
-
-
-def _place_of(by: str, label: str) -> float:
-    if by == "year":
-        return float(label)
-    from core.portfolio.ratings import rank
-
-    return float(rank(label) or DEFAULTED)
-
-
-# Sets beside each other, parts of sets, and the month before
-
-
-def _each(query: Query, said: Said, book: Book) -> None:
-    names = list(query.quantities) or ["par", "share"]
-    if names == ["par"] or names == ["share"]:
-        names = ["par", "share"]
-    found: dict[str, list[float]] = {}
-    labels = [plain(", ".join(one.values)) if one.op == "in" else condition_words(one) for one in query.each]
-    for one, label in zip(query.each, labels, strict=True):
-        mask = book.chosen((*query.where, one))
-        rows = np.flatnonzero(mask)
-        told = []
-        for name in names:
-            value = book.measure(name, mask, query.aggregate if name not in ("par", "share") else None)
-            text = said.figure(
-                _named(name, query.aggregate),
-                value,
-                unit_of(name),
-                operation_of(name, query.aggregate),
-                of=label,
-                book=book,
-                rows=rows,
-            )
-            told.append(f"{_named(name, query.aggregate)} {text}")
-            found.setdefault(name, []).append(np.nan if value is None else value)
-        said.names[label] = None
-        said.sentences.append(f"{capital(label)}: {', '.join(told)}.")
-    if len(query.each) == 2:
-        for name in names:
-            gap = found[name][0] - found[name][1]
-            if np.isfinite(gap):
-                text = said.figure(
-                    f"difference in {_named(name, query.aggregate)}",
-                    gap,
-                    change_unit(name),
-                    "the first less the second",
-                    sign=True,
-                )
-                said.sentences.append(
-                    f"{capital(labels[0])} less {labels[1]} in {_named(name, query.aggregate)}: {text}."
-                )
-    if query.order is not None:
-        values = found[names[0]]
-        best = max(
-            range(len(values)),
-            key=lambda at: (
-                (values[at] if query.order == "most" else -values[at]) if np.isfinite(values[at]) else -np.inf
-            ),
-        )
-        said.sentences.insert(0, f"{capital(labels[best])}.")
-
-
-def change_unit(name: str) -> Unit:
-    unit = unit_of(name)
-    return "points" if unit in ("percent", "price") else unit
-
-
-def _part(query: Query, said: Said, book: Book) -> None:
-    """The share of a set within another."""
-    whole, part = book.chosen(query.whole), book.chosen((*query.whole, *query.where))
-    of_performing = whole & book.performing if (whole & book.performing).any() else whole
-    part_performing = part & of_performing
-    amount, total = float(book.par[part_performing].sum()), float(book.par[of_performing].sum())
-    if total <= 0:
-        raise Unavailable(f"there is no par in the loans {conditions_words(query.whole)}")
-    text = said.figure(
-        "share",
-        amount / total * 100,
-        "percent",
-        "sum of par_value of the part / sum of par_value of the whole x 100, performing loans",
-        book=book,
-        rows=np.flatnonzero(part),
-    )
-    par = said.figure("par", amount, "amount", operation_of("par", None), book=book, rows=np.flatnonzero(part))
-    rest = said.figure(
-        "par of the whole", total, "amount", operation_of("par", None), book=book, rows=np.flatnonzero(whole)
-    )
-    said.sentences.append(
-        f"{text} of the loans {conditions_words(query.whole)} (by "
-        f"par) are {conditions_words(query.where)}: {par} of {rest}."
-    )
-    _tell_defaulted(said, book, whole, ())
-
-
-def _change(query: Query, said: Said, book: Book) -> None:
-    """Quantities of a set of loans in two months."""
-    subject = said.subject
-    before = Book(subject, previous_of(subject).portfolio)
-    if query.group not in (None, "loan") and query.is_count:
-        _count_changes(query, said, before, book)
-        return
-    if query.group not in (None, "loan"):
-        _group_changes(query, said, before, book)
-        return
-    names = list(query.quantities) or (["count"] if query.is_count else ["par", "share"])
-    if query.is_count and "count" not in names:
-        names = ["count", *names]
-    if names == ["par"]:
-        names = ["par", "share"]
-    if names == ["share"]:
-        names = ["share", "par"]
-    where = conditions_words(query.where)
-    whose = f"the loans {where}" if where else "the portfolio"
-    if any(one.field not in _NAMED | {"industry", "country"} for one in _flat(query.where)):
-        said.warnings[
-            "the loans that are so in each of the two months are compared, which need not be the same ones"
-        ] = None
-    masks = [one.chosen(query.where) for one in (before, book)]
-    for name in names:
-        if name in _TEXTS:
-            _text_changes(said, before, book, masks, name)
-            continue
-        values = [
-            one.measure(name, mask, query.aggregate if name not in ("par", "share", "count") else None)
-            for one, mask in zip((before, book), masks, strict=True)
-        ]
-        if name in ("par", "share", "count"):
-            values = [0.0 if value is None else value for value in values]
-        word, unit = _named(name, query.aggregate) if name != "count" else "number of loans", unit_of(name)
-        rows = np.flatnonzero(masks[1])
-        if values[0] is None or values[1] is None:
-            raise Unavailable(f"one of the months has no {word} of {whose}")
-        change = said.figure(
-            f"change of {word}",
-            values[1] - values[0],
-            change_unit(name),
-            "the newer month less the earlier",
-            book=book,
-            rows=rows,
-            sign=True,
-        )
-        now = said.figure(word, values[1], unit, operation_of(name, query.aggregate), book=book, rows=rows)
-        then = said.figure(
-            f"{word} in the month before",
-            values[0],
-            unit,
-            operation_of(name, query.aggregate) + ", of the earlier file",
-            book=before,
-            rows=np.flatnonzero(masks[0]),
-        )
-        if query.is_yes_no and query.direction in ("up", "down") and name == names[0]:
-            said.sentences.append(
-                yes_no((values[1] > values[0]) == (query.direction == "up") and values[1] != values[0])
-            )
-        said.sentences.append(f"{capital(word)} of {whose} moved by {change}: from {then} to {now}.")
-        if name in ("par", "share"):
-            held = [float(one.par[mask].sum()) for one, mask in zip((before, book), masks, strict=True)]
-            performing = [
-                float(one.par[mask & one.performing].sum()) for one, mask in zip((before, book), masks, strict=True)
-            ]
-            if name == "par" and held != performing:
-                said.figure(
-                    "change of par with defaulted loans",
-                    held[1] - held[0],
-                    "amount",
-                    "sum of par_value of the newer month less the earlier",
-                    sign=True,
-                )
-    said.warnings.update(before.remarks)
-
-
-def _text_changes(said: Said, before: Book, book: Book, masks: Sequence[Mask], name: str) -> None:
-    for one, mask, when in ((before, masks[0], "in the month before"), (book, masks[1], "now")):
-        for row in np.flatnonzero(mask)[:ROWS_SHOWN].tolist():
-            told = (
-                _ratings(said, one, row)
-                if name == "rating"
-                else [f"{QUANTITIES[name].name} {_cell(said, one, row, name)}"]
-            )
-            said.sentences.append(f"{said.name(one.name_of(row))} {when}: {', '.join(told)}.")
-
-
-def _count_changes(query: Query, said: Said, before: Book, book: Book) -> None:
-    """How many groups there are in two months."""
-    noun = plural(NOUNS[query.group or "obligor"])
-    then, now = (len(one.groups(query.group or "obligor", one.chosen(query.where))) for one in (before, book))
-    change = said.figure(
-        f"change of number of {noun}", now - then, "count", "the newer month less the earlier", sign=True
-    )
-    first = said.figure(
-        f"number of {noun} in the month before", then, "count", f"number of distinct {noun}", book=before
-    )
-    last = said.figure(f"number of {noun}", now, "count", f"number of distinct {noun}", book=book)
-    said.sentences.append(f"The number of {noun} moved by {change}, from {first} to {last}.")
-
-
-def _group_changes(query: Query, said: Said, before: Book, book: Book) -> None:
-    by = query.group or "obligor"
-    name = query.quantities[0] if query.quantities else "share"
-    sides = []
-    for one in (before, book):
-        mask = one.chosen(query.where)
-        values = {}
-        for group in one.groups(by, mask):
-            of = np.zeros(one.portfolio.row_count, np.bool_)
-            of[group.rows] = True
-            values[group.label] = one.measure(
-                name, of, query.aggregate if name not in ("par", "share", "count") else None
-            )
-        sides.append(values)
-    nothing = 0.0 if name in ("par", "share", "count") else None
-    moves = []
-    for label in dict.fromkeys((*sides[1], *sides[0])):
-        now, then = sides[1].get(label, nothing), sides[0].get(label, nothing)
-        if now is not None and then is not None and abs(now - then) > 1e-9:
-            moves.append((now - then, label, then, now))
-    if query.direction in ("up", "down"):
-        moves = [one for one in moves if (one[0] > 0) == (query.direction == "up")]
-    if (query.order is not None and query.direction != "down") or query.direction == "up":
-        moves.sort(key=lambda one: -one[0] if query.order != "least" else one[0])
-    elif query.direction == "down":
-        moves.sort(key=lambda one: one[0])
-    else:
-        moves.sort(key=lambda one: -abs(one[0]))
-    end = query.place or query.limit or ROWS_SHOWN
-    chosen = moves[end - 1 : end] if query.place else moves[:end]
-    if query.order is not None and end < len(moves) and abs(moves[end - 1][0] - moves[end][0]) < 1e-9:
-        said.warnings[f"more {plural(NOUNS[by])} than are shown share the last place"] = None
-    if not chosen:
-        said.sentences.append(f"No {NOUNS[by]} has moved so.")
-    for change, label, then, now in chosen:
-        shown_label = said.name(label)
-        text = said.figure(
-            f"change of {_named(name, None)}",
-            change,
-            change_unit(name),
-            "the newer month less the earlier",
-            of=label,
-            book=book,
-            sign=True,
-        )
-        first = said.figure(
-            f"{_named(name, None)} in the month before",
-            then,
-            unit_of(name),
-            operation_of(name, query.aggregate),
-            of=label,
-            book=before,
-        )
-        last = said.figure(
-            _named(name, None), now, unit_of(name), operation_of(name, query.aggregate), of=label, book=book
-        )
-        said.sentences.append(f"{shown_label}: {text}, from {first} to {last}.")
