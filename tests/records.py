@@ -433,6 +433,7 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "conditions": ALERT["conditions"] | {"value": 3.0},
             "channels": ALERT["channels"],
         },
+        "POST /api/v1/dlq/entries/{task_id}/resolve": {"resolution_notes": "seen"},
         "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
         "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
         "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},

@@ -10,7 +10,7 @@ from service.alerts.delivery_actions import DELIVER, end
 from service.alerts.delivery_actions import deliver as deliver_first
 from service.alerts.delivery_store import Line
 from service.platform.context import Unit
-from service.platform.work.jobs import JobTable
+from service.platform.work.jobs import JobTable, nothing_to_lift
 
 jobs = JobTable()
 
@@ -20,7 +20,7 @@ async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     await end(unit, msgspec.convert(arguments, Line), None)
 
 
-@jobs.job(DELIVER, failed=give_up)
+@jobs.job(DELIVER, failed=give_up, lifted=nothing_to_lift)
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Attempt a delivery."""
     await deliver_first(unit, msgspec.convert(arguments, Line))
