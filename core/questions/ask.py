@@ -7,12 +7,13 @@ from typing import Final
 
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
-from core.questions import judging, running, supposing
+from core.questions import judging, moving, running, stating, supposing
 from core.questions.answer import SUBJECTS_MAX, Answer
-from core.questions.interpreting import Unread, interpret
+from core.questions.interpreting import interpret
 from core.questions.loans import Unavailable
+from core.questions.parts import Unread
 from core.questions.query import Query
-from core.questions.running import Said
+from core.questions.saying import Said
 from core.questions.suggesting import suggestions
 from core.questions.wording import query_words
 
@@ -24,11 +25,11 @@ _RUN: Final[dict[str, Callable[[Query, Subject], Said]]] = {
     "tests": judging.tested,
     "what_if": supposing.supposed,
     "room": judging.room,
-    "moves": running.moved,
+    "moves": moving.moved,
     "history": judging.history,
-    "fact": running.fact,
-    "notes": running.notes,
-    "data": running.data,
+    "fact": stating.fact,
+    "notes": stating.notes,
+    "data": stating.data,
     "why": judging.why,
 }
 

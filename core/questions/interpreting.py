@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -14,77 +13,15 @@ from msgspec.structs import replace
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
-from core.questions.named import Found, Named
-from core.questions.query import Action, Condition, Having, Period, Query
-from core.questions.reading import Letter, Lexeme, Reader, segment
-from core.questions.tokens import TOKENS_MAX, Token, tokens_of
+from core.questions.named import Named
+from core.questions.parts import FLAG_TESTS, GROUP_TESTS, LIMIT_SHOWN, Ranking, Unread
+from core.questions.query import Condition, Period, Query
+from core.questions.reading import Lexeme, segment
+from core.questions.tokens import TOKENS_MAX, tokens_of
 from core.questions.vocabulary import QUANTITIES
+from core.questions.what_if import Suppositions
 from core.questions.wording import FIELD_WORDS
 
-FLAG_TESTS: Final = {
-    "ccc": "ccc_bucket_pct",
-    "not_senior": "non_senior_secured_concentration",
-    "second_lien": "non_senior_secured_concentration",
-    "cov_lite": "cov_lite_concentration",
-    "fixed": "fixed_rate_concentration",
-    "foreign": "foreign_country_concentration",
-    "small": "small_facility_concentration",
-    "past_due": "delinquency_pct",
-}
-"""The test that limits the loans with a flag."""
-
-GROUP_TESTS: Final = {"industry": "industry_concentration", "obligor": "single_obligor_concentration"}
-
-FLAG_OF_TEST: Final = {test_id: flag for flag, test_id in FLAG_TESTS.items() if flag != "second_lien"}
-
-LOAN_COLUMNS: Final = frozenset(
-    (
-        "par",
-        "price",
-        "purchase_price",
-        "spread",
-        "coupon",
-        "floor",
-        "recovery",
-        "maturity",
-        "rating",
-        "moodys_rating",
-        "sp_rating",
-        "fitch_rating",
-        "facility_size",
-        "days_past_due",
-        "quote_depth",
-        "unfunded",
-        "wal",
-        "market_value",
-        "share",
-        "warf",
-        "lien",
-        "industry",
-        "country",
-        "cusip",
-        "loanx",
-        "isin",
-        "index",
-        "was",
-    )
-)
-"""Quantities that one loan has."""
-
-WORST_IS_MOST: Final = {
-    "warf": True,
-    "rank": True,
-    "rating": True,
-    "days_past_due": True,
-    "price": False,
-    "recovery": False,
-    "diversity": False,
-    "cushion": False,
-    "moodys_rating": True,
-    "sp_rating": True,
-    "fitch_rating": True,
-}
-"""Quantities of which it is certain which end is the worst."""
 _LIMITED: Final = frozenset(("warf", "was", "diversity", "wal", "recovery"))
 """Quantities of the whole whose minimum or maximum is their limit."""
 
@@ -93,6 +30,7 @@ NOUNS_OF_PER: Final = frozenset(
      "break down")
 )  # fmt: skip
 """Words for a breakdown that stand behind what it is by: the industry mix."""
+
 SOFT_IFS: Final = frozenset(
     (
         "what does",
@@ -110,17 +48,6 @@ SOFT_IFS: Final = frozenset(
         "in case",
     )
 )
-LIMIT_SHOWN: Final = 10
-"""Of a ranking whose length the question leaves open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A question that is not understood."""
-
-    words: tuple[str, ...]
-    """Those that have no part in a query; none where all have a meaning, and together none."""
-    reason: str = ""
 
 
 def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
@@ -144,17 +71,8 @@ def interpret(question: str, subjects: Sequence[Subject]) -> Query | Unread:
     return _Interpreter(lexemes, as_of, subjects).query()
 
 
-class _Interpreter:
-    def __init__(self, lexemes: list[Lexeme], as_of: float | None, subjects: Sequence[Subject]) -> None:
-        entities = {one.get("group") for one in lexemes if one.has("group")}
-        sets = bool(
-            entities & {"obligor", "industry", "country", "rating", "lien", "rating_a", "rating_b", "currency", "year"}
-        )
-        self.r = Reader(lexemes, as_of, groups_are_sets=sets and "loan" not in entities)
-        self.subjects = subjects
-        self.where: tuple[Condition, ...] = ()
-
-    # The whole
+class _Interpreter(Suppositions):
+    """A question's query, by what its phrases are about."""
 
     def query(self) -> Query | Unread:
         r = self.r
@@ -173,10 +91,6 @@ class _Interpreter:
         if left:
             return Unread(left)
         return replace(found, subjects=chosen) if chosen else found
-
-    def _name(self, at: int, field: str) -> Found | None:
-        name: Found | None = self.r.lexemes[at].get("name")
-        return name if name is not None and name.field == field else None
 
     def _may_be_left(self, lexeme: Lexeme) -> bool:
         if lexeme.has("not") or lexeme.has("without") or lexeme.has("number") or lexeme.has("letter"):
@@ -202,8 +116,6 @@ class _Interpreter:
         if r.any("room"):
             return self._room()
         return self._plain()
-
-    # Periods
 
     def _month(self) -> tuple[int, str] | None:
         """A month, or a day, that the question names, and which of the two months at hand it is; "" for neither."""
@@ -272,8 +184,6 @@ class _Interpreter:
             return "previous"
         return "now"
 
-    # Without suppositions
-
     def _plain(self) -> Query | Unread:
         r = self.r
         period = self._period()
@@ -306,8 +216,6 @@ class _Interpreter:
     @staticmethod
     def _is_test(lexeme: Lexeme) -> bool:
         return lexeme.has("test") or lexeme.has("status")
-
-    # Facts and data
 
     def _fact(self, at: int, period: str) -> Query | Unread:
         r = self.r
@@ -360,53 +268,6 @@ class _Interpreter:
                 r.use(other)
         counted = r.has_word("many", "number", "count")
         return Query(kind="data", fact=what, is_count=counted)
-
-    # Tests
-
-    def _test_ids(self, placed: list[Any], *, flags: bool) -> tuple[str, ...]:
-        """The tests that the question names, by name, by quantity, by flag, or as the largest of a group."""
-        r = self.r
-        found: dict[str, None] = {}
-        for at, lexeme in enumerate(r.lexemes):
-            if lexeme.used and not lexeme.has("test"):
-                continue
-            if lexeme.has("test") and not lexeme.used:
-                found[lexeme.get("test")] = None
-                r.use(at)
-            elif lexeme.has("name") and (name := self._name(at, "test")) is not None:
-                for value in name.values:
-                    found[f"name:{value}"] = None
-                r.use(at)
-            elif lexeme.has("quantity") and (test_id := QUANTITIES[lexeme.get("quantity")].test_id) is not None:
-                found[test_id] = None
-                r.use(at)
-        if flags:
-            for one in list(placed):
-                condition = one.condition
-                flag = condition.values[0] if condition.field == "flag" and condition.op == "is" else None
-                if condition.any_of and {part.values[:1] for part in condition.any_of} <= {
-                    ("second_lien",),
-                    ("unsecured",),
-                    ("not_senior",),
-                }:
-                    flag = "not_senior"
-                if flag in FLAG_TESTS and condition.agency is None:
-                    found[FLAG_TESTS[flag]] = None
-                    placed.remove(one)
-            at_group = next(r.unused("group", *GROUP_TESTS), None)
-            if not found and at_group is not None:
-                group = r.lexemes[at_group].get("group")
-                place = self._take_ranking()
-                found[GROUP_TESTS[group]] = None
-                if place is not None:
-                    if group == "industry" and place.place == 2:
-                        found = {"second_industry_concentration": None}
-                    elif group == "obligor" and place.limit == 5:
-                        found = {"top_5_concentration": None}
-                    elif place.place not in (None, 1) or place.limit not in (None, 1):
-                        return ()  # no test is of so many: the group stays unread
-                r.use(at_group)
-        return tuple(found)
 
     def _tests(self, placed: list[Any], period: Period) -> Query | Unread | None:
         """A question on tests, where this is one."""
@@ -500,13 +361,13 @@ class _Interpreter:
             assert ranking is not None
             order, limit, place = ranking.order, ranking.limit, ranking.place
             aspect = "cushion"
-        elif ids and (deal_at := r.first("group", "deal")) is not None and (more_at := r.first("more")) is not None:
+        elif ids and (deal_at := self._which_deal()) is not None and (more_at := r.first("more")) is not None:
             r.use(deal_at, more_at)
             if placed:
                 return Unread((), "portfolios are ranked by a test")
             order = r.lexemes[more_at].get("more")
             return Query(kind="deals", tests=ids[:1], order=order, place=1, aspect=aspect)
-        elif ids and (deal_at := r.first("group", "deal")) is not None and r.first("superlative") is not None:
+        elif ids and (deal_at := self._which_deal()) is not None and r.first("superlative") is not None:
             ranking = self._take_ranking()
             r.use(deal_at)
             if ranking is None or placed:
@@ -613,36 +474,6 @@ class _Interpreter:
             kind="tests", tests=("ccc_bucket_pct",), period=period, direction=direction, is_yes_no=self._is_yes_no()
         )
 
-    def _is_yes_no(self) -> bool:
-        first = self.r.lexemes[0].tokens[0].text
-        return first in (
-            "is",
-            "are",
-            "do",
-            "does",
-            "did",
-            "has",
-            "have",
-            "will",
-            "can",
-            "could",
-            "am",
-        ) and not self.r.has_word("which", "what", "how")
-
-    def _has_changed(self) -> bool:
-        """Whether a word says a change by itself: higher and lower may compare two things as well."""
-        return any(not self.r.lexemes[at].has("more") for at in self.r.unused("change"))
-
-    def _direction(self) -> Any:
-        direction = None
-        for at in list(self.r.unused("change")):
-            value = self.r.lexemes[at].get("change")
-            direction = value if value != "change" else direction
-            self.r.use(at)
-        return direction or "any"
-
-    # Why and history
-
     def _why(self, at: int) -> Query | Unread:
         r = self.r
         r.use(at)
@@ -675,8 +506,6 @@ class _Interpreter:
             direction=None if direction in (None, "any") else direction,
             is_yes_no=self._is_yes_no(),
         )
-
-    # Moves between two months
 
     def _moves(self, period: Period) -> Query | Unread | None:
         r = self.r
@@ -783,93 +612,6 @@ class _Interpreter:
             order_by=order_by,
             limit=None if ranking is None else ranking.limit or (ranking.place if entity is not None else LIMIT_SHOWN),
         )
-
-    # Rankings
-
-    def _take_ranking(self, at: int | None = None) -> _Ranking | None:
-        """A superlative with its number and what it is by."""
-        r = self.r
-        if at is None:
-            at = next((one for one in r.unused("superlative")), None)
-        if at is None:
-            return None
-        order, by = r.lexemes[at].get("superlative")
-        r.use(at)
-        limit = place = None
-        for other in (r.previous(at), r.next(at)):
-            if other is None or r.lexemes[other].used:
-                continue
-            lexeme = r.lexemes[other]
-            if lexeme.has("ordinal") and other < at:
-                place = lexeme.get("ordinal")
-                r.use(other)
-            elif (count := self._count_of(lexeme)) is not None and limit is None:
-                limit = count
-                r.use(other)
-        for other in list(r.unused("numeral")):
-            if limit is None and place is None:
-                limit = r.lexemes[other].get("numeral")
-                r.use(other)
-        for other in list(r.unused("superlative", ("most", ""))):
-            count_at = r.next(other)
-            if r.lexemes[other].text == "top" and limit is None and count_at is not None:
-                limit = self._count_of(r.lexemes[count_at])
-                r.use(*((other, count_at) if limit is not None else ()))
-        by_name: str | None = by or None
-        after = r.next(at)
-        if limit is not None and after is not None and r.lexemes[after].used and r.lexemes[after].has("number"):
-            after = r.next(after)
-        if by_name is None and after is not None and not r.lexemes[after].used and r.lexemes[after].has("quantity"):
-            name = r.lexemes[after].get("quantity")
-            if name not in ("count",):
-                by_name = name
-                r.use(after)
-        elif (
-            by_name is None
-            and after is not None
-            and r.lexemes[after].has("aggregate")
-            and (following := r.next(after)) is not None
-        ) and r.lexemes[following].has("quantity"):
-            by_name = r.lexemes[following].get("quantity")
-            r.use(after, following)
-        mains = [one for one in r.lexemes if one.has("group")]
-        has_most = r.lexemes[at].text in ("most", "fewest", "least") and by_name is None
-        has_most = has_most and (len(mains) > 1 or r.has_word("who"))
-        if has_most and after is not None and r.lexemes[after].has("group", "loan"):  # who has the most loans
-            by_name = "count"
-            r.use(after)
-            mains = [one for one in mains if one is not r.lexemes[after]]
-        plural = any(one.is_plural for one in mains)
-        if limit is None and place is None:
-            if plural:
-                limit = LIMIT_SHOWN
-            else:
-                place = 1
-        elif place is None and limit == 1:
-            place, limit = 1, None
-        if order in ("worst", "best"):
-            if by_name is None:
-                by_name = next(
-                    (name for one in r.unused("quantity") if (name := r.lexemes[one].get("quantity")) in WORST_IS_MOST),
-                    None,
-                )
-            if by_name not in WORST_IS_MOST:
-                r.lexemes[at].used = False
-                return None
-            order = "most" if WORST_IS_MOST[by_name] == (order == "worst") else "least"
-        return _Ranking(order, by_name, limit, place)
-
-    @staticmethod
-    def _count_of(lexeme: Lexeme) -> int | None:
-        if lexeme.has("numeral"):
-            return int(lexeme.get("numeral"))
-        if lexeme.has("number"):
-            number: Token = lexeme.get("number")
-            if not number.unit and number.value.is_integer() and 1 <= number.value <= 500:
-                return int(number.value)
-        return None
-
-    # Measures of loans
 
     def _group(self) -> tuple[str | None, bool]:
         """(what the answer is by, whether the question says by or each)."""
@@ -1036,8 +778,12 @@ class _Interpreter:
                 order_by = "count"
             if order_by is None and names and not before_ranking and names[0] != "share":
                 order_by = names[0]
-            if (deal_at := r.first("group", "deal")) is not None and group is None:
+            if (deal_at := self._which_deal()) is not None and group is None:
                 r.use(deal_at)
+                by = "warf" if order_by == "rank" else order_by or (names[0] if names else "par")
+                if names and names != [by]:
+                    return Unread((), "portfolios are ranked by one figure")
+                names = [by]
                 return Query(
                     kind="deals",
                     quantities=tuple(names) or ((order_by,) if order_by else ()),
@@ -1200,7 +946,7 @@ class _Interpreter:
         classes: tuple[str, ...],
         entity: int | None,
         names: list[str],
-        ranking: _Ranking | None,
+        ranking: Ranking | None,
         period: str,
         aggregate: str | None,
     ) -> Query | Unread:
@@ -1217,413 +963,6 @@ class _Interpreter:
             quantities=tuple("spread" if name == "was" else name for name in names) or ("par",),
             is_count=counted,
         )
-
-    # Suppositions
-
-    def _room(self) -> Query | Unread:
-        r = self.r
-        for at in list(r.unused("room")):
-            r.use(at)
-        for at, lexeme in enumerate(r.lexemes):
-            if not lexeme.used and lexeme.has("aspect") and not lexeme.has("quantity"):
-                r.use(at)
-            if not lexeme.used and (
-                lexeme.has("status") or lexeme.has("action", "buy", "sell") or lexeme.text in ("before", "until")
-            ):
-                r.use(at)
-        r.read_conditions()
-        placed = r.joined()
-        ids = self._test_ids(placed, flags=True)
-        for at in list(r.unused("group", "loan", "test")) + list(r.unused("quantity", "par", "share", "count")):
-            r.use(at)
-        own = tuple(one for one in r.having if one.quantity == "share")
-        for at in list(r.unused("number")):
-            number: Token = r.lexemes[at].get("number")
-            if number.unit == "percent" and not own:
-                own = (Having(quantity="share", op="<=", value=number.value, unit="percent"),)
-                r.use(at, *r.unused("comparison", "<="))
-        if own and not ids and len(placed) == 1:
-            return Query(kind="room", where=(placed[0].condition,), having=own[:1])
-        if own:
-            return Unread((f"{own[0].value:g}%",), "the limit is the test's own")
-        if (
-            not ids
-            and len(placed) == 1
-            and placed[0].condition.field in ("industry", "obligor")
-            and len(placed[0].condition.values) == 1
-        ):
-            for at in list(r.unused("group", "industry", "obligor")):
-                r.use(at)
-            return Query(kind="room", tests=(GROUP_TESTS[placed[0].condition.field],), where=(placed[0].condition,))
-        if len(ids) != 1 or placed:
-            return Unread((), "room is known for what one test limits")
-        return Query(kind="room", tests=ids)
-
-    def _what_if(self) -> Query | Unread:
-        """Split at the verbs: what stands about each is done, what is a test is asked."""
-        r = self.r
-        if_at = next(at for at, one in enumerate(r.lexemes) if one.has("if"))
-        hard = [
-            at
-            for at, one in enumerate(r.lexemes)
-            if one.has("if")
-            and one.text
-            in (
-                "if",
-                "suppose",
-                "supposing",
-                "assume",
-                "assuming",
-                "what if",
-                "what happens if",
-                "what would happen if",
-                "if we were to",
-                "in case",
-                "say we",
-                "if i",
-                "assuming that",
-                "suppose that",
-            )
-        ]
-        start = hard[0] if hard else if_at
-        end = next(
-            (
-                at
-                for at in range(start + 1, len(r.lexemes))
-                if ("," in r.lexemes[at].tokens[0].before and not self._continues(at))
-                or r.lexemes[at].tokens[0].text in ("what", "how", "which", "where", "would", "does")
-            ),
-            len(r.lexemes),
-        )
-        verbs = [at for at in range(start, end) if r.lexemes[at].has("action") and not self._is_noun(at, start)]
-        verbs = self._one_verb_each(verbs)
-        if not verbs:
-            return Unread((r.lexemes[if_at].said,), "it supposes nothing that can be worked out")
-        clauses: list[tuple[int, int, int]] = []
-        bounds = [start]
-        for at, following in pairwise(verbs):  # sell A and B defaults: the last "and" parts them
-            bounds.append(max((one for one in range(at, following) if r.lexemes[one].has("and")), default=following))
-        clauses.extend(zip(verbs, bounds, [*bounds[1:], end], strict=True))
-        for at in range(len(r.lexemes)):
-            if r.lexemes[at].has("if"):
-                r.use(at)
-        r.use(*verbs)
-        actions: list[Action] = []
-        # Consequences stand outside of the clauses, or are tests inside.
-        consequences: dict[str, None] = {}
-        inside = range(start, end)
-        for at, lexeme in enumerate(r.lexemes):
-            if lexeme.used or not lexeme.has("test"):
-                continue
-            consequences[lexeme.get("test")] = None
-            r.use(at)
-        for at, lexeme in enumerate(r.lexemes):
-            if (
-                lexeme.used
-                or not lexeme.has("quantity")
-                or (test_id := QUANTITIES[lexeme.get("quantity")].test_id) is None
-            ):
-                continue
-            if (
-                at not in inside
-                or lexeme.get("quantity") in ("warf", "diversity", "was", "wal")
-                or (lexeme.get("quantity") == "recovery" and at > verbs[-1])
-            ):
-                if lexeme.get("quantity") == "price" and at in inside:
-                    continue
-                consequences[test_id] = None
-                r.use(at)
-        for at, lexeme in enumerate(r.lexemes):
-            if at not in inside and not lexeme.used and lexeme.has("flag", *FLAG_TESTS) and not lexeme.has("action"):
-                consequences[FLAG_TESTS[lexeme.get("flag")]] = None
-                r.use(at)
-        numbers = {at for at in range(len(r.lexemes)) if r.lexemes[at].has("number") and not r.lexemes[at].used}
-        for verb, first, last in clauses:
-            action = self._action(verb, first, last, numbers)
-            if isinstance(action, Unread):
-                return action
-            actions.append(action)
-        category = r.first("category")
-        categories = None
-        if category is not None:
-            categories = r.lexemes[category].get("category")
-            r.use(category)
-        r.use(*r.unused("group", "test"), *r.unused("change"))
-        if consequences:
-            r.use(*r.unused("quantity", "share", "par"))
-        aspect = None
-        for at in list(r.unused("aspect")):
-            aspect = r.lexemes[at].get("aspect")
-            r.use(at)
-        status = None
-        for at in list(r.unused("status")):
-            status = r.lexemes[at].get("status")
-            r.use(at)
-        for at in list(r.unused("per")):
-            if r.lexemes[at].text in ("each", "every"):
-                r.use(at)
-        return Query(
-            kind="what_if",
-            actions=tuple(actions),
-            tests=tuple(consequences),
-            category=categories,
-            aspect=aspect,
-            status=status,
-            is_yes_no=self._is_yes_no(),
-        )
-
-    def _continues(self, at: int) -> bool:
-        """Whether a comma goes on with a list."""
-        lexeme = self.r.lexemes[at]
-        return lexeme.has("name") or lexeme.has("letter") or lexeme.has("number")
-
-    def _is_noun(self, at: int, start: int) -> bool:
-        """Whether an action's word stands for loans: the defaulted loans."""
-        r = self.r
-        lexeme = r.lexemes[at]
-        after = r.next(at)
-        if lexeme.has("flag", "defaulted") and after is not None and r.lexemes[after].has("group") and at > start:
-            before = r.previous(at)
-            return before is not None and r.lexemes[before].has("action")
-        if lexeme.has("quantity", "price") and after is not None:
-            return r.lexemes[after].has("comparison") or r.lexemes[after].has("action")
-        return False
-
-    def _one_verb_each(self, verbs: list[int]) -> list[int]:
-        """Of verbs that say one thing together (is downgraded ... to, marked down ... by) the first."""
-        r = self.r
-        kept: list[int] = []
-        for at in verbs:
-            kind = r.lexemes[at].get("action")
-            if kept and not any(r.lexemes[one].has("and") for one in range(kept[-1], at)):
-                last = r.lexemes[kept[-1]]
-                if last.has("action", kind) or (
-                    kind in ("price_to", "price_down") and last.has("action", "price_down", "price_to")
-                ):
-                    r.use(at)
-                    continue
-            kept.append(at)
-        return kept
-
-    def _action(self, verb: int, first: int, last: int, numbers: set[int]) -> Action | Unread:
-        r = self.r
-        lexeme = r.lexemes[verb]
-        kinds = [str(one.value) for one in lexeme.meanings if one.kind == "action"]
-        said = [r.lexemes[at] for at in range(first, last)]
-        values = [(at, r.lexemes[at].get("number")) for at in sorted(numbers) if first <= at < last]
-        by = {unit: (at, number) for at, number in values for unit in (number.unit,)}
-        notched = "notches" in by
-        kind: str = kinds[0]
-        about_price = any(one.has("quantity", "price") for one in said)
-        if notched or (
-            len(kinds) > 1
-            and any(one.has("letter") or one.has("flag", "ccc") for one in said)
-            and "downgrade" in kinds
-            and not about_price
-            and "points" not in by
-        ):
-            kind = (
-                "upgrade" if "upgrade" in kinds or ("price_up" in kinds and "downgrade" not in kinds) else "downgrade"
-            )
-        elif ("points" in by or "percent" in by or about_price) and any(one.startswith("price") for one in kinds):
-            kind = next(one for one in kinds if one.startswith("price"))
-        elif (
-            kind == "downgrade"
-            and any(one.startswith("price") for one in kinds)
-            and not any(one.has("letter") for one in said)
-        ):
-            return Unread((lexeme.said,), "by how much is not said")
-        if kind == "price_down" and "downgrade" in kinds and any(one.has("letter") for one in said):
-            kind = "downgrade"
-        action: dict[str, Any] = {}
-
-        def take(unit: str, name: str, scale: float = 1.0) -> bool:
-            if unit not in by:
-                return False
-            at, number = by[unit]
-            action[name] = number.value * scale
-            r.use(at)
-            return True
-
-        if kind.startswith("price"):
-            sign = -1.0 if kind == "price_down" else 1.0
-            for at in range(first, last):
-                if r.lexemes[at].has("quantity", "price") and not r.lexemes[at].used:
-                    after = r.next(at)
-                    if after is None or not r.lexemes[after].has("comparison"):
-                        r.use(at)
-            if kind == "price_to":
-                if not (take("", "price") or take("points", "price") or take("percent", "price")):
-                    return Unread((lexeme.said,), "at what price is not said")
-            elif not (take("points", "points", sign) or take("percent", "percent", sign) or take("", "points", sign)):
-                return Unread((lexeme.said,), "by how much is not said")
-            kind = "price"
-        elif kind in ("downgrade", "upgrade"):
-            if notched:
-                at, number = by["notches"]
-                action["notches"] = int(number.value)
-                r.use(at)
-            else:
-                target = next(
-                    (
-                        at
-                        for at in range(verb, last)
-                        if r.lexemes[at].has("letter") and not r.lexemes[at].used and self._after_to(at)
-                    ),
-                    None,
-                )
-                if target is None:
-                    ccc = next(
-                        (
-                            at
-                            for at in range(verb, last)
-                            if r.lexemes[at].has("flag", "ccc") and not r.lexemes[at].used and self._after_to(at)
-                        ),
-                        None,
-                    )
-                    if ccc is not None:
-                        action["rank"] = 17
-                        r.use(ccc)
-                    else:
-                        action["notches"] = 1
-                else:
-                    letter: Letter = r.lexemes[target].get("letter")
-                    if letter.best != letter.worst:
-                        return Unread((r.lexemes[target].said,), "it stands for several ratings")
-                    action["rank"] = letter.best
-                    r.use(target)
-                    if (after := r.next(target)) is not None and r.lexemes[after].has("agency") and after < last:
-                        r.use(after)
-        elif kind in ("sell", "buy"):
-            take("amount", "par")
-            at_price = next(
-                (
-                    at
-                    for at, number in values
-                    if number.unit in ("", "points", "percent")
-                    and at > 0
-                    and r.lexemes[at - 1].text in ("at", "at a price of", "price", "for", "priced at", "at price", "of")
-                    and number.days is None
-                    and number.value <= 200
-                ),
-                None,
-            )
-            if (at_price is not None and not r.lexemes[at_price].used and r.lexemes[at_price - 1].text != "of") or (
-                at_price is not None and any(one.has("quantity", "price") for one in said)
-            ):
-                action["price"] = r.lexemes[at_price].get("number").value
-                r.use(at_price)
-            else:
-                at_par = next(
-                    (
-                        at
-                        for at in range(verb, last - 1)
-                        if r.lexemes[at].text == "at" and r.lexemes[at + 1].has("quantity", "par")
-                    ),
-                    None,
-                )
-                if at_par is not None:
-                    action["price"] = 100.0
-                    r.use(at_par + 1)
-            for at in range(first, last):
-                after = r.next(at)
-                if (
-                    r.lexemes[at].has("quantity", "price", "par")
-                    and (after is None or not r.lexemes[after].has("comparison"))
-                    and (action.get("price") is not None or r.lexemes[at].has("quantity", "par"))
-                ):
-                    r.use(at)
-        if kind == "buy":
-            return self._bought(first, last, by, action)
-        scope = Reader(r.lexemes[first:last], r.as_of, groups_are_sets=False)
-        ranking = self._ranking_in(first, last)
-        scope.read_conditions()
-        placed = scope.joined()
-        where = tuple(one.condition for one in placed)
-        group = "loan"
-        for at in range(first, last):
-            one = r.lexemes[at]
-            if one.has("group", "loan", "obligor", "industry") and not one.used:
-                group = one.get("group")
-                r.use(at)
-            if one.has("whole") or one.has("per"):
-                r.use(at)
-        if ranking is not None:
-            action.update(order=ranking.order, order_by=ranking.by or "par", limit=ranking.limit, place=ranking.place)
-            action["group"] = group
-        if not where and ranking is None and kind in ("default", "sell", "repay"):
-            return Unread((lexeme.said,), "which loans are meant is not said")
-        return Action(kind=kind, where=where, **action)  # type: ignore[arg-type]
-
-    def _after_to(self, at: int) -> bool:
-        before = self.r.lexemes[at - 1]
-        verbs = (
-            "to",
-            "cut to",
-            "fall to",
-            "drop to",
-            "downgraded to",
-            "downgrade to",
-            "move to",
-            "moved to",
-            "lowered to",
-            "slip to",
-            "migrate to",
-            "goes to",
-            "go to",
-            "becomes",
-            "become",
-            "falls to",
-            "drops to",
-            "slips to",
-            "upgraded to",
-            "a",
-            "an",
-        )
-        raw = before.said.lower()
-        return before.text in verbs or raw in verbs or raw.endswith(" to") or raw.startswith("become")
-
-    def _ranking_in(self, first: int, last: int) -> _Ranking | None:
-        at = next(
-            (
-                one
-                for one in range(first, last)
-                if self.r.lexemes[one].has("superlative") and not self.r.lexemes[one].used
-            ),
-            None,
-        )
-        return None if at is None else self._take_ranking(at)
-
-    def _bought(
-        self, first: int, last: int, by: dict[str, tuple[int, Token]], action: dict[str, Any]
-    ) -> Action | Unread:
-        r = self.r
-        if "par" not in action:
-            return Unread((r.lexemes[first].said,), "how much is bought is not said")
-        if "bps" in by:
-            at, number = by["bps"]
-            action["spread"] = number.value
-            r.use(at)
-            for place in range(first, last):
-                if r.lexemes[place].has("quantity", "spread", "was"):
-                    r.use(place)
-        for place in range(first, last):  # a coupon of 8 %
-            if r.lexemes[place].has("quantity", "coupon") and "percent" in by:
-                action["coupon"] = by["percent"][1].value
-                r.use(place, by["percent"][0])
-        if "years" in by:
-            return Unread((r.lexemes[by["years"][0]].said,), "a loan to buy has a maturity by its date")
-        scope = Reader(r.lexemes[first:last], r.as_of, groups_are_sets=False)
-        scope.read_conditions()
-        for place in range(first, last):
-            one = r.lexemes[place]
-            if (
-                one.has("group", "loan", "obligor", "industry")
-                or one.has("move", "added")
-                or one.has("quantity", "rating")
-            ):
-                r.use(place)
-        return Action(kind="buy", where=tuple(one.condition for one in scope.joined()), **action)
 
 
 def _clash(where: Sequence[Condition]) -> str:
@@ -1643,11 +982,3 @@ def _clash(where: Sequence[Condition]) -> str:
 _VERBS: Final = frozenset(
     ("is", "are", "have", "has", "carry", "carries", "mature", "matures", "pay", "pays", "trade", "trades")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    order: Any
-    by: str | None
-    limit: int | None
-    place: int | None

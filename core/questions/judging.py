@@ -11,14 +11,16 @@ from msgspec import UNSET
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE, TESTS
-from core.deals.movements import PARTS, movements
+from core.deals.movements import movements
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Query
-from core.questions.running import Said, book_of, class_rows, compared, previous_of
+from core.questions.running import compared
+from core.questions.saying import Said, book_of, previous_of
+from core.questions.stating import class_rows
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
 
@@ -584,7 +586,6 @@ def why(query: Query, subject: Subject) -> Said:
                 )
                 who.append(f"{said.name(mover.name)} {effect}")
             said.sentences.append(f"By {words}: {by}{f', most of all {listed(who)}' if who else ''}.")
-    assert PARTS
     return said
 
 

@@ -547,6 +547,8 @@ class Book:
         counted = rows[self.performing[rows]]
         if not len(counted):
             counted = rows
+        if not len(counted) and name not in ("count", "par", "share", "market_value"):
+            return None
         if name == "count":
             return float(len(rows))
         if name in ("par", "share") and how in (None, "total"):

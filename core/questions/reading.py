@@ -14,6 +14,10 @@ from core.questions.tokens import Token
 from core.questions.vocabulary import QUANTITIES, Meaning, longest_phrase, phrases
 
 DAYS_A_YEAR: Final = 365.25
+AMOUNTS: Final = frozenset(("par", "facility_size", "unfunded", "market_value"))
+AMOUNT_LEAST: Final = 1_000.0
+"""An amount of a loan below it is written in thousands or millions, and does not say so."""
+
 PRICE_LIKE_MAX: Final = 200.0
 """A market value up to here, without a unit, is a price."""
 MONTH_NAMES: Final = [
@@ -660,7 +664,6 @@ class Reader:
         end = value if end is None else end
         before = self.previous(at)
         changed = before is not None and self.lexemes[before].has("change", "up", "down", "change")
-        following = self.next(end)
         if number.unit == "points" or (changed and number.unit != "amount" and self.any("period", "change")):
             self.change_by.append(Having(quantity="change", op=op, value=number.value, unit=number.unit))
             self.use(at, value, end)
@@ -670,7 +673,6 @@ class Reader:
             name = "spread"
         if name is None:
             return
-        del following
         if isinstance(name, Having):
             self.having.append(Having(quantity=name.quantity, op=op, value=number.value, unit=number.unit))
             for place in range(min(start, at), max(last, end) + 1):
@@ -679,13 +681,13 @@ class Reader:
             return
         if name == "rating":
             return
+        if name in AMOUNTS and not number.unit and number.value < AMOUNT_LEAST:
+            return
         said = " ".join(one.said for one in self.lexemes[min(start, at) : max(last, end) + 1])
         self.use(at, value, end)
         if name == "market_value" and not number.unit and number.value <= PRICE_LIKE_MAX:
             name = "price"  # a market value below 80 is percent of par
         amount = convert(name, number.value, number.unit)
-        if name == "years" and op in ("<", "<=", ">", ">=") and self.as_of is not None:
-            pass
         self._place(min(start, at), max(last, end), Condition(field=name, op=op, low=amount, said=said))
 
     def _asks_of_a_test(self, at: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -14,9 +13,10 @@ from core.insights.subject import Subject
 from core.insights.words import listed, plain, plural
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.ratings import DEFAULTED, SCALE_B
-from core.questions.answer import LOANS_SHOWN, ROWS_SHOWN, Figure, Support, Unit
+from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Group, Unavailable
 from core.questions.query import Condition, Having, Query
+from core.questions.saying import Said, book_of, capital, facility_words, previous_of, yes_no
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import (
     FIELD_UNITS,
@@ -25,93 +25,13 @@ from core.questions.wording import (
     condition_words,
     conditions_words,
     counted,
-    shown,
 )
-from core.reconciliation import reconcile
 from core.values import day_of
 
 Mask = NDArray[np.bool_]
 
 TESTED_GROUPS_MAX: Final = 2_000
 """Groups whose measure of a test is worked out, each over its own loans."""
-
-
-@dataclass
-class Said:
-    """What is said of one portfolio."""
-
-    subject: Subject
-    sentences: list[str] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
-    names: dict[str, None] = field(default_factory=dict)
-    warnings: dict[str, None] = field(default_factory=dict)
-
-    @property
-    def currency(self) -> str | None:
-        return self.subject.currency
-
-    def figure(
-        self,
-        name: str,
-        value: Any,
-        unit: Unit,
-        operation: str,
-        *,
-        of: str | None = None,
-        identifier: str | None = None,
-        book: Book | None = None,
-        rows: NDArray[np.intp] | None = None,
-        test_id: str | None = None,
-        sign: bool = False,
-    ) -> str:
-        """Add a figure; its text for a sentence."""
-        text = shown(value, unit, currency=self.currency, sign=sign)
-        support = Support(
-            operation=operation,
-            columns={} if book is None else dict(book.columns_read),
-            loans=None if rows is None else len(rows),
-            rows=[] if rows is None else rows[:LOANS_SHOWN].tolist(),
-            test_id=test_id,
-        )
-        if isinstance(value, np.generic):
-            value = value.item()
-        self.figures.append(
-            Figure(
-                name=name,
-                of=None if of is None else plain(of),
-                identifier=None if identifier is None else plain(identifier),
-                subject=plain(self.subject.name),
-                value=plain(value) if isinstance(value, str) else value,
-                unit=unit,
-                text=text,
-                support=support,
-            )
-        )
-        return text
-
-    def name(self, text: str) -> str:
-        """A name out of the data, as it is printed."""
-        name = plain(text)
-        self.names[name] = None
-        return name
-
-
-def previous_of(subject: Subject) -> Subject:
-    """The month before.
-
-    Raises:
-        Unavailable: there is none.
-    """
-    if subject.previous is None:
-        raise Unavailable("there is no earlier month of this deal to compare with")
-    return subject.previous
-
-
-def book_of(subject: Subject, period: str) -> Book:
-    """The loans of the month that a query asks for."""
-    if period != "previous":
-        return Book(subject)
-    return Book(subject, previous_of(subject).portfolio)
 
 
 # ---- measures of loans ----
@@ -179,7 +99,7 @@ def _tell_alike(query: Query, said: Said) -> None:
             ] = None
 
 
-def _operation(name: str, how: str | None) -> str:
+def operation_of(name: str, how: str | None) -> str:
     if name == "count":
         return "number of loans with a par"
     if name == "share":
@@ -208,19 +128,24 @@ def _values(query: Query, said: Said, book: Book, mask: Mask, whose: str = "") -
         found = [book.measure(one.quantity, mask, query.aggregate) for one in query.having]
         values = [np.array([np.nan if value is None else value]) for value in found]
         said.sentences.append(
-            _yes_no(all(compared(value, one).all() for value, one in zip(values, query.having, strict=True)))
+            yes_no(all(compared(value, one).all() for value, one in zip(values, query.having, strict=True)))
         )
         names = [*names, *(one.quantity for one in query.having if one.quantity not in names)]
     elif query.is_yes_no and not set(names) - {"par", "share"}:
-        said.sentences.append(_yes_no(len(rows) > 0))
+        said.sentences.append(yes_no(len(rows) > 0))
     if query.is_count or not len(rows):
-        count = said.figure("number of loans", len(rows), "count", _operation("count", None), book=book, rows=rows)
+        count = said.figure("number of loans", len(rows), "count", operation_of("count", None), book=book, rows=rows)
         said.sentences.append(f"{count} loan{'s' * (len(rows) != 1)}{f' {where}' if where else ' in the portfolio'}.")
         if not len(rows):
             for name in names or ["par", "share"]:
                 if name in ("par", "share", "market_value"):
                     said.figure(
-                        _named(name, query.aggregate), 0.0, unit_of(name), _operation(name, None), book=book, rows=rows
+                        _named(name, query.aggregate),
+                        0.0,
+                        unit_of(name),
+                        operation_of(name, None),
+                        book=book,
+                        rows=rows,
                     )
             return
     if (not names and not query.is_count) or (query.is_count and where):
@@ -248,9 +173,9 @@ def _value(query: Query, said: Said, book: Book, mask: Mask, name: str, whose: s
     unit = unit_of(name)
     if value is None:
         raise Unavailable(f"no loan of {whose} has a {FIELD_WORDS.get(name, name)}")
-    text = said.figure(_named(name, how), value, unit, _operation(name, how), book=book, rows=rows)
+    text = said.figure(_named(name, how), value, unit, operation_of(name, how), book=book, rows=rows)
     of = " of the collateral principal amount" if name == "share" else ""
-    said.sentences.append(f"{_capital(_named(name, how))} of {whose}: {text}{of}.")
+    said.sentences.append(f"{capital(_named(name, how))} of {whose}: {text}{of}.")
     if name == "share" and book.pool.par > 0 and abs(book.pool.par - book.denominator) > 0.005:
         counted_rows = mask & book.performing if (mask & book.performing).any() else mask
         other = float(book.par[counted_rows].sum()) / book.pool.par * 100
@@ -277,7 +202,7 @@ def _with_floors(said: Said, book: Book, mask: Mask, whose: str) -> None:
             "weighted average spread",
             value,
             "percent",
-            _operation("was", None),
+            operation_of("was", None),
             book=book,
             rows=np.flatnonzero(mask),
             test_id="was",
@@ -299,7 +224,7 @@ def _maturities(said: Said, book: Book, mask: Mask, whose: str) -> None:
     said.sentences.append(f"Maturities of {whose} go from {one} to {other}.")
     value = book.measure("wal", mask)
     text = said.figure(
-        "weighted average life", value, "years", _operation("wal", None), book=book, rows=rows, test_id="wal"
+        "weighted average life", value, "years", operation_of("wal", None), book=book, rows=rows, test_id="wal"
     )
     said.sentences.append(f"Their weighted average life is {text}.")
 
@@ -319,7 +244,7 @@ def _tell_defaulted(said: Said, book: Book, mask: Mask, names: Sequence[str]) ->
         rows=rows,
     )
     said.sentences.append(
-        f"{_capital(counted(len(rows), 'defaulted loan'))} of {par} par "
+        f"{capital(counted(len(rows), 'defaulted loan'))} of {par} par "
         f"{'is' if len(rows) == 1 else 'are'} left out of amounts, shares and averages."
     )
     if "par" in names:
@@ -349,14 +274,6 @@ def _named(name: str, how: str | None) -> str:
     return QUANTITIES[name].name if name in QUANTITIES else word
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _yes_no(is_so: bool) -> str:
-    return "Yes." if is_so else "No."
-
-
 # Loans one by one
 
 _LOOKED_UP: Final = (
@@ -382,8 +299,8 @@ def _look_up(query: Query, said: Said, book: Book, mask: Mask) -> None:
             if not query.is_yes_no
             else f"No. No loan {conditions_words(query.where)} is held."
         )
-        said.figure("number of loans", 0, "count", _operation("count", None), book=book, rows=rows)
-        said.figure("par", 0.0, "amount", _operation("par", None), book=book, rows=rows)
+        said.figure("number of loans", 0, "count", operation_of("count", None), book=book, rows=rows)
+        said.figure("par", 0.0, "amount", operation_of("par", None), book=book, rows=rows)
         return
     names = list(query.quantities)
     if query.is_yes_no:
@@ -427,7 +344,7 @@ def _list_rows(said: Said, book: Book, rows: NDArray[np.intp], names: Sequence[s
                 told += _ratings(said, book, row)
             else:
                 told.append(f"{FIELD_WORDS.get(name) or QUANTITIES[name].name} {_cell(said, book, row, name)}")
-        facility = _facility(said, book, row)
+        facility = facility_words(said, book, row)
         defaulted = ", defaulted" if book.defaulted[row] else ""
         known = f" ({plain(identifier)})" if identifier else ""
         said.sentences.append(f"{label}{facility}{known}: {', '.join(told)}{defaulted}.")
@@ -435,14 +352,6 @@ def _list_rows(said: Said, book: Book, rows: NDArray[np.intp], names: Sequence[s
             said.names[plain(identifier)] = None
     if len(rows) > ROWS_SHOWN:
         said.sentences.append(f"{len(rows) - ROWS_SHOWN:,} more are not listed.")
-
-
-def _facility(said: Said, book: Book, row: int) -> str:
-    names = book.portfolio.names.get("facility_name")
-    if names is None or names.codes[row] < 0:
-        return ""
-    facility = names.values[int(names.codes[row])]
-    return "" if facility == book.name_of(row) else f", {said.name(facility)}"
 
 
 def _ratings(said: Said, book: Book, row: int) -> list[str]:
@@ -502,13 +411,13 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
             if query.is_yes_no and 0 < len(rows) <= ROWS_SHOWN:
                 _list_rows(said, book, rows, ["par"])
             return
-        count = said.figure("number of loans", len(rows), "count", _operation("count", None), book=book, rows=rows)
-        par = said.figure("par", book.measure("par", mask), "amount", _operation("par", None), book=book, rows=rows)
+        count = said.figure("number of loans", len(rows), "count", operation_of("count", None), book=book, rows=rows)
+        par = said.figure("par", book.measure("par", mask), "amount", operation_of("par", None), book=book, rows=rows)
         share = said.figure(
             "share of the collateral principal amount",
             book.measure("share", mask),
             "percent",
-            _operation("share", None),
+            operation_of("share", None),
             book=book,
             rows=rows,
         )
@@ -544,13 +453,13 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
         shown_names = [by if by != "rank" else "rating"]
     elif len(chosen) > 1 and by in ("par", "share"):
         total = said.figure(
-            "par together", book.measure("par", picked), "amount", _operation("par", None), book=book, rows=chosen
+            "par together", book.measure("par", picked), "amount", operation_of("par", None), book=book, rows=chosen
         )
         share = said.figure(
             "share together",
             book.measure("share", picked),
             "percent",
-            _operation("share", None),
+            operation_of("share", None),
             book=book,
             rows=chosen,
         )
@@ -618,7 +527,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     held = [one for one in groups if book.performing[one.rows].any()] or groups
     if "count" in query.quantities:
         names = ["count", *names]
-    listed_all = groups if (query.where and not _by_par(query)) or query.is_count else held
+    listed_all = groups if (query.where and query.order is None) or query.is_count else held
 
     def value(name: str, group: Group) -> float | None:
         if name == "rank":
@@ -650,7 +559,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             rows=np.flatnonzero(mask),
         )
         said.sentences.append(
-            f"{_capital(query.aggregate or 'average')} par of the {counted(len(held), noun)}"
+            f"{capital(query.aggregate or 'average')} par of the {counted(len(held), noun)}"
             f"{' with loans ' + conditions_words(query.where) if query.where else ''}: {text}."
         )
         return
@@ -660,7 +569,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
         kept = compared(np.array([np.nan if one is None else one for one in found]), having)
         chosen = [one for one, is_in in zip(chosen, kept.tolist(), strict=True) if is_in]
     if query.is_yes_no:
-        said.sentences.append(_yes_no(bool(chosen)))
+        said.sentences.append(yes_no(bool(chosen)))
     if query.is_count and query.order is None and not names:
         count = said.figure(
             f"number of {plural(noun)}",
@@ -743,7 +652,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             "par together",
             book.measure("par", together),
             "amount",
-            _operation("par", None),
+            operation_of("par", None),
             book=book,
             rows=np.flatnonzero(together),
         )
@@ -751,7 +660,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             "share together",
             book.measure("share", together),
             "percent",
-            _operation("share", None),
+            operation_of("share", None),
             book=book,
             rows=np.flatnonzero(together),
         )
@@ -765,7 +674,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
             word = _named(name, _how(query, name))
             if name == "count":
                 text = said.figure(
-                    "number of loans", found_value, "count", _operation("count", None),
+                    "number of loans", found_value, "count", operation_of("count", None),
                     of=one.label, book=book, rows=one.rows,
                 )  # fmt: skip
                 told.append(f"{text} loan{'s' * (found_value != 1)}")
@@ -777,7 +686,7 @@ def _groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
                 told.append(f"maturity {text}")
                 continue
             text = said.figure(
-                word, found_value, unit, _operation(name, query.aggregate), of=one.label, book=book, rows=one.rows
+                word, found_value, unit, operation_of(name, query.aggregate), of=one.label, book=book, rows=one.rows
             )
             told.append(text if name == "share" or word == "par" else f"{word} {text}")
         said.sentences.append(f"{label}: {', '.join(told)}.")
@@ -792,10 +701,6 @@ def _how(query: Query, name: str) -> str | None:
     if name == "par" and query.aggregate in ("average", "simple", "median"):
         return query.aggregate
     return None if name in ("par", "share", "count") else query.aggregate
-
-
-def _by_par(query: Query) -> bool:
-    return query.order is not None
 
 
 def _place_of(by: str, label: str) -> float:
@@ -825,7 +730,7 @@ def _each(query: Query, said: Said, book: Book) -> None:
                 _named(name, query.aggregate),
                 value,
                 unit_of(name),
-                _operation(name, query.aggregate),
+                operation_of(name, query.aggregate),
                 of=label,
                 book=book,
                 rows=rows,
@@ -833,7 +738,7 @@ def _each(query: Query, said: Said, book: Book) -> None:
             told.append(f"{_named(name, query.aggregate)} {text}")
             found.setdefault(name, []).append(np.nan if value is None else value)
         said.names[label] = None
-        said.sentences.append(f"{_capital(label)}: {', '.join(told)}.")
+        said.sentences.append(f"{capital(label)}: {', '.join(told)}.")
     if len(query.each) == 2:
         for name in names:
             gap = found[name][0] - found[name][1]
@@ -841,12 +746,12 @@ def _each(query: Query, said: Said, book: Book) -> None:
                 text = said.figure(
                     f"difference in {_named(name, query.aggregate)}",
                     gap,
-                    _change_unit(name),
+                    change_unit(name),
                     "the first less the second",
                     sign=True,
                 )
                 said.sentences.append(
-                    f"{_capital(labels[0])} less {labels[1]} in {_named(name, query.aggregate)}: {text}."
+                    f"{capital(labels[0])} less {labels[1]} in {_named(name, query.aggregate)}: {text}."
                 )
     if query.order is not None:
         values = found[names[0]]
@@ -856,10 +761,10 @@ def _each(query: Query, said: Said, book: Book) -> None:
                 (values[at] if query.order == "most" else -values[at]) if np.isfinite(values[at]) else -np.inf
             ),
         )
-        said.sentences.insert(0, f"{_capital(labels[best])}.")
+        said.sentences.insert(0, f"{capital(labels[best])}.")
 
 
-def _change_unit(name: str) -> Unit:
+def change_unit(name: str) -> Unit:
     unit = unit_of(name)
     return "points" if unit in ("percent", "price") else unit
 
@@ -880,9 +785,9 @@ def _part(query: Query, said: Said, book: Book) -> None:
         book=book,
         rows=np.flatnonzero(part),
     )
-    par = said.figure("par", amount, "amount", _operation("par", None), book=book, rows=np.flatnonzero(part))
+    par = said.figure("par", amount, "amount", operation_of("par", None), book=book, rows=np.flatnonzero(part))
     rest = said.figure(
-        "par of the whole", total, "amount", _operation("par", None), book=book, rows=np.flatnonzero(whole)
+        "par of the whole", total, "amount", operation_of("par", None), book=book, rows=np.flatnonzero(whole)
     )
     said.sentences.append(
         f"{text} of the loans {conditions_words(query.whole)} (by "
@@ -932,26 +837,26 @@ def _change(query: Query, said: Said, book: Book) -> None:
         change = said.figure(
             f"change of {word}",
             values[1] - values[0],
-            _change_unit(name),
+            change_unit(name),
             "the newer month less the earlier",
             book=book,
             rows=rows,
             sign=True,
         )
-        now = said.figure(word, values[1], unit, _operation(name, query.aggregate), book=book, rows=rows)
+        now = said.figure(word, values[1], unit, operation_of(name, query.aggregate), book=book, rows=rows)
         then = said.figure(
             f"{word} in the month before",
             values[0],
             unit,
-            _operation(name, query.aggregate) + ", of the earlier file",
+            operation_of(name, query.aggregate) + ", of the earlier file",
             book=before,
             rows=np.flatnonzero(masks[0]),
         )
         if query.is_yes_no and query.direction in ("up", "down") and name == names[0]:
             said.sentences.append(
-                _yes_no((values[1] > values[0]) == (query.direction == "up") and values[1] != values[0])
+                yes_no((values[1] > values[0]) == (query.direction == "up") and values[1] != values[0])
             )
-        said.sentences.append(f"{_capital(word)} of {whose} moved by {change}: from {then} to {now}.")
+        said.sentences.append(f"{capital(word)} of {whose} moved by {change}: from {then} to {now}.")
         if name in ("par", "share"):
             held = [float(one.par[mask].sum()) for one, mask in zip((before, book), masks, strict=True)]
             performing = [
@@ -1029,7 +934,7 @@ def _group_changes(query: Query, said: Said, before: Book, book: Book) -> None:
         text = said.figure(
             f"change of {_named(name, None)}",
             change,
-            _change_unit(name),
+            change_unit(name),
             "the newer month less the earlier",
             of=label,
             book=book,
@@ -1039,513 +944,11 @@ def _group_changes(query: Query, said: Said, before: Book, book: Book) -> None:
             f"{_named(name, None)} in the month before",
             then,
             unit_of(name),
-            _operation(name, query.aggregate),
+            operation_of(name, query.aggregate),
             of=label,
             book=before,
         )
         last = said.figure(
-            _named(name, None), now, unit_of(name), _operation(name, query.aggregate), of=label, book=book
+            _named(name, None), now, unit_of(name), operation_of(name, query.aggregate), of=label, book=book
         )
         said.sentences.append(f"{shown_label}: {text}, from {first} to {last}.")
-
-
-# ---- loans that moved between two months ----
-
-_MOVED: Final = {
-    "price": "price",
-    "spread": "spread",
-    "par": "par",
-    "coupon": "coupon",
-    "repriced": "spread",
-    "paid_down": "par",
-}
-
-
-def moved(query: Query, subject: Subject) -> Said:
-    """Loans that came, went, or have another rating, price, spread or par than the month before.
-
-    Raises:
-        Unavailable: there is no month before, or a column is missing.
-    """
-    said = Said(subject)
-    book, before = Book(subject), Book(subject, previous_of(subject).portfolio)
-    theirs, ours = reconcile(before.portfolio, book.portfolio, ("missing_loan",)).pairs
-    kept = before.held[theirs] & book.held[ours]
-    if query.move in ("added", "removed"):
-        side, known = (book, ours[kept]) if query.move == "added" else (before, theirs[kept])
-        mask = side.chosen(query.where)
-        mask[known] = False
-        rows = np.flatnonzero(mask)
-        order = rows[np.argsort(-side.par[rows], kind="stable")]
-        _tell_moved(
-            query, said, side, order, {int(row): [f"par {_cell_later(side, int(row), said)}"] for row in order.tolist()}
-        )
-        return said
-    earlier, later = theirs[kept].astype(np.intp), ours[kept].astype(np.intp)
-    chosen = book.chosen(query.where)[later]
-    if query.move == "entered":
-        rows = later[chosen & ~before.chosen(query.where)[earlier]]
-        rows = rows[np.argsort(-book.par[rows], kind="stable")]
-        _tell_moved(
-            query, said, book, rows, {int(row): [f"par {_cell_later(book, int(row), said)}"] for row in rows.tolist()}
-        )
-        return said
-    earlier, later = earlier[chosen], later[chosen]
-    if query.move in ("downgraded", "upgraded", "rerated"):
-        _rerated(query, said, before, book, earlier, later)
-        return said
-    if query.move == "newly_defaulted":
-        rows = later[book.defaulted[later] & ~before.defaulted[earlier]]
-        _tell_moved(
-            query, said, book, rows, {int(row): [f"par {_cell_later(book, int(row), said)}"] for row in rows.tolist()}
-        )
-        return said
-    field_name = _MOVED[query.move or "price"]
-    then, now = before.number(field_name)[earlier], book.number(field_name)[later]
-    change = now - then
-    direction = query.direction
-    if query.move == "paid_down":
-        direction = "down"
-    if query.order is not None and direction is None:
-        direction = "up" if query.order == "most" else "down"
-    with np.errstate(invalid="ignore"):
-        is_moved = np.isfinite(change) & (np.abs(change) > 1e-9)
-        if direction in ("down", "worse"):
-            is_moved &= change < 0
-        elif direction in ("up", "better"):
-            is_moved &= change > 0
-        for having in query.having:
-            size = (
-                np.abs(change / then * 100) if having.unit == "percent" and field_name != "coupon" else np.abs(change)
-            )
-            is_moved &= compared(size, having)
-    at = np.flatnonzero(is_moved)
-    at = at[np.argsort(-np.abs(change[at]), kind="stable")]
-    if query.order is not None and query.limit:
-        at = at[: query.limit]
-    unit = unit_of(field_name)
-    told: dict[int, list[str]] = {}
-    rows = later[at]
-
-    def tell(place: int) -> list[str]:
-        row = int(later[place])
-        of, identifier = book.name_of(row), book.identifier_of(row)
-        text = said.figure(
-            f"change of {FIELD_WORDS[field_name]}",
-            float(change[place]),
-            _change_unit(field_name),
-            "the newer month less the earlier",
-            of=of,
-            identifier=identifier,
-            book=book,
-            rows=np.array([row]),
-            sign=True,
-        )
-        first = shown(float(then[place]), unit, currency=said.currency)
-        last = shown(float(now[place]), unit, currency=said.currency)
-        said.figure(
-            f"{FIELD_WORDS[field_name]} in the month before",
-            float(then[place]),
-            unit,
-            "as the earlier file has it",
-            of=of,
-            identifier=identifier,
-        )
-        said.figure(
-            FIELD_WORDS[field_name],
-            float(now[place]),
-            unit,
-            "as the file has it",
-            of=of,
-            identifier=identifier,
-            book=book,
-            rows=np.array([row]),
-        )
-        return [f"{FIELD_WORDS[field_name]} {text}, from {first} to {last}"]
-
-    ranked = query.order is not None
-    for place in at[:ROWS_SHOWN].tolist():
-        told[int(later[place])] = []
-    if not ranked or not len(rows):
-        _count_moved(query, said, book, rows)
-    for place in at[:ROWS_SHOWN].tolist():
-        told[int(later[place])] = tell(place)
-    _list_moved(said, book, rows, told)
-    return said
-
-
-def _cell_later(book: Book, row: int, said: Said) -> str:
-    return shown(float(book.par[row]), "amount", currency=said.currency)
-
-
-def _count_moved(query: Query, said: Said, book: Book, rows: NDArray[np.intp]) -> None:
-    from core.questions.wording import MOVES
-
-    mask = np.zeros(book.portfolio.row_count, np.bool_)
-    mask[rows] = True
-    count = said.figure(
-        "number of loans", len(rows), "count", f"number of loans {MOVES[query.move or 'added']}", book=book, rows=rows
-    )
-    par = said.figure("par", float(book.par[rows].sum()), "amount", "sum of par_value", book=book, rows=rows)
-    if query.is_yes_no:
-        said.sentences.append(_yes_no(len(rows) > 0))
-    said.sentences.append(
-        f"{count} loan{'s' * (len(rows) != 1)} {MOVES[query.move or 'added']}, {par} par{':' if len(rows) else '.'}"
-    )
-    if query.quantities and "share" in query.quantities:
-        share = said.figure(
-            "share",
-            float(book.par[rows].sum()) / book.denominator * 100,
-            "percent",
-            _operation("share", None),
-            book=book,
-            rows=rows,
-        )
-        said.sentences.append(f"That is {share} of the collateral principal amount.")
-
-
-def _tell_moved(query: Query, said: Said, book: Book, rows: NDArray[np.intp], told: dict[int, list[str]]) -> None:
-    if query.order is not None:
-        order = rows[np.argsort(-book.par[rows] if query.order == "most" else book.par[rows], kind="stable")]
-        rows = order[: query.limit] if query.limit else order
-    _count_moved(query, said, book, rows)
-    for row in rows[:ROWS_SHOWN].tolist():
-        said.figure(
-            "par",
-            float(book.par[row]),
-            "amount",
-            "as the file has it",
-            of=book.name_of(row),
-            identifier=book.identifier_of(row),
-            book=book,
-            rows=np.array([row]),
-        )
-    _list_moved(said, book, rows, told)
-
-
-def _list_moved(said: Said, book: Book, rows: NDArray[np.intp], told: dict[int, list[str]]) -> None:
-    for row in rows[:ROWS_SHOWN].tolist():
-        identifier = book.identifier_of(row)
-        if identifier:
-            said.names[plain(identifier)] = None
-        known = f" ({plain(identifier)})" if identifier else ""
-        said.sentences.append(
-            f"{said.name(book.name_of(row))}{_facility(said, book, row)}{known}: {', '.join(told[row])}."
-        )
-    if len(rows) > ROWS_SHOWN:
-        said.sentences.append(f"{len(rows) - ROWS_SHOWN:,} more are not listed.")
-
-
-def _rerated(
-    query: Query, said: Said, before: Book, book: Book, earlier: NDArray[np.intp], later: NDArray[np.intp]
-) -> None:
-    """Loans that an agency rates otherwise than the month before."""
-    named = {"moodys_rating": "a", "sp_rating": "b", "fitch_rating": "c"}
-    agencies = [named[one] for one in query.quantities if one in named] or ["a", "b", "c"]
-    found = np.zeros(len(later), np.bool_)
-    told: dict[int, list[str]] = {int(row): [] for row in later.tolist()}
-    seen = False
-    for agency in agencies:
-        column = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}[agency]
-        if column not in book.view.ranks or column not in before.view.ranks:
-            continue
-        seen = True
-        then, now = (side.ranks(agency)[rows].astype(np.int64) for side, rows in ((before, earlier), (book, later)))
-        both = (then > 0) & (now > 0)
-        moves = {"downgraded": now > then, "upgraded": now < then, "rerated": now != then}[
-            query.move or "rerated"
-        ] & both
-        found |= moves
-        name = {value: key for key, value in named.items()}[agency]
-        for place in np.flatnonzero(moves).tolist():
-            row = int(later[place])
-            first, last = before.text_of(name, int(earlier[place])), book.text_of(name, row)
-            told[row].append(f"{QUANTITIES[name].name} from {first} to {last}")
-    if not seen:
-        raise Unavailable("there are no ratings in both months")
-    rows = later[found]
-    rows = rows[np.argsort(-book.par[rows], kind="stable")]
-    _tell_moved(query, said, book, rows, told)
-
-
-# ---- the deal, its notes, and the data ----
-
-
-def fact(query: Query, subject: Subject) -> Said:
-    """A figure or a day of the deal.
-
-    Raises:
-        Unavailable: the file does not say.
-    """
-    said = Said(subject)
-    asked = query.fact or ""
-    value, unit, operation = _fact(
-        asked,
-        book_of(subject, query.period) if asked in _OF_BOOK else None,
-        subject if query.period != "previous" else previous_of(subject),
-    )
-    word = _FACT_WORDS.get(asked, asked.replace("_", " "))
-    text = said.figure(word, value, unit, operation)
-    when = " in the month before" if query.period == "previous" else ""
-    said.sentences.append(f"{_capital(word)}{when}: {text}.")
-    if query.period == "change":
-        then, _, _ = _fact(
-            asked, Book(subject, previous_of(subject).portfolio) if asked in _OF_BOOK else None, previous_of(subject)
-        )
-        first = said.figure(f"{word} in the month before", then, unit, operation + ", of the earlier file")
-        if isinstance(value, float) and isinstance(then, float):
-            change = said.figure(
-                f"change of {word}",
-                value - then,
-                "points" if unit == "percent" else unit,
-                "the newer month less the earlier",
-                sign=True,
-            )
-            said.sentences.append(f"It moved by {change}, from {first}.")
-        else:
-            said.sentences.append(f"In the month before: {first}.")
-    if asked == "as_of" and subject.portfolio.deal.as_of_source in ("upload", "modified"):
-        said.warnings["the file does not say its day: that of the file stands in"] = None
-    return said
-
-
-_OF_BOOK: Final = frozenset(
-    ("collateral_principal_amount", "adjusted_collateral_principal_amount", "ccc_excess", "defaulted_carried")
-)
-_FACT_WORDS: Final = {
-    "as_of": "as-of date",
-    "reinvestment_end": "end of the reinvestment period",
-    "stated_maturity": "stated maturity of the deal",
-    "next_payment": "next payment date",
-    "deal_currency": "currency of the deal",
-    "ccc_excess": "CCC excess",
-    "liabilities": "rated notes outstanding",
-    "defaulted_carried": "carrying value of defaulted loans",
-}
-
-
-def _fact(asked: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, str]:
-    deal, tranches = subject.portfolio.deal, subject.portfolio.tranches
-    if asked == "deal_currency":
-        if subject.currency is None:
-            raise Unavailable("the file does not say its currency")
-        return subject.currency, "text", "as the file has it"
-    if book is not None:
-        adjusted = book.pool.adjustments
-        operation = {
-            "collateral_principal_amount": "performing par and principal cash",
-            "adjusted_collateral_principal_amount": "numerator of the overcollateralisation tests",
-            "ccc_excess": "par of the CCC bucket above its limit in the overcollateralisation tests",
-            "defaulted_carried": "what defaulted loans are carried at",
-        }[asked]
-        return adjusted["adjusted" if asked == "adjusted_collateral_principal_amount" else asked], "amount", operation
-    if asked == "liabilities":
-        if tranches is None:
-            raise Unavailable("the file has no notes")
-        return (
-            float(np.nansum(tranches.current_balance[~tranches.is_income])),
-            "amount",
-            "sum of current_balance of the notes that are no income notes",
-        )
-    value: float | None = getattr(deal, asked)
-    word = _FACT_WORDS.get(asked, asked.replace("_", " "))
-    if value is None:
-        raise Unavailable(f"the file does not give the {word}")
-    if asked in ("as_of", "reinvestment_end", "closing_date", "stated_maturity", "next_payment"):
-        return day_of(value), "date", "as the file has it"
-    return float(value), "percent" if asked == "base_rate" else "amount", "as the file has it"
-
-
-def notes(query: Query, subject: Subject) -> Said:
-    """Balance, coupon and spread of classes of notes.
-
-    Raises:
-        Unavailable: the file does not have them.
-    """
-    said = Said(subject)
-    tranches = subject.portfolio.tranches
-    if tranches is None:
-        raise Unavailable("the file has no notes")
-    at = class_rows(subject, query.classes)
-    if query.is_count:
-        count = said.figure("number of classes", len(at), "count", "rows of the notes")
-        said.sentences.append(f"{count} classes of notes.")
-    total = float(np.nansum(tranches.current_balance))
-    for row in at:
-        name = said.name(tranches.classes[row])
-        told = []
-        for quantity in query.quantities:
-            if quantity in ("par", "share"):
-                balance = said.figure(
-                    "balance",
-                    _known(tranches.current_balance[row]),
-                    "amount",
-                    "current_balance",
-                    of=tranches.classes[row],
-                )
-                told.append(f"balance {balance}")
-                if quantity == "share" and total > 0:
-                    told.append(
-                        said.figure(
-                            "share of the notes",
-                            float(tranches.current_balance[row]) / total * 100,
-                            "percent",
-                            "current_balance / that of all classes x 100",
-                            of=tranches.classes[row],
-                        )
-                    )
-            elif quantity == "coupon":
-                text = said.figure(
-                    "coupon", _known(tranches.coupon[row]), "percent", "coupon", of=tranches.classes[row]
-                )
-                told.append(f"coupon {text}")
-            elif quantity == "spread":
-                text = said.figure("spread", _known(tranches.spread[row]), "bps", "spread", of=tranches.classes[row])
-                told.append(f"spread {text}")
-            else:
-                raise Unavailable(f"the file does not give the {QUANTITIES[quantity].name} of notes")
-        said.sentences.append(f"{name}: {', '.join(told)}.")
-    if len(at) > 1 and "par" in query.quantities:
-        together = said.figure(
-            "balance together", float(np.nansum(tranches.current_balance[at])), "amount", "sum of current_balance"
-        )
-        said.sentences.append(f"Together {together}.")
-    return said
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def class_rows(subject: Subject, classes: Sequence[str]) -> list[int]:
-    """The rows of classes of notes.
-
-    Raises:
-        Unavailable: there is no such class.
-    """
-    tranches = subject.portfolio.tranches
-    if tranches is None:
-        raise Unavailable("the file has no notes")
-    from core.portfolio.classes import class_key, covers
-
-    if tuple(classes) == ("*",):
-        return list(range(len(tranches.classes)))
-    found: list[int] = []
-    for one in classes:
-        if one == "SUB":
-            rows = [row for row, is_income in enumerate(tranches.is_income.tolist()) if is_income]
-        else:
-            key = class_key(one)
-            rows = [
-                row
-                for row, name in enumerate(tranches.classes)
-                if not tranches.is_income[row] and covers(key, class_key(name))
-            ]
-        if not rows:
-            raise Unavailable(
-                f"there is no class {plain(one)} among the notes: {listed([plain(name) for name in tranches.classes])}"
-            )
-        found += rows
-    return sorted(dict.fromkeys(found))
-
-
-_LOOKED_FOR: Final = (
-    "price",
-    "rating",
-    "spread",
-    "coupon",
-    "maturity",
-    "industry",
-    "country",
-    "lien",
-    "recovery",
-    "facility_size",
-    "quote_depth",
-    "cusip",
-)
-
-
-def data(query: Query, subject: Subject) -> Said:
-    """What the data lack, what was assumed, and where the trustee differs."""
-    said = Said(subject)
-    if query.fact == "breaks":
-        breaks = subject.breaks
-        if breaks is None:
-            raise Unavailable("there is no comparison with a trustee's tape")
-        total = sum(breaks.by_severity.values())
-        count = said.figure(
-            "differences from the trustee", total, "count", "open or acknowledged differences of the newest comparison"
-        )
-        said.sentences.append(
-            f"{count} difference{'s' * (total != 1)} from the trustee's "
-            f"tape {said.name(breaks.tape)} still stand{'s' * (total == 1)}."
-        )
-        for name, parts in (("severity", breaks.by_severity), ("field", breaks.by_field)):
-            told = [
-                (
-                    f"{plain(str(key)).replace('_', ' ')} "
-                    f"{said.figure(f'differences by {name}', value, 'count', 'of the newest comparison', of=str(key))}"
-                )
-                for key, value in parts.items()
-                if value
-            ]
-            if told:
-                said.sentences.append(f"By {name}: {', '.join(told)}.")
-        for one in breaks.largest[:10]:
-            said.sentences.append(
-                f"{said.name(one.borrower_name or one.identifier)}: {plain(one.field_name).replace('_', ' ')}, "
-                f"trustee {said.name(one.trustee_value)}, ours {said.name(one.internal_value)}."
-            )
-        return said
-    book = Book(subject)
-    if query.fact == "warnings":
-        warnings = subject.results.warnings
-        count = said.figure("warnings", len(warnings), "count", "warnings of the run")
-        said.sentences.append(
-            f"{count} warning{'s' * (len(warnings) != 1)} "
-            f"stand{'s' * (len(warnings) == 1)} above the figures{':' if warnings else '.'}"
-        )
-        said.sentences += [
-            f"{said.name(one.message[:79])}." if len(one.message) < 79 else f"{plain(one.message, 400)}."
-            for one in warnings[:ROWS_SHOWN]
-        ]
-        return said
-    gaps = 0
-    for name in _LOOKED_FOR:
-        mask = book.held & book.meets(Condition(field=name, op="blank"))
-        if mask.any():
-            gaps += 1
-            rows = np.flatnonzero(mask)
-            count = said.figure(
-                f"loans without {FIELD_WORDS[name]}",
-                len(rows),
-                "count",
-                f"number of loans with a blank {name}",
-                of=FIELD_WORDS[name],
-                book=book,
-                rows=rows,
-            )
-            par = said.figure(
-                f"par without {FIELD_WORDS[name]}",
-                float(book.par[mask].sum()),
-                "amount",
-                "sum of par_value",
-                of=FIELD_WORDS[name],
-                book=book,
-                rows=rows,
-            )
-            said.sentences.append(f"{count} loan{'s' * (len(rows) != 1)} of {par} par without {FIELD_WORDS[name]}.")
-    if not gaps:
-        said.sentences.append(
-            "No loan lacks a price, rating, spread, rate, maturity, "
-            "industry, country, lien, recovery rate, size, quotes or CUSIP."
-        )
-    skipped = subject.results.skipped
-    if skipped:
-        said.figure("skipped tests", len(skipped), "count", "skipped tests of the run")
-        said.sentences.append(
-            f"{counted(len(skipped), 'test')} could not be run: "
-            f"{listed([plain(one.test_name) for one in skipped[:ROWS_SHOWN]])}."
-        )
-    said.warnings.update(book.remarks)
-    return said

@@ -19,7 +19,7 @@ from core.questions.answer import ROWS_SHOWN
 from core.questions.judging import by_id, resolved, unit_of
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Action, Condition, Query
-from core.questions.running import Said
+from core.questions.saying import Said
 from core.questions.wording import condition_words, conditions_words, counted, shown
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
@@ -256,10 +256,8 @@ def _marked(action: Action, portfolio: Portfolio, chosen: Any, said: Said) -> Po
         moved = np.full(len(price), action.price)
     elif action.points is not None:
         moved = price + action.points
-        known = chosen
         if blank := int((chosen & ~np.isfinite(price)).sum()):
             said.warnings[f"{counted(blank, 'loan')} without a price {'stays' if blank == 1 else 'stay'} so"] = None
-        del known
     else:
         assert action.percent is not None
         moved = price * (1 + action.percent / 100)

@@ -279,7 +279,7 @@ TESTS: Final = {
         "junior oc|junior overcollateralization|junior overcollateralisation|oc ratio|oc test|oc|"
         "overcollateralization|overcollateralisation|junior oc ratio|junior oc test|par value test|par value ratio|"
         "junior par value|junior par value test|junior overcollateralization ratio|overcollateralization ratio|"
-        "overcollateralisation ratio|overcollateralization test|overcollateralisation test|lowest oc|"
+        "overcollateralisation ratio|overcollateralization test|overcollateralisation test|"
         "most junior oc|most junior oc test|oc coverage|over collateralization|over collateralisation|"
         "junior oc coverage|par coverage|junior par coverage",
     "oc_ratio_senior":

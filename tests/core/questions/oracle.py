@@ -205,6 +205,8 @@ class World:
         self.deal = naive.Deal(self.portfolio)
         self.all = naive.loans_of(self.portfolio)
         self.as_of = float(self.portfolio.deal.as_of or 0.0)
+        self.rows: dict[int, Row] = {}
+        """By loan: each condition is asked of all of them."""
         self.listing = "all"
         """Which loans a list has that does not say: all that are held, or performing ones."""
 
@@ -217,6 +219,11 @@ class World:
     # -- choosing
 
     def row(self, loan: naive.Loan) -> Row:
+        if id(loan) not in self.rows:  # of either month
+            self.rows[id(loan)] = self._row(loan)
+        return self.rows[id(loan)]
+
+    def _row(self, loan: naive.Loan) -> Row:
         row = Row({name: float("nan") if loan.values.get(name) is None else loan.values[name] for name in NUMBERS})
         row.update({name: loan.flags.get(name, False) for name in FLAGS})
         row.update({name: value or "" for name, value in loan.names.items()})
@@ -502,7 +509,7 @@ class World:
     # -- last month
 
     def _before(self) -> World:
-        return World([MARCH])
+        return world((MARCH,))
 
     def change(self, test_id: str) -> Expected:
         """Both figures and what lies between."""
@@ -615,12 +622,17 @@ class World:
     # -- several deals
 
     def higher(self, test_id: str, *, lower: bool = False) -> Expected:
-        values = {name: World([name]).value(test_id) for name in self.names}
+        values = {name: world((name,)).value(test_id) for name in self.names}
         best = (min if lower else max)(values, key=lambda name: values[name])
         return Expected([[(value, self._unit(test_id))] for value in values.values()], [best])
 
     def each(self, calc: str) -> Expected:
-        return sum((World([name]).evaluate(calc) + Expected([], [name]) for name in self.names), Expected())
+        return sum((world((name,)).evaluate(calc) + Expected([], [name]) for name in self.names), Expected())
+
+
+@cache
+def world(names: tuple[str, ...]) -> World:
+    return World(list(names))
 
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
@@ -636,10 +648,10 @@ def answered(row: dict[str, Any]) -> dict[str, Any]:
     """The row with what is expected of its answer: one or two readings, figures to ten digits."""
     if row.get("refuse"):
         return row
-    world = World(SUBJECTS[row["subject"]])
+    of = world(tuple(SUBJECTS[row["subject"]]))
     readings = []
-    for world.listing in ("all", "performing"):
-        expected = world.evaluate(row["calc"])
+    for of.listing in ("all", "performing"):
+        expected = of.evaluate(row["calc"])
         figures = [[[float(f"{value:.10g}"), unit] for value, unit in one] for one in expected.figures]
         reading = {"figures": figures, "names": expected.names}
         if reading not in readings:

@@ -10,7 +10,8 @@ from core.generate import generate
 from core.insights.subject import Subject
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
-from core.questions.interpreting import Unread, interpret
+from core.questions.interpreting import interpret
+from core.questions.parts import Unread
 from core.questions.query import Query
 from core.questions.vocabulary import phrases
 from tests.rows import every
