@@ -453,6 +453,18 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
     return caller.http.request(row.method, path, data=body, files=files or None, **options)
 
 
+def _given_up(owner: Member, workbook_id: str) -> str:
+    """A task that failed for good: telling an alert where nobody listens; the identifier of its dead letter."""
+    channel = {"type": "webhook", "config": {"url": NOBODY, "retry_count": 0}}
+    body = ALERT | {"name": "Unheard", "enabled": True, "workbook_id": workbook_id, "channels": [channel]}
+    alert = owner.post("/api/v1/alerts/configure", json=body)
+    assert alert.status_code == 201, alert.text
+    assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
+    dead = wait_until(lambda: owner.get("/api/v1/dlq/entries").json()["items"], what="the dead letter")
+    assert owner.delete(f"/api/v1/alerts/{alert.json()['id']}").status_code == 204
+    return str(dead[0]["dlq_id"])
+
+
 def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     """One record of each kind of the owner's tenant, by the name of the path parameter that takes it."""
     deal = owner.post("/api/v1/deals", json=DEAL)
@@ -491,6 +503,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert session.status_code == 200, session.text
     return {
         **_told(owner),
+        "task_id": _given_up(owner, workbook["id"]),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],
         "alert_id": alert.json()["id"],

@@ -9,21 +9,19 @@ import structlog
 
 from service.dlq import store
 from service.dlq.schema import (
-    Entries,
     Entry,
-    EntryQuery,
+    EntryStats,
     NotLifted,
     NotPending,
     Resolution,
-    Resolved,
+    ResolvedEntry,
     Retried,
     RetriesExceeded,
     RetryQuery,
-    Stats,
     Task,
 )
 from service.platform.context import Context
-from service.platform.http.problem import PermissionDenied, Problem
+from service.platform.http.problem import Problem
 from service.platform.work.jobs import table_of
 
 WARNING_ENTRIES: Final = 10
@@ -33,17 +31,6 @@ MOVED_ON: Final = "its record is no longer in the state that the failure left it
 ELSEWHERE: Final = "work of this kind is not given back: what it left undone is asked for where it was asked for first"
 
 log = structlog.get_logger()
-
-
-async def listed(ctx: Context, query: EntryQuery) -> Entries:
-    """Some of the entries that the caller may see.
-
-    Raises:
-        PermissionDenied: they are another tenant's.
-    """
-    if query.tenant_id not in (None, ctx.tenant) and not ctx.caller.runs_deployment:
-        raise PermissionDenied
-    return await store.listed(ctx, query)
 
 
 async def _taken(ctx: Context, named: str) -> Task:
@@ -93,7 +80,7 @@ async def _given_back(ctx: Context, task: Task) -> str:
     return retry_id
 
 
-async def resolve(ctx: Context, named: str, body: Resolution) -> Resolved:
+async def resolve(ctx: Context, named: str, body: Resolution) -> ResolvedEntry:
     """Nothing more is to be done for an entry, whatever it was.
 
     Raises:
@@ -101,7 +88,7 @@ async def resolve(ctx: Context, named: str, body: Resolution) -> Resolved:
     """
     task = await _taken(ctx, named)
     moment = await store.resolved(ctx, task.dlq_id, body.resolution_notes)
-    return Resolved(
+    return ResolvedEntry(
         task_id=task.original_task_id, status="resolved", resolved_at=moment, resolution_notes=body.resolution_notes
     )
 
@@ -119,11 +106,11 @@ async def discard(ctx: Context, named: str) -> None:
     await store.discarded(ctx, task.dlq_id)
 
 
-async def stats(ctx: Context) -> Stats:
+async def stats(ctx: Context) -> EntryStats:
     """How many of the entries that the caller may see there are."""
     counts = await store.counts(ctx)
     pending = sum(one.pending for one in counts)
-    return Stats(
+    return EntryStats(
         timestamp=ctx.now(),
         total_failures=sum(one.entries for one in counts),
         pending_entries=pending,
@@ -132,7 +119,7 @@ async def stats(ctx: Context) -> Stats:
     )
 
 
-async def report(ctx: Context) -> Stats:
+async def report(ctx: Context) -> EntryStats:
     """The same, written down: in the log, and in the audit log of the caller's tenant where there is one."""
     told = await stats(ctx)
     figures = msgspec.to_builtins(told)

@@ -8,14 +8,14 @@ from service.dlq.schema import (
     Entry,
     EntryNotFound,
     EntryQuery,
+    EntryStats,
     NotLifted,
     NotPending,
     Resolution,
-    Resolved,
+    ResolvedEntry,
     Retried,
     RetriesExceeded,
     RetryQuery,
-    Stats,
 )
 from service.platform.context import Context
 from service.platform.http.api import Area
@@ -27,7 +27,7 @@ ADMIN = {"access": "role:admin", "everywhere": True}
 @area.get("/entries", **ADMIN)
 async def list_dead_letters(ctx: Context, query: EntryQuery) -> Entries:
     """Background tasks that failed for good, the newest first: of the tenant; of all for who runs the deployment."""
-    return await actions.listed(ctx, query)
+    return await store.listed(ctx, query)
 
 
 @area.get("/entries/{task_id}", errors=(EntryNotFound,), **ADMIN)
@@ -48,7 +48,7 @@ async def retry_dead_letter(ctx: Context, task_id: str, query: RetryQuery) -> Re
 
 
 @area.post("/entries/{task_id}/resolve", errors=(EntryNotFound,), event="dead_letter.resolved", **ADMIN)
-async def resolve_dead_letter(ctx: Context, task_id: str, body: Resolution) -> Resolved:
+async def resolve_dead_letter(ctx: Context, task_id: str, body: Resolution) -> ResolvedEntry:
     """Say that nothing more is to be done, and why."""
     return await actions.resolve(ctx, task_id, body)
 
@@ -60,12 +60,12 @@ async def discard_dead_letter(ctx: Context, task_id: str) -> None:
 
 
 @area.get("/stats", **ADMIN)
-async def dead_letter_stats(ctx: Context) -> Stats:
+async def dead_letter_stats(ctx: Context) -> EntryStats:
     """How many there are, and whether that is healthy."""
     return await actions.stats(ctx)
 
 
 @area.post("/report", event="dead_letter.reported", **ADMIN)
-async def report_dead_letters(ctx: Context) -> Stats:
+async def report_dead_letters(ctx: Context) -> EntryStats:
     """The same figures, written into the log and the audit log."""
     return await actions.report(ctx)

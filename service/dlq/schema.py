@@ -25,7 +25,8 @@ class EntryQuery(Struct, frozen=True, kw_only=True):
     status: Status | None = None
     task_name: Annotated[str, Meta(max_length=100)] | None = None
     tenant_id: (
-        Annotated[UUID, Meta(description="Another than the caller's own is for who runs the deployment")] | None
+        Annotated[UUID, Meta(description="Of whom; for who runs the deployment, since others see their own alone")]
+        | None
     ) = None
 
 
@@ -104,7 +105,7 @@ class Retried(Struct, frozen=True, kw_only=True):
     message: str
 
 
-class Resolved(Struct, frozen=True, kw_only=True):
+class ResolvedEntry(Struct, frozen=True, kw_only=True):
     """An entry that nothing more is to be done for."""
 
     task_id: str
@@ -113,7 +114,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
     resolution_notes: str | None
 
 
-class Stats(Struct, frozen=True, kw_only=True):
+class EntryStats(Struct, frozen=True, kw_only=True):
     """How many tasks failed for good."""
 
     timestamp: datetime

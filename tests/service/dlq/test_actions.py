@@ -1,4 +1,4 @@
-"""Dead letters over HTTP: what is told of them, to whom, and that work which is given back is done, by a real worker."""
+"""Dead letters over HTTP: what is told of them, to whom, and that a real worker does what is given back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def buried(stack: Stack, member: Member, name: str = WAKE, **columns: Any) -> st
     row = {
         "tenant_id": member.tenant_id, "id": f"dlq_{uuid4().hex}", "original_task_id": f"task_{uuid4().hex}",
         "task_name": name, "queue": "webhooks", "arguments": json.dumps({"webhook_id": str(uuid4())}),
-        "exception_type": "WorkerLost", "exception_message": "fell silent", "traceback": "Traceback", "retries_attempted": 2,
+        "exception_type": "WorkerLost", "exception_message": "fell silent", "traceback": "Traceback",
+        "retries_attempted": 2,
     } | columns  # fmt: skip
     places = ", ".join(f"%({column})s" for column in row)
     stack.sql(f"INSERT INTO dead_letters ({', '.join(row)}) VALUES ({places})", row)
@@ -66,7 +67,7 @@ def idle() -> Iterator[Stack]:
 
 
 def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
-    """Each kind of job: its workers died until it was given up, its record says so, and a retry brings it to its end."""
+    """Of each kind of job the workers died till it was given up; the record says so, and a retry has it done."""
     owner = register(idle.url)
 
     def made(path: str, **how: Any) -> dict[str, Any]:
@@ -325,7 +326,7 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
     assert [one["dlq_id"] for one in owner.get(f"{DLQ}/entries").json()["items"]] == [mine]
     calls = [("GET", ""), ("POST", "/retry"), ("POST", "/resolve"), ("DELETE", "")]
     assert {owner.http.request(verb, f"{DLQ}/entries/{theirs}{rest}").status_code for verb, rest in calls} == {404}
-    assert owner.get(f"{DLQ}/entries?tenant_id={stranger.tenant_id}").status_code == 403
+    assert owner.get(f"{DLQ}/entries?tenant_id={stranger.tenant_id}").json()["total"] == 0
     analyst = owner.invite("analyst")
     assert analyst.get(f"{DLQ}/stats").status_code == 403
 
@@ -343,8 +344,7 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
                 assert mine in seen(f"&tenant_id={owner.tenant_id}")
                 assert not seen(f"&tenant_id={owner.tenant_id}") & {theirs, home}
                 assert seen("", **{"X-Tenant-ID": stranger.tenant_id}) == {theirs}
-                elsewhere = {"X-Tenant-ID": stranger.tenant_id}
-                assert http.get(f"{DLQ}/entries?tenant_id={owner.tenant_id}", headers=elsewhere).status_code == 403
+                assert seen(f"&tenant_id={owner.tenant_id}", **{"X-Tenant-ID": stranger.tenant_id}) == set()
                 assert http.get(f"{DLQ}/stats").json()["total_failures"] >= 3
                 assert http.post(f"{DLQ}/report").status_code == 200
                 entry, key = buried(stack, owner), {"Idempotency-Key": uuid4().hex}
