@@ -7,8 +7,7 @@ from service.platform.work.jobs import JobTable
 
 def jobs() -> JobTable:
     """Every area's jobs."""
-    from service.alerts.delivery_jobs import jobs as alert_deliveries
-    from service.alerts.evaluation_jobs import jobs as alerts
+    from service.alerts.jobs import jobs as alerts
     from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
     from service.platform.work.cleanup import jobs as cleanup
@@ -18,5 +17,5 @@ def jobs() -> JobTable:
     from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, alert_deliveries, webhooks, mail, cleanup)
+    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup)
     return JobTable({name: job for table in tables for name, job in table.jobs.items()})

@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 async def work(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT, then finish what runs and stop."""
-    from service.alerts.evaluation_jobs import watch_clock_forever
+    from service.alerts.jobs import watch_clock_forever
 
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -24,6 +24,8 @@ NOTABLE_PCT: Final = 10.0
 
 _SIDES: Final = {"max": ("limit", "above"), "min": ("minimum", "below"), "exact": ("required level", "off")}
 
+_NOT_ITS_OWN: Final = "neither the file nor a definition gives the deal's own."
+
 BEHIND: Final[dict[str, list[Condition]]] = {
     "cov_lite": [Condition("cov_lite", "equal", 1.0)],
     "fixed_rate": [Condition("is_fixed", "equal", 1.0)],
@@ -85,10 +87,11 @@ def verdict(study: Study) -> Iterator[Finding]:
     headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
     usual = sum(one.threshold_source == "suite" for one in study.results)
     if usual:
-        draft.put("usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit")
-        headline += (
-            "Held to usual limits of the market, since neither the file nor a definition gives the deal's own: {usual}."
+        draft.put(
+            "usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit", noun="test"
         )
+        verb = "is" if usual == 1 else "are"
+        headline += f"{{usual}} {verb} held to a usual limit of the market: {_NOT_ITS_OWN}"
     left = "{skipped} could not be run: see the data gaps." if skipped else ""
     yield draft.finding(
         "risk_compliance", "act" if fails else "near" if warns else "context", f"Compliance: {told}", headline.strip(),
@@ -112,12 +115,9 @@ def failing(study: Study) -> Iterator[Finding]:
             theirs = " The file itself prints {printed} and calls it passed: see first what differs."
         draft.restated("short", "cushion")
         side, where = _SIDES[one.threshold_type]
-        usual = ""
-        if one.threshold_source == "suite":
-            usual = f" The {side} is a usual one of the market: neither the file nor a definition gives the deal's own."
         yield draft.finding(
             "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
-            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{usual}",
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(one)}",
             is_disputed=is_disputed,
             weight=float(len(failed) - place),
             executive="" if study.measure(one.test_id) == "delinquency" else CURE.get(one.category, ""),
@@ -148,7 +148,7 @@ def thin(study: Study) -> Iterator[Finding]:
             "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
-            f"{warned}",
+            f"{warned}{_usual(one)}",
             weight=-headroom_of(one), executive=first,
             finance=_money(draft, one, "Another {slack} of such par, at the same total, would use it up",
                            "Its numerator may lose {slack} before it fails"),
@@ -156,8 +156,15 @@ def thin(study: Study) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _usual(one: TestResult) -> str:
+    """That a limit is not the deal's own."""
+    if one.threshold_source != "suite":
+        return ""
+    return f" The {_SIDES[one.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
+
+
 def _told(draft: Draft, one: TestResult) -> dict[Stakeholder, str]:
-    """The figures of a test, with the loans behind it for operations, and last month's figure for analysts."""
+    """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
     study, test_id = draft.study, one.test_id
     draft.say("test", one.test_name)
     draft.test("value", test_id)
@@ -167,9 +174,10 @@ def _told(draft: Draft, one: TestResult) -> dict[Stakeholder, str]:
     if draft.test("before", test_id, book="earlier") is not None and study.unit(one) in ("percent", "factor", "years"):
         change = draft.combined("change", "difference", "points" if study.unit(one) == "percent" else study.unit(one),
                                 "value", "before", sign=True)  # fmt: skip
+        since = draft.since()
         more["analyst"] = (
-            "A month before, under the same rules, it was {before}: a change of {change}."
-            if abs(change) >= 0.005 else "A month before, under the same rules, it was the same."
+            f"By the figures of {since}, under the same rules, it was {{before}}: a change of {{change}}."
+            if abs(change) >= 0.005 else f"By the figures of {since}, under the same rules, it was the same."
         )  # fmt: skip
     if behind := _behind(draft, one):
         more["operations"] = behind
@@ -331,7 +339,7 @@ def spread(study: Study) -> Iterator[Finding]:
         coverage_pct=study.covered("spread"), weight=-draft["margin"] / 100,
         finance="In a year that is {income} of spread against {paid}, {left} between them, before fees, floors and "
             "losses.",
-        executive="That is {left} a year before fees and losses.",
+        executive="In a year their spread brings {left} more than the notes cost, before fees and losses.",
         analyst="Fixed-rate loans are left out, and floors count for nothing here.",
         methodology="Mean spread of the performing floating-rate loans weighted by par, less that of the rated "
             "notes weighted by "

@@ -105,7 +105,7 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
         ends = f"which {'leaves it still' if better else 'leaves it'} {{short}} beyond its limit"
     return draft.finding(
         "trends_forecasts", urgency, f"{{test}} {verb} from {{before}} to {{now}}",
-        f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {_since(draft)}, {ends}.{status}",
+        f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {draft.since()}, {ends}.{status}",
         weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0,
         executive=_first_part(parts), finance=_first_part(parts),
         analyst=" ".join(parts), operations=" ".join(parts),
@@ -120,15 +120,6 @@ _STATUS: Final = {"pass": "pass", "warning": "warning", "fail": "fail"}
 
 def _first_part(parts: Sequence[str]) -> str:
     return parts[0] if parts else ""
-
-
-def _since(draft: Draft) -> str:
-    """The day of the month before, as a figure."""
-    previous = draft.study.subject.previous
-    if previous is None or previous.day is None:
-        return "the month before"
-    draft.put("since", previous.day, "date", Recipe(operation="given", book="earlier", place="deal.as_of"))
-    return "{since}"
 
 
 def _parts(draft: Draft, one: TestResult, found: Movement | None) -> list[str]:
@@ -169,9 +160,9 @@ def turnover(study: Study) -> Iterator[Finding]:
         draft.loans(f"{key}_count", "count", "count", *here, loans="all", book=book, name=f"loans that are {key}")
         draft.loans(f"{key}_par", "sum", "amount", *here, loans="all", book=book, name=f"par of loans that are {key}")
     draft.loans("par", "sum", "amount", name="performing par")
-    draft.loans("par_before", "sum", "amount", book="earlier", name="performing par, month before")
+    draft.loans("par_before", "sum", "amount", book="earlier", name="performing par, earlier")
     draft.combined("net", "difference", "amount", "par", "par_before", sign=True)
-    since = _since(draft)
+    since = draft.since()
     bought = draft.largest("bought", new) if new.any() else ""
     left = draft.largest("left", gone, book="earlier") if gone.any() else ""
     named = " ".join(
@@ -206,7 +197,7 @@ def migration(study: Study) -> Iterator[Finding]:
     into = [*down, Condition(rating, "at_least", float(CCC))]
     fell = study.columns.chosen(into, "all") & (study.columns.paired(rating) < CCC)
     draft.say("agency", _AGENCY[rating])
-    since = _since(draft)
+    since = draft.since()
     falls = study.columns.chosen(down, "all")
     named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
     told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
@@ -240,9 +231,9 @@ def prices(study: Study) -> Iterator[Finding]:
     if not both.any():
         return
     draft = study.draft("prices")
-    since = _since(draft)
+    since = draft.since()
     draft.loans("now", "average", "price", column="price", name="average price")
-    draft.loans("before", "average", "price", column="price", book="earlier", name="average price, month before")
+    draft.loans("before", "average", "price", column="price", book="earlier", name="average price, earlier")
     change = draft.combined("change", "difference", "points", "now", "before", sign=True)
     draft.loans("fell", "count", "count", Condition("price", "fell"), name="loans whose price fell")
     draft.loans("rose", "count", "count", Condition("price", "rose"), name="loans whose price rose")
@@ -253,7 +244,7 @@ def prices(study: Study) -> Iterator[Finding]:
         draft.say(f"loan_{at}", study.borrower(row))
         for key, values, own, book in (("", now, row, "newest"), ("_before", then, int(columns.pair[row]), "earlier")):
             recipe = Recipe(operation="sum", column="price", row=own, loans="all", book=book)  # type: ignore[arg-type]
-            name = f"price of loan {row}" + key.replace("_before", ", month before")
+            name = f"price of loan {row}" + key.replace("_before", ", earlier")
             draft.put(f"price_{at}{key}", float(values[row]), "price", recipe, name=name)
         told.append(f"{{loan_{at}}} from {{price_{at}_before}} to {{price_{at}}}")
     draft.list(worst)
@@ -290,13 +281,13 @@ def drift(study: Study) -> Iterator[Finding]:
         rows = study.columns.largest(study.columns.chosen([where]))
         draft.say("name", study.borrower(int(rows[0])) if column == "obligor" else name)
         draft.loans("now", "share", "percent", where, of="denominator", name="share")
-        draft.loans("before", "share", "percent", where, of="denominator", book="earlier", name="share, month before")
+        draft.loans("before", "share", "percent", where, of="denominator", book="earlier", name="share, earlier")
         draft.combined("change", "difference", "points", "now", "before", sign=True)
         draft.loans("par", "sum", "amount", where)
         draft.list(rows)
         place = [one for one, _ in study.columns.by_name(column)].index(name) + 1
         draft.given("place", place, "number", f"rank by par of the {word}")
-        since = _since(draft)
+        since = draft.since()
         yield draft.finding(
             "trends_forecasts", "notable" if gain * 100 > 1.0 else "context",
             f"{{name}} grew most of any {word}: {{change}}",

@@ -167,7 +167,7 @@ def differs(study: Study) -> Iterator[Finding]:
 
 
 def stale(study: Study) -> Iterator[Finding]:
-    """Prices that are the same to the last digit as a month before."""
+    """Prices that are the same to the last digit as in the earlier month."""
     earlier = study.earlier
     if earlier is None or not study.columns.has("price") or not earlier.has("price"):
         return
@@ -181,12 +181,12 @@ def stale(study: Study) -> Iterator[Finding]:
     draft.loans("par", "sum", "amount", *where)
     draft.loans("priced", "sum", "amount", Condition("price", "known"), name="par with a price")
     draft.combined("share", "quotient", "percent", "par", "priced", times=100.0)
-    named = draft.largest("loan", chosen)
+    named, since = draft.largest("loan", chosen), draft.since()
     yield draft.finding(
         "data_quality", "notable" if draft["share"] > STALE_PCT else "context",
-        "{share} of priced par has the price of the month before",
+        f"{{share}} of priced par has the price of {since}",
         "{count} with {par}, {share} of the par that has a price, "
-        + ("are" if draft["count"] != 1 else "is") + " priced as a month before to the last digit.",
+        + ("are" if draft["count"] != 1 else "is") + f" priced as in the figures of {since} to the last digit.",
         weight=draft["share"], operations=f"Ask for new marks, the largest first: {named}.",
         analyst=f"Such prices may be stale. The largest: {named}.",
         executive="Such prices may be stale.", finance="Such prices may be stale, and values at market with them.",

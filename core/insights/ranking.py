@@ -117,12 +117,14 @@ def confidence_of(finding: Finding, warnings: int) -> float:
 def ranked(found: Sequence[tuple[int, Finding]], view: View, angle: int, most: int) -> list[tuple[int, Finding]]:
     """The findings of an angle, each with the place of its subject: those that the angles before it did not show.
 
-    Where too few are left, the most important ones fill the list up to three.
+    The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
+    the most important ones fill the list up to three.
     """
     left = [one for one in found if one[1].family not in view.without or one[1].urgency == "act"]
     every, shown = list(left), list[tuple[int, Finding]]()
     for place in range(angle % ANGLES + 1):
-        shown = _picked(left, view, LEANINGS[place], most)
+        share = most if place == 0 else min(most, max(FEWEST, -(-len(left) // (ANGLES - place))))
+        shown = _picked(left, view, LEANINGS[place], share)
         left = [one for one in left if one not in shown]
     if len(shown) < FEWEST:
         top = _picked(every, view, LEANINGS[0], most)

@@ -294,7 +294,7 @@ class Draft:
         if decimals is None and part in ("value", "limit"):
             decimals = decimals_between(one.current_value, one.threshold_value, unit)
         recipe = Recipe(operation="test", test_id=test_id, part=part, change=change, book=book)  # type: ignore[arg-type]
-        words = f"{one.test_name}, {part}" + (", month before" if book == "earlier" else "") + (
+        words = f"{one.test_name}, {part}" + (", earlier" if book == "earlier" else "") + (
             f" after {change.kind}" if change else ""
         )  # fmt: skip
         return self.put(key, value, unit, recipe, name=plain(words, 120), decimals=decimals)
@@ -317,6 +317,14 @@ class Draft:
     def given(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
         """A figure that stands somewhere as it is."""
         return self.put(key, value, unit, Recipe(operation="given", place=place), **shown)
+
+    def since(self) -> str:
+        """The day of the earlier month, as a figure: reports are not always a month apart."""
+        previous = self.study.subject.previous
+        if previous is None or previous.day is None:
+            return "the month before"
+        self.put("since", previous.day, "date", Recipe(operation="given", book="earlier", place="deal.as_of"))
+        return "{since}"
 
     def restated(self, key: str, of: str, **shown: Any) -> None:
         """A figure again, printed in another way: without its sign."""
@@ -363,7 +371,7 @@ class Draft:
             recipe = Recipe(operation="sum", column=column, row=row, book=book, loans="all")  # type: ignore[arg-type]
             value = columns.par[row] if column == "par_value" else columns.numbers(column)[row]
             unit: Unit = {"par_value": "amount", "price": "price", "spread": "bps"}.get(column, "number")  # type: ignore[assignment]
-            name = f"{column} of loan {row}" + (", month before" if book == "earlier" else "")
+            name = f"{column} of loan {row}" + (", earlier" if book == "earlier" else "")
             self.put(f"{key}_{at}", float(value), unit, recipe, name=name)
             told.append(f"{{{key}_name_{at}}} ({{{key}_{at}}})")
         return ", ".join(told)

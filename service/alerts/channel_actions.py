@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, cast
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
 
 from service.alerts import store
 from service.alerts.channel_schema import (
@@ -18,13 +19,11 @@ from service.alerts.channel_schema import (
     ChannelConfigurationError,
     ChannelGiven,
     ChannelType,
-    ChatWebhookConfig,
     Config,
     EmailConfig,
     InAppConfig,
     InvalidChannelType,
     OpenChannel,
-    WebhookConfig,
 )
 from service.alerts.schema import AlertRow
 from service.auth.schema import check_email
@@ -40,7 +39,7 @@ MASK: Final = "***"
 HINT_CHARACTERS: Final = 4
 """Of a URL's end, to tell it by."""
 HINTED_CHARACTERS: Final = 16
-"""A URL whose secret part is shorter shows nothing of it."""
+"""Where the last step or value of a URL is shorter, it may be a short secret, and nothing of it is shown."""
 
 Secret = dict[str, Any]
 """The fields of a configuration that are masked."""
@@ -87,8 +86,8 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
     url = outgoing.target(secret, private=True)
-    hidden = url.raw_path.decode("ascii")
-    hint = hidden[-HINT_CHARACTERS:] if len(hidden) > HINTED_CHARACTERS else ""
+    last = re.split("[/?&=]", url.raw_path.decode("ascii"))[-1]
+    hint = last[-HINT_CHARACTERS:] if len(last) >= HINTED_CHARACTERS else ""
     return f"{url.scheme}://{url.netloc.decode('ascii')}/{MASK}{hint}"
 
 
@@ -217,45 +216,40 @@ def _read(config: dict[str, Any], kind: str) -> Config:
 
 def _unfit(ctx: Context, config: Config) -> Iterator[_Unfit]:
     """What of a configuration could never be sent to, or would not stay in its place there."""
-    private = ctx.settings.allow_private_webhooks
-    match config:
-        case EmailConfig():
-            named = {"recipients": config.recipients, "cc": config.cc}
-            if sum(map(len, named.values())) > RECIPIENTS_MAX:
-                yield _Unfit(f"a letter goes to at most {RECIPIENTS_MAX} addresses, copies included", "recipients")
-            for name, addresses in named.items():
-                yield from (_Unfit("is no e-mail address", name, str(place)) for place in _no_addresses(addresses))
-            yield from _lines(config, "subject_prefix")
-        case WebhookConfig():
-            yield from _target(config.url, "url", private)
+    if isinstance(config, EmailConfig) and len(config.recipients) + len(config.cc) > RECIPIENTS_MAX:
+        yield _Unfit(f"a letter goes to at most {RECIPIENTS_MAX} addresses, copies included", "recipients")
+    target = partial(outgoing.target, private=ctx.settings.allow_private_webhooks)
+    checks: dict[str, Callable[[Any], object]] = {**CHECKS, "url": target, "webhook_url": target}
+    for name, check in checks.items():
+        given = getattr(config, name, None) or []
+        listed = given if isinstance(given, list) else [given]
+        for place, value in enumerate(listed):
             try:
-                outgoing.check_headers(config.headers)
-            except outgoing.UnfitTarget as error:
-                yield _Unfit(str(error), "headers")
-        case ChatWebhookConfig():
-            yield from _target(config.webhook_url, "webhook_url", private)
-            yield from _lines(config, "channel", "username")
+                check(value)
+            except ValueError as error:
+                yield _Unfit(str(error), name, *([str(place)] if listed is given else []))
 
 
-def _no_addresses(addresses: Sequence[str]) -> Iterator[int]:
-    for place, address in enumerate(addresses):
-        try:
-            is_one = check_email(address) == address
-        except ValidationFailed:
-            is_one = False
-        if not is_one:
-            yield place
-
-
-def _lines(config: Struct, *names: str) -> Iterator[_Unfit]:
-    for name in names:
-        text = getattr(config, name) or ""
-        if not text.isprintable() or "=?" in text:
-            yield _Unfit("expected one line of text", name)
-
-
-def _target(url: str, name: str, private: bool) -> Iterator[_Unfit]:
+def _address(text: str) -> None:
     try:
-        outgoing.target(url, private=private)
-    except outgoing.UnfitTarget as error:
-        yield _Unfit(str(error), name)
+        is_one = check_email(text) == text
+    except ValidationFailed:
+        is_one = False
+    if not is_one:
+        raise ValueError("is no e-mail address")
+
+
+def _line(text: str) -> None:
+    if not text.isprintable() or "=?" in text:
+        raise ValueError("expected one line of text")
+
+
+CHECKS: Final[dict[str, Callable[[Any], object]]] = {
+    "recipients": _address,
+    "cc": _address,
+    "subject_prefix": _line,
+    "channel": _line,
+    "username": _line,
+    "headers": outgoing.check_headers,
+}
+"""Of what a field has, or each in its list, whatever the channel's type; URLs beside them."""

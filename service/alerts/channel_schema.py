@@ -78,7 +78,7 @@ SECRET: Final[dict[str, tuple[str, ...]]] = {"webhook": ("url", "headers"), "cha
 """Fields of a configuration that are sealed, and masked wherever it is read."""
 
 
-class ChannelGiven(Struct, frozen=True, kw_only=True):
+class ChannelGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A channel as a request has it."""
 
     type: Annotated[str, Meta(max_length=100, description="email, webhook, chat_webhook, in_app")]

@@ -14,9 +14,9 @@ from service.alerts import delivery_store, store
 from service.alerts.channel_actions import opened
 from service.alerts.channel_schema import EmailConfig, OpenChannel, WebhookConfig
 from service.alerts.delivery_store import Due, Line
-from service.alerts.message_actions import Notice
+from service.alerts.message_actions import notice_of
 from service.alerts.schema import AlertRow
-from service.alerts.sending_actions import SEALED, Came, failed, seconds_until_mail, sent, too_many_mails
+from service.alerts.sending_actions import SEALED, Came, failed, sent, too_many_mails
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Unit
 from service.platform.data.blobs import Damaged
@@ -89,23 +89,18 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
         raise Hopeless(due.error)
+    about = await delivery_store.about(unit, due.workbook_id)
     if isinstance(channel.config, EmailConfig) and not due.attempts:
-        addresses = len({*channel.config.recipients, *channel.config.cc})
-        if seconds := await seconds_until_mail(unit, due.tier, addresses):
-            reason = too_many_mails(unit, due.tier)
-            await delivery_store.put_off(unit, due.id, reason, unit.now() + timedelta(seconds=seconds))
-            await serve(unit, due.line, seconds)
+        limited = await too_many_mails(unit, about.tier, channel.config)
+        if limited is not None:
+            if limited.seconds is None:
+                await end(unit, due.line, limited.reason)
+                return
+            next_at = unit.now() + timedelta(seconds=limited.seconds)
+            await delivery_store.put_off(unit, due.id, limited.reason, next_at)
+            await serve(unit, due.line, limited.seconds)
             return
-    notice = Notice(
-        alert_id=alert.id,
-        alert_name=alert.name,
-        alert_type=alert.alert_type,
-        triggered_at=due.triggered_at,
-        workbook_id=due.workbook_id,
-        workbook_name=due.workbook_name,
-        organization=due.organization,
-        details=due.details,
-    )
+    notice = notice_of(alert, about, due.triggered_at, due.details)
     report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time

@@ -47,9 +47,6 @@ class Due(Struct, frozen=True, kw_only=True):
     error: str | None
     triggered_at: datetime
     workbook_id: UUID | None
-    workbook_name: str | None
-    organization: str
-    tier: str
     details: dict[str, Any]
 
     @property
@@ -61,6 +58,7 @@ class Due(Struct, frozen=True, kw_only=True):
 class About(Struct, frozen=True, kw_only=True):
     """Names that a message says."""
 
+    workbook_id: UUID | None
     workbook_name: str | None
     organization: str
     tier: str
@@ -98,13 +96,8 @@ async def due(unit: Unit, delivery_id: UUID) -> Due | None:
     return await unit.one_or_none(
         Due,
         """
-        SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id,
-               w.name AS workbook_name, t.name AS organization,
-               t.subscription_tier AS tier, h.details
-        FROM alert_deliveries d
-        JOIN alert_history h ON h.tenant_id = d.tenant_id AND h.id = d.history_id
-        JOIN tenants t ON t.id = d.tenant_id
-        LEFT JOIN workbooks w ON w.tenant_id = h.tenant_id AND w.id = h.workbook_id
+        SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id, h.details
+        FROM alert_deliveries d JOIN alert_history h ON h.tenant_id = d.tenant_id AND h.id = d.history_id
         WHERE d.id = %s
         """,
         [delivery_id],
@@ -173,9 +166,9 @@ async def about(unit: Unit, workbook_id: UUID | None) -> About:
     return await unit.one(
         About,
         """
-        SELECT t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name
+        SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name
         FROM tenants t LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s WHERE t.id = %s
         """,
-        [workbook_id, unit.tenant],
+        [workbook_id, workbook_id, unit.tenant],
         missing=AlertNotFound,
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from core.alerts.conditions import Conditions, InvalidConditions, conditions_of
-from core.alerts.evaluate import Need, Point, Reading, Verdict, history_of, judge
+from core.alerts.evaluate import Point, Reading, Verdict, history_of, judge
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
@@ -46,9 +46,9 @@ class Look(NamedTuple):
 
 
 async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
-    """Look at the alerts that a run concerns. It concerns none where its deal has a newer workbook."""
+    """Look at the alerts that a run concerns."""
     book = await store.watched(unit, workbook_id)
-    if book is None or not book.is_newest:
+    if book is None:
         return
     alerts = await store.watching(unit, book)
     run = await compliance.stored_run(unit, workbook_id, run_id=run_id) if alerts else None
@@ -60,10 +60,8 @@ async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
 async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
     """Look at the alerts that a recalculated workbook concerns, by a run that is kept for nothing else."""
     book = await store.watched(unit, workbook_id)
-    if book is None or not book.is_newest:
-        return
-    alerts = await store.watching(unit, book)
-    if not alerts:
+    alerts = [] if book is None else await store.watching(unit, book)
+    if book is None or not alerts:
         return
     now = unit.now()
     look = await _recalculated(unit, book, now)
@@ -177,23 +175,17 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
         except InvalidConditions as error:  # of another version of this program
             made[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
-    since = _since(needs.values())
+    since: dict[str, datetime] = {}
+    for one in needs.values():
+        if one is not None:
+            since[one.test_id] = min(one.since, since.get(one.test_id, one.since))
     history: dict[str, list[Point]] = {test_id: [] for test_id in since}
-    for one in await store.history(unit, look.book, since, look.reading.at) if since else ():
-        history[one.test_id].append(Point(one.at, one.day, one.value))
+    for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
+        history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
     for alert_id, conditions in asked.items():
         need = needs[alert_id]
         made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now)
     return made
-
-
-def _since(needs: Any) -> dict[str, datetime]:
-    """The earliest moment from which each test's history is needed."""
-    since: dict[str, datetime] = {}
-    for need in needs:
-        if isinstance(need, Need):
-            since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
-    return since
 
 
 def _cools(one: Held, now: datetime) -> bool:
@@ -237,31 +229,16 @@ async def trigger(
 ) -> None:
     """Write that alerts, whose rows this transaction holds, were triggered, and have their channels told."""
     now = unit.now()
-    ids = {one.id: new_id() for one in raised}
-    await store.triggered(
-        unit,
-        [
-            {
-                "id": ids[one.id],
-                "alert_id": one.id,
-                "workbook_id": workbook_id,
-                "run_id": run_id,
-                "triggered_at": now,
-                "metric_value": verdicts[one.id].metric_value,
-                "details": {"sentence": verdicts[one.id].sentence, **verdicts[one.id].details},
-            }
-            for one in raised
-        ],
-    )
-    await queue(unit, list(ids.values()))
+    triggers: list[dict[str, Any]] = []
+    about = {"workbook_id": workbook_id, "run_id": run_id}
     for one in raised:
-        told = {
-            "alert_type": one.alert_type,
-            "history_id": ids[one.id],
-            "workbook_id": workbook_id,
-            "run_id": run_id,
-            "metric_value": verdicts[one.id].metric_value,
-            "sentence": verdicts[one.id].sentence,
-        }
+        verdict = verdicts[one.id]
+        found = {"metric_value": verdict.metric_value, "details": {"sentence": verdict.sentence, **verdict.details}}
+        triggers.append({"id": new_id(), "alert_id": one.id, "triggered_at": now, **about, **found})
+    await store.triggered(unit, triggers)
+    await queue(unit, [row["id"] for row in triggers])
+    for one, row in zip(raised, triggers, strict=True):
+        told = {"alert_type": one.alert_type, "history_id": row["id"], **about, "metric_value": row["metric_value"]}
+        told["sentence"] = verdicts[one.id].sentence
         await unit.audit("alert.triggered", Subject("alert", str(one.id), one.name, told))
     log.info("alerts.triggered", count=len(raised))

@@ -26,8 +26,6 @@ class Watched(Struct, frozen=True, kw_only=True):
     deal_id: UUID | None
     as_of: date | None
     """The day of its figures, where a user said it."""
-    is_newest: bool
-    """Of its deal."""
 
 
 class Watching(Struct, frozen=True, kw_only=True):
@@ -57,13 +55,12 @@ _NEWEST: Final = """
 
 
 async def watched(unit: Unit, workbook_id: UUID) -> Watched | None:
-    """A workbook; None once it was deleted."""
+    """A workbook; None once it was deleted, and where its deal has a newer one: it concerns no alert then."""
     return await unit.one_or_none(
         Watched,
         f"""
-        SELECT w.id AS workbook_id, w.name, w.deal_id, w.as_of,
-               w.deal_id IS NULL OR w.id = {_NEWEST} AS is_newest
-        FROM workbooks w WHERE w.id = %s AND w.deleted_at IS NULL
+        SELECT w.id AS workbook_id, w.name, w.deal_id, w.as_of FROM workbooks w
+        WHERE w.id = %s AND w.deleted_at IS NULL AND (w.deal_id IS NULL OR w.id = {_NEWEST})
         """,
         [workbook_id],
     )

@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from core.alerts.evaluate import COMPARISONS
 from core.compliance.suites import TESTS, UNIT_SIGNS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import About
@@ -35,8 +36,7 @@ FIGURES: Final = ("metric", "current_value", "threshold_value", "operator")
 """Always there in the details of a webhook's body; null where the alert has none."""
 SENTENCE: Final = "sentence"
 """Where the details have, in plain words, what was found."""
-OPERATORS: Final = {
-    "gt": "above", "gte": "at or above", "lt": "below", "lte": "at or below", "eq": "equal to", "ne": "not equal to",
+OPERATORS: Final[dict[str, str]] = {name: words for name, (_, words) in COMPARISONS.items()} | {
     "increasing": "up by", "decreasing": "down by", "either": "up or down by",
 }  # fmt: skip
 TEST_SENTENCE: Final = "This is a test of the alert's channels: nothing has been triggered."
@@ -65,19 +65,20 @@ class Notice(Struct, frozen=True, kw_only=True):
     is_test: bool = False
 
 
-def trial(alert: AlertRow, about: About, now: datetime) -> Notice:
-    """A test of an alert's channels: with what it compares, and no figure."""
+def notice_of(alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None) -> Notice:
+    """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
+    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
         alert_type=alert.alert_type,
-        triggered_at=now,
-        workbook_id=alert.workbook_id,
+        triggered_at=at,
+        workbook_id=about.workbook_id,
         workbook_name=about.workbook_name,
         organization=about.organization,
-        details={name: alert.conditions[given] for name, given in known.items() if given in alert.conditions},
-        is_test=True,
+        details=asked if details is None else details,
+        is_test=details is None,
     )
 
 
@@ -192,8 +193,9 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
 
 
 def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    sign = _sign(details["metric"])
-    yield "Metric", plain(str(details["metric"]))
+    metric = details["metric"]
+    sign, known = _sign(metric), TESTS.get(metric)
+    yield "Metric", plain(str(details.get("test_name") or (known.name if known is not None else metric)))
     if details.get("current_value") is not None:
         yield "Current value", _figure(details["current_value"], sign)
     if details.get("earlier_value") is not None:

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from service.alerts.channel_schema import (
     OpenChannel,
     WebhookConfig,
 )
-from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notification, request, trial
+from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notice_of, notification, request
 from service.alerts.schema import AlertRow, ChannelTest
 from service.notifications.shared import notify
 from service.platform.access.caller_status import Window
@@ -64,20 +64,41 @@ class Came(Struct, frozen=True, kw_only=True):
 
 def failed(at: datetime, error: str, *, is_final: bool = False, left: list[str] | None = None) -> Came:
     """An attempt that came to nothing."""
-    return Came(made=Made(**asdict(unanswered(at, error)), left=left), words=error, is_final=is_final)
+    return _came(at, error, error=error, left=left, is_final=is_final)
 
 
-async def seconds_until_mail(unit: Unit, tier: str, addresses: int) -> int:
-    """Count a letter of the tenant's alerts, once for each address; where this hour's are used up, the seconds that it
-    is to wait."""
-    window = Window(f"alert_mail:{unit.tenant}", unit.settings.alert_mails_per_hour.of(tier), HOUR)
-    verdict = await unit.resources.gate.windows([window] * addresses)
-    return max(1, verdict.retry_after_seconds) if verdict.outcome == "limited" else 0
+def _came(
+    at: datetime,
+    words: str,
+    *,
+    error: str | None = None,
+    refusal: str | None = None,
+    left: list[str] | None = None,
+    is_final: bool = False,
+) -> Came:
+    """What came of an attempt without an HTTP answer."""
+    made = Made(**asdict(unanswered(at, error)), refusal=refusal, left=left)
+    return Came(made=made, words=words, is_final=is_final)
 
 
-def too_many_mails(unit: Unit, tier: str) -> str:
-    """Why a letter does not go now."""
-    return f"the letters of alerts are limited to {unit.settings.alert_mails_per_hour.of(tier):,} an hour"
+class TooManyMails(NamedTuple):
+    """A letter that does not go now."""
+
+    reason: str
+    seconds: int | None
+    """Until it may; None: never, it has more addresses than an hour is given."""
+
+
+async def too_many_mails(unit: Unit, tier: str, config: EmailConfig) -> TooManyMails | None:
+    """Count a letter of the tenant's alerts, once for each address; None: it may go."""
+    addresses, most = len({*config.recipients, *config.cc}), unit.settings.alert_mails_per_hour.of(tier)
+    verdict = await unit.resources.gate.windows([Window(f"alert_mail:{unit.tenant}", most, HOUR)] * addresses)
+    if verdict.outcome != "limited":
+        return None
+    reason = f"the letters of alerts are limited to {most:,} an hour"
+    if addresses > most:
+        return TooManyMails(f"{reason}, and this one has {addresses:,} addresses", None)
+    return TooManyMails(reason, max(1, verdict.retry_after_seconds))
 
 
 async def sent(
@@ -128,8 +149,9 @@ async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:
         priority=config.priority,
         resource=("alert", str(notice.alert_id)),
     )
-    words = f"{told:,} of {len(config.user_ids):,} users were told"
-    return _came(unit.now(), words=words) if told else failed(unit.now(), NOBODY, is_final=True)
+    if not told:
+        return failed(unit.now(), NOBODY, is_final=True)
+    return _came(unit.now(), f"{told:,} of {len(config.user_ids):,} users were told")
 
 
 async def _mailed(
@@ -140,12 +162,12 @@ async def _mailed(
     try:
         to = [address for address in map(envelope, mail.recipients) if left is None or address in left]
         if not to:
-            return _came(now, words="whoever has not got it has been taken off the channel")
+            return _came(now, "whoever has not got it has been taken off the channel")
         async with asyncio.timeout(seconds):
             handed = await hand(unit.settings, delivery_id.hex, notice.triggered_at, mail, to)
     except (UnfitAddress, UnfitMail, Hopeless) as refused:
         if left is not None:  # the others have it
-            return _came(now, words=str(refused), refusal=f"for the rest {refused}")
+            return _came(now, str(refused), refusal=f"for the rest {refused}")
         return failed(now, str(refused), is_final=True)
     except (NotReached, OSError):  # their words name what only the network's own people should learn
         return failed(now, "the mail server cannot be reached, or takes too long", left=left)
@@ -164,13 +186,7 @@ def _handed(now: datetime, asked: int, handed: Handed) -> Came:
     refusal = f"refused for {len(lost):,} of {asked:,} addresses: {next(iter(lost.values()))}" if lost else None
     error = f"not taken for {len(later):,} of {asked:,} addresses: {next(iter(later.values()))}" if later else None
     words = "; ".join(filter(None, [words, refusal, error]))
-    return _came(now, words=words, error=error, refusal=refusal, left=list(later) if later else None)
-
-
-def _came(
-    now: datetime, *, words: str, error: str | None = None, refusal: str | None = None, left: list[str] | None = None
-) -> Came:
-    return Came(made=Made(**asdict(unanswered(now, error)), refusal=refusal, left=left), words=words)
+    return _came(now, words, error=error, refusal=refusal, left=list(later) if later else None)
 
 
 # Tests ----------------------------------------------------------------------------------------------------------------
@@ -180,20 +196,14 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
     in line does not wait for it."""
     about = await delivery_store.about(unit, alert.workbook_id)
-    notice = trial(alert, about, unit.now())
+    notice = notice_of(alert, about, unit.now())
     try:
         channels = opened(unit, alert)
     except BadSeal:
         return [_result(one, failed(unit.now(), SEALED)) for one in alert.channels]
     await unit.commit()  # no connection is held while the receivers take their time
-    outwards = [one for one in channels if one.type != "in_app"]
-    came = dict(
-        zip(
-            (one.id for one in outwards),
-            await asyncio.gather(*(_tested(unit, one, notice, about.tier) for one in outwards)),
-            strict=True,
-        )
-    )
+    outwards = {one.id: _tested(unit, one, notice, about.tier) for one in channels if one.type != "in_app"}
+    came = dict(zip(outwards, await asyncio.gather(*outwards.values()), strict=True))
     for one in channels:
         if one.type == "in_app":  # one after the other: they share the transaction
             came[one.id] = await sent(unit, one, notice, new_id())
@@ -202,9 +212,9 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
 
 async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -> Came:
     if isinstance(channel.config, EmailConfig):
-        addresses = len({*channel.config.recipients, *channel.config.cc})
-        if await seconds_until_mail(unit, tier, addresses):
-            return failed(unit.now(), too_many_mails(unit, tier))
+        limited = await too_many_mails(unit, tier, channel.config)
+        if limited is not None:
+            return failed(unit.now(), limited.reason)
     return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
 
 

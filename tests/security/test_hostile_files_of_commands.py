@@ -180,7 +180,7 @@ def test_an_alarm_that_is_swallowed_rings_again(
     monkeypatch.setattr(limits, "SECONDS_MAX", 0.1)
     file = with_formulas(tmp_path / "filled.xlsx", A1=ArrayFormula("A1:XFD2000", "=1"))
     assert "takes longer than the limit" in refused(capsys, "recalc", file, "--check")
-    assert len(swallowed) == 2
+    assert len(swallowed) >= 2
 
 
 def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,7 @@ def test_what_is_refused(owner: Member) -> None:
         ({"channels": []}, 422, "Validation error", ["channels"]),
         ({"channels": [EMAIL] * 11}, 422, "Validation error", ["channels"]),
         ({"channels": [{"type": "email"}]}, 422, "Validation error", ["channels", "0", "config"]),
+        ({"channels": [EMAIL | {"cc": []}]}, 422, "Validation error", ["channels", "0"]),
         ({"workbook_id": str(uuid4())}, 404, "Workbook not found", []),
     ]
     # what is wrong first is told first, whatever else is

@@ -110,12 +110,15 @@ def test_a_deployment_refuses_private_addresses_and_too_many_alerts(stack: Stack
 
 
 def test_what_is_secret_is_masked(owner: Member) -> None:
-    short = {"type": "chat_webhook", "config": {"webhook_url": "https://example.org:8443/abc?d"}}
-    made = alerted(owner, channels=[HOOK, CHAT, short])
+    short = [
+        {"type": "chat_webhook", "config": {"webhook_url": f"https://example.org:8443/{path}"}}
+        for path in ("abc?d", "services/hooks?token=SECRET", "services/teams/and/hooks/123456789012345")
+    ]
+    made = alerted(owner, channels=[HOOK, CHAT, *short])
     assert [one["config"] for one in made["channels"]] == [
         {"url": "https://example.com/***1a2b", "headers": {"X-Token": "***"}},
         {"webhook_url": "https://example.org/***1a2b", "channel": "#deals"},
-        {"webhook_url": "https://example.org:8443/***"},
+        *[{"webhook_url": "https://example.org:8443/***"}] * 3,
     ]
     one = f"{URL}/{made['id']}"
     told = [owner.get(one), owner.patch(one, json={"name": "x"}), owner.get("/api/v1/admin/audit-logs")]

@@ -173,10 +173,14 @@ def test_letters_are_limited_and_wait(office: Office) -> None:
             "WHERE alert_id = %s AND next_attempt_at > now()"
         )
         assert wait_until(lambda: office.apart.sql(sql, [alert]), what="the letter that waits") == [(True,)]
+        many = office.alert(("email", {"recipients": [f"a{number}@example.com" for number in range(6)]}))
+        office.trigger(many)
+        (never,) = office.ended(many)
     *sent, late = [trigger.deliveries[0] for trigger in office.history(alert)]
     assert [one.status for one in sent] == ["delivered"] * 2
     assert (late.status, late.attempts) == ("pending", 0)
     assert late.error == "the letters of alerts are limited to 5 an hour"
+    assert never.deliveries[0].error == f"{late.error}, and this one has 6 addresses"
     assert len(post.taken) == 2
 
 

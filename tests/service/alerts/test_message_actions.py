@@ -65,7 +65,7 @@ def test_a_letter_says_what_was_found() -> None:
         "CCC bucket is 8.20 %, above 7.50 %\n"
         "\n"
         "Workbook: MAG17 May.xlsx\n"
-        "Metric: ccc_bucket_pct\n"
+        "Metric: CCC/Caa bucket\n"
         "Current value: 8.2 %\n"
         "Threshold: above 7.5 %\n"
         "\n"
@@ -80,7 +80,10 @@ def test_a_letter_says_what_was_found() -> None:
         ({**NO_METRIC, "sentence": "A report is due"}, []),
         (
             TREND,
-            ["Metric: wal", "Current value: 4.6 years", "Value on 2026-04-01: 4 years", "Threshold: up by 0.5 years"],
+            [
+                *("Metric: Weighted average life", "Current value: 4.6 years", "Value on 2026-04-01: 4 years"),
+                "Threshold: up by 0.5 years",
+            ],
         ),
         (
             COMPLIANCE,
@@ -91,6 +94,9 @@ def test_a_letter_says_what_was_found() -> None:
         ),
         ({"metric": "CLASS_A_OC", "current_value": 1234567.5, "sentence": "x"}, [
             "Metric: CLASS_A_OC", "Current value: 1,234,567.5",
+        ]),
+        ({"metric": "oc_ratio", "test_name": "Class E Par Value", "current_value": 107.5, "sentence": "x"}, [
+            "Metric: Class E Par Value", "Current value: 107.5 %",
         ]),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from service.alerts.evaluation_jobs import hand_over_due
+from service.alerts.jobs import hand_over_due
 from service.alerts.summary_actions import ORDER, SEND
 from service.platform.context import Resources
 from tests.conftest import Member, Stack, wait_until

@@ -1,4 +1,4 @@
-"""Looking at alerts, in the worker: after a run or a recalculation, once more when time decides, and by the clock."""
+"""Alerts in the worker: looks at them, schedules by the clock, and deliveries to channels."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
 
+import msgspec
 import structlog
 
-from service.alerts import evaluation_actions, summary_actions
+from service.alerts import delivery_actions, evaluation_actions, summary_actions
+from service.alerts.delivery_actions import DELIVER
+from service.alerts.delivery_store import Line
 from service.alerts.evaluation_actions import LOOK_AGAIN
 from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
@@ -55,6 +58,17 @@ async def order_summary(unit: Unit, arguments: dict[str, Any]) -> None:
 async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send what a schedule ordered."""
     await summary_actions.send(unit, arguments)
+
+
+async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
+    """It failed for good: the delivery says what its last attempt came to, the dead letter all else."""
+    await delivery_actions.end(unit, msgspec.convert(arguments, Line), None)
+
+
+@jobs.job(DELIVER, failed=give_up, lifted=nothing_to_lift)
+async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
+    """Attempt the first delivery of a line."""
+    await delivery_actions.deliver(unit, msgspec.convert(arguments, Line))
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def test_a_run_and_a_schedule_reach_every_channel(
     assert trigger["channels_notified"] == CHANNELS
     value = next(one["current_value"] for one in made["results"] if one["test_id"] == CCC["metric"])
     (hook,) = receiver.at("/200?hook")
+    assert hook.method == "POST"
     assert hook.content["workbook_id"] == own_g1["id"]
     assert hook.content["workbook_name"] == own_g1["name"]
     details = hook.content["details"]
@@ -59,8 +60,10 @@ def test_a_run_and_a_schedule_reach_every_channel(
     assert hook.content["triggered_at"][:19] == trigger["triggered_at"][:19]
     (letter,) = letters(stack, "[One]")
     assert trigger["details"]["sentence"] in letter.get_content()
+    assert "\nMetric: CCC/Caa bucket" in letter.get_content(), "details are in it by default"
     (note,) = owner.get("/api/v1/notifications").json()["items"]
     assert trigger["details"]["sentence"] in note["message"]
+    assert note["priority"] == "normal"
     assert len(receiver.at("/200?chat")) == 1
 
     channels[0]["config"]["subject_prefix"] = "[Two]"
