@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 import core
 from core import warm
+from service.jobs import jobs as all_jobs
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.context import Context
@@ -20,6 +21,7 @@ from service.platform.http.api import Area, Raw, Route
 from service.platform.http.connections import Connections
 from service.platform.http.problem import NotFound
 from service.platform.work.event_numbers import telling
+from service.platform.work.jobs import table_of
 from service.platform.work.process import resources
 
 
@@ -35,6 +37,7 @@ def areas() -> list[Area]:
     from service.compliance.routes import area as compliance
     from service.compliance.stream_routes import area as streams
     from service.deals.routes import area as deals
+    from service.dlq.routes import area as dlq
     from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
     from service.health.routes import area as health
@@ -49,7 +52,7 @@ def areas() -> list[Area]:
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
     working += [exports, reports, insights, ai, alerts, notifications, webhooks]
-    return [*working, auth, admin, streams, audit, activity, health]
+    return [*working, auth, admin, streams, audit, activity, dlq, health]
 
 
 def routes() -> list[Route]:
@@ -68,6 +71,7 @@ def create(settings: Settings | None = None) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with resources(chosen) as shared, connections.watched(), telling(shared):
             app.state.resources = shared
+            shared.opened[table_of] = all_jobs
             warm.warm()
             watching = asyncio.create_task(shared.memory.watch())
             try:

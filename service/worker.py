@@ -13,12 +13,13 @@ import uvloop
 
 from service.host.child import become
 from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
+from service.jobs import jobs
 from service.platform import config
 from service.platform.access.usage import keep_usage
 from service.platform.config import Settings
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
-from service.platform.work.jobs import JobTable, hand_over_forever, queue_of, workers
+from service.platform.work.jobs import hand_over_forever, queue_of, workers
 from service.platform.work.process import resources
 from service.platform.work.stream import drain_forever
 
@@ -26,22 +27,6 @@ DRAIN = "worker"
 """Every worker's name at the stream: Redis would keep one of its own long after the worker is gone."""
 
 log = structlog.get_logger()
-
-
-def jobs() -> JobTable:
-    """Every area's jobs."""
-    from service.alerts.jobs import jobs as alerts
-    from service.exports.jobs import jobs as exports
-    from service.formulas.jobs import jobs as formulas
-    from service.platform.work.cleanup import jobs as cleanup
-    from service.platform.work.mail import jobs as mail
-    from service.reconciliation.jobs import jobs as reconciliation
-    from service.reports.jobs import jobs as reports
-    from service.webhooks.jobs import jobs as webhooks
-    from service.workbooks.jobs import jobs as workbooks
-
-    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup)
-    return JobTable({name: job for table in tables for name, job in table.jobs.items()})
 
 
 async def work(settings: Settings) -> None:

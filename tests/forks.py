@@ -169,11 +169,12 @@ def _import_all() -> None:
 
     import service.app
     import service.commands.cli
+    import service.jobs
     import service.worker
     from core import warm
 
     service.app.areas()
-    service.worker.jobs()
+    service.jobs.jobs()
     warm.warm()
     _account()
 

@@ -453,6 +453,7 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
         },
         "POST /api/v1/admin/compliance/stream-profiles": PROFILE | {"stream_key": f"deal:internal:{fresh}"},
         "PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}": PROFILE,
+        "POST /api/v1/dlq/entries/{task_id}/resolve": {"resolution_notes": "seen"},
         "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
         "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
         "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
@@ -470,6 +471,18 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
     rows = TAPE if "tapes" in row.path else BOOK
     files = {name: ("file.xlsx", small_book(rows)) for name, kind in fields.items() if kind in (Upload, Uploads)}
     return caller.http.request(row.method, path, data=body, files=files or None, **options)
+
+
+def _given_up(owner: Member, workbook_id: str) -> str:
+    """A task that failed for good: telling an alert where nobody listens; the identifier of its dead letter."""
+    channel = {"type": "webhook", "config": {"url": NOBODY, "retry_count": 0}}
+    body = ALERT | {"name": "Unheard", "enabled": True, "workbook_id": workbook_id, "channels": [channel]}
+    alert = owner.post("/api/v1/alerts/configure", json=body)
+    assert alert.status_code == 201, alert.text
+    assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
+    dead = wait_until(lambda: owner.get("/api/v1/dlq/entries").json()["items"], what="the dead letter")
+    assert owner.delete(f"/api/v1/alerts/{alert.json()['id']}").status_code == 204
+    return str(dead[0]["dlq_id"])
 
 
 def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
@@ -508,12 +521,14 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert profile.status_code == 201, profile.text
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
+    wait_until(lambda: owner.get(f"/api/v1/reports/{report.json()['id']}").json()["completed_at"], what="the report")
     nomination = f"/api/v1/insights/nominations/{workbook['id']}"
     assert owner.put(nomination, json={"is_nominated": True}).status_code == 200
     session = owner.post("/api/v1/insights/generate", json={})
     assert session.status_code == 200, session.text
     return {
         **_told(owner),
+        "task_id": _given_up(owner, workbook["id"]),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],
         "alert_id": alert.json()["id"],

@@ -360,7 +360,7 @@ def test_core_has_no_clock_and_no_environment() -> None:
 
 
 SERVICE = [path for path in SOURCES if path.is_relative_to(ROOT / "service")]
-SERVICE_FLOORS = ["migrations", "platform", "areas", "app", "host", "worker", "commands"]
+SERVICE_FLOORS = ["migrations", "platform", "areas", "jobs", "app", "host", "worker", "commands"]
 """Bottom first. `areas` are the folders of AREAS; app and worker put them together, host starts both as programs."""
 SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")}
 """Who knows nothing of whom, besides what stands above."""

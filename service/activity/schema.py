@@ -73,6 +73,7 @@ SENTENCES = {
     "reconciliation.started": "A reconciliation{name} was started{by}",
     "reconciliation.completed": "A reconciliation{name} was completed{by}",
     "calculation.failed": "A calculation of workbook{name} failed",
+    "dead_letter.reported": "A report of the dead letters was made{by}",
     "document.check_failed": "The stored bytes of document{name} were found damaged",
     "export.failed": "An export of workbook{name} failed",
     "formula.application_started": "Applying formula{name} was started{by}",

@@ -58,7 +58,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, arguments["export_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-@jobs.job("exports.make", failed=mark_failed)
+async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The export is in work again, of what it was asked for, where the stored columns of then are still there."""
+    return await store.resume(unit, arguments["export_id"])
+
+
+@jobs.job("exports.make", failed=mark_failed, lifted=lift)
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make an export: it is completed with its documents, or failed with the reason, unless it was cancelled."""
     work = await store.start(unit, arguments["export_id"])

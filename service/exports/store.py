@@ -9,10 +9,10 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.exports.schema import Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
+from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.data.storage import leave
+from service.platform.data.storage import keep_again, leave
 from service.platform.http.api import Slice
 
 _JOINED: Final = """
@@ -146,3 +146,27 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
     if ended is not None:
         await leave(unit, ended.keys)
     return ended
+
+
+async def resume(unit: Unit, export_id: str) -> bool:
+    """A failed export is in work again; whether it could be: it had failed, and what it reads is still there."""
+
+    class Row(Struct):
+        keys: list[str]
+
+    row = await unit.one_or_none(
+        Row,
+        """
+        SELECT ARRAY(SELECT sheet ->> 'file'
+                     FROM json_array_elements((source ->> 'manifest')::json -> 'sheets') AS sheet) AS keys
+        FROM exports WHERE id = %s AND status = 'failed' FOR UPDATE
+        """,
+        [export_id],
+    )
+    if row is None or not await keep_again(unit, row.keys):
+        return False
+    sql = """
+        UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,
+                           started_at = NULL, completed_at = NULL WHERE id = %s
+    """
+    return bool(await unit.execute(sql, [row.keys, msgspec.json.encode(QUEUED).decode(), export_id]))

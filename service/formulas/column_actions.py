@@ -31,7 +31,7 @@ from service.formulas.schema import (
 )
 from service.mappings.shared import DEFAULT_MAPPING
 from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.context import Context, Unit
 from service.platform.http.problem import Fault, Unavailable, ValidationFailed
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetRow
@@ -96,6 +96,24 @@ async def apply(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
     return started
 
 
+async def resume(unit: Unit, run_id: str) -> bool:
+    """Hand the workbook to a run that failed once more; whether it was such a one.
+
+    Raises:
+        Problem: what `apply` would refuse by now.
+    """
+    run = await store.resume_run(unit, run_id)
+    if run is None:
+        return False
+    version = await store.version(unit, run.config_id, run.version_id)
+    book = await workbooks.lock(unit, run.workbook_id)
+    sheet = await workbooks.sheet(unit, book.id, str(run.sheet_id))
+    await workbooks.begin_writing(unit, book, run_id)
+    formula = await whole(unit, version.graph)
+    _check_target(unit, run, sheet, _columns_read(version.graph, formula.columns, _columns(sheet)))
+    return True
+
+
 def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Place:
     """A sheet as a child opens it."""
     return Place(
@@ -138,7 +156,7 @@ def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int])
     return found
 
 
-def _check_target(ctx: Context, body: ApplyRequest, sheet: SheetRow, read: set[int]) -> None:
+def _check_target(unit: Unit, body: ApplyRequest | Run, sheet: SheetRow, read: set[int]) -> None:
     """Whether a column may be written.
 
     Raises:
@@ -155,7 +173,7 @@ def _check_target(ctx: Context, body: ApplyRequest, sheet: SheetRow, read: set[i
         return
     if wanted.casefold() in {name.casefold() for name in columns}:
         raise ColumnExists.at(TARGET, "output_mode overwrite writes over it")
-    if len(sheet.types) >= ctx.settings.max_sheet_columns:
+    if len(sheet.types) >= unit.settings.max_sheet_columns:
         raise ValidationFailed.at(TARGET, f"the sheet has {len(sheet.types):,} columns, as many as it may")
     if sheet.header_row is None and wanted.upper() != (free := column_name(len(sheet.types))):
         raise ValidationFailed.at(TARGET, f"the sheet has no header: its next free column is {free}")

@@ -32,7 +32,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, arguments["run_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-@jobs.job("formulas.apply", failed=mark_failed)
+async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The run takes its workbook once more, where the column may still be written."""
+    return await column_actions.resume(unit, arguments["run_id"])
+
+
+@jobs.job("formulas.apply", failed=mark_failed, lifted=lift)
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
     run = await store.start_run(unit, arguments["run_id"])

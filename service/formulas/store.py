@@ -150,6 +150,15 @@ async def start_run(unit: Unit, run_id: str) -> Run | None:
     return await unit.one_or_none(Run, sql, [run_id])
 
 
+async def resume_run(unit: Unit, run_id: str) -> Run | None:
+    """A run that had failed and waits for its worker again; None for another one."""
+    sql = f"""
+        UPDATE formula_runs SET status = 'pending', error_details = NULL, completed_at = NULL
+        WHERE id = %s AND status = 'failed' RETURNING {_RUN}
+    """
+    return await unit.one_or_none(Run, sql, [run_id])
+
+
 async def end_run(unit: Unit, run_id: str, row: dict[str, Any]) -> Run | None:
     """A run completed or failed; None where it had ended before."""
     return await unit.one_or_none(

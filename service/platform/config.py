@@ -345,6 +345,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 300
     blob_check_seconds: Annotated[int, told("time after which the hash of a stored file is checked again", 1)] = 604_800
     job_lease_seconds: Annotated[int, told("silence after which a running job counts as lost", 1)] = 30
+    job_retries: Annotated[
+        int, told("times that a dead letter's work may be given back to a worker before it must be forced", 0, 1_000)
+    ] = 3
     job_attempts: Annotated[int, told("runs of a job before it becomes a dead letter", 1, 100)] = 3
     job_backoff_seconds: Annotated[int, told("pause before the second run of a job; doubles with each run", 0)] = 2
     worker_jobs: Annotated[int, told("jobs that one worker runs at a time in each queue", 1, 256)] = 4

@@ -348,6 +348,13 @@ class Context(Unit):
         self._caller = caller
         self.tenant_id = caller.tenant_id
 
+    async def act_for(self, tenant_id: UUID) -> None:
+        """From here on the work is this tenant's: for who runs the deployment, once the record is found."""
+        assert self.caller.runs_deployment or tenant_id == self.tenant_id
+        await self.email()  # which the caller's own tenant knows
+        await self.commit()
+        self.admit(msgspec.structs.replace(self.caller, tenant_id=tenant_id))
+
     async def email(self) -> str:
         """The caller's e-mail (for a key: its creator's)."""
         if self.caller.email is None:

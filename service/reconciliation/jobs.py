@@ -40,7 +40,16 @@ async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) ->
     await _fail_tape(unit, arguments["tape_id"], TAPE_DAMAGED if error.startswith(Damaged.detail) else TAPE_FAILED)
 
 
-@jobs.job("reconciliation.read_tape", failed=mark_tape_failed)
+async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The tape that could not be read waits for it once more."""
+    tape = await store.get_tape(unit, arguments["tape_id"], locked=True)
+    if tape.processing_status != "failed":
+        return False
+    await store.read_again(unit, tape.id, job_id.replace("task_", "job_"))
+    return True
+
+
+@jobs.job("reconciliation.read_tape", failed=mark_tape_failed, lifted=lift_tape)
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
     try:
@@ -86,7 +95,14 @@ async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: s
     await _fail_job(unit, arguments["job_id"], COMPARISON_DAMAGED if damaged else COMPARISON_FAILED)
 
 
-@jobs.job("reconciliation.compare", failed=mark_comparison_failed)
+async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The comparison is to be made once more, where no later one of the same two has taken its place."""
+    job = await store.job_row(unit, arguments["job_id"])
+    await store.get_tape(unit, job.tape_id, locked=True)  # as whoever asks for a comparison does
+    return await store.resume_job(unit, job.id)
+
+
+@jobs.job("reconciliation.compare", failed=mark_comparison_failed, lifted=lift_comparison)
 async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     """Compare a tape with a workbook and bring the issues of the two up to date."""
     try:

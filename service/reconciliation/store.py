@@ -62,7 +62,7 @@ async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRo
     return await ctx.one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
 
 
-async def read_again(ctx: Context, tape_id: str, job_id: str) -> None:
+async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
     """The tape waits for its loans once more; comparisons under way keep those that it has."""
     sql = "UPDATE tapes SET processing_status = 'processing', error_message = NULL, job_id = %s WHERE id = %s"
     await ctx.execute(sql, [job_id, tape_id])
@@ -271,6 +271,20 @@ async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
         {"id": job_id, **{name: as_json(value) for name, value in found.items()}},
     )
     return bool(touched)
+
+
+async def resume_job(unit: Unit, job_id: str) -> bool:
+    """A comparison that failed is under way again; whether it had, and none of the same two came later."""
+    done = await unit.execute(
+        """
+        UPDATE reconciliations r SET status = 'processing', error_message = NULL, completed_at = NULL
+        WHERE r.id = %s AND r.status = 'failed' AND NOT EXISTS (
+            SELECT FROM reconciliations n
+            WHERE n.tape_id = r.tape_id AND n.workbook_id = r.workbook_id AND n.created_at > r.created_at)
+        """,
+        [job_id],
+    )
+    return bool(done)
 
 
 async def fail_job(unit: Unit, job_id: str, message: str) -> str | None:

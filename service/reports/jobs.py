@@ -34,7 +34,16 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, UUID(arguments["report_id"]), DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
-@jobs.job("reports.make", failed=mark_failed)
+async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The report is to be made once more, of what it was ordered of."""
+    report = await store.get(unit, UUID(arguments["report_id"]), locked=True)
+    if report.status != "failed":
+        return False
+    await store.change(unit, report.id, {"status": "pending", "error_details": None, "completed_at": None})
+    return True
+
+
+@jobs.job("reports.make", failed=mark_failed, lifted=lift)
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make a report's file: it is completed, or says why it cannot be made."""
     try:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from service.platform.context import Unit
-from service.platform.work.jobs import JobTable
+from service.platform.work.jobs import JobTable, nothing_to_lift
 from service.webhooks import store
 from service.webhooks.delivery_actions import DELIVER, hasten, record, send
 from service.webhooks.schema import WebhookNotFound
@@ -60,7 +60,7 @@ async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Waking failed: the next event of the webhook's does it."""
 
 
-@jobs.job("webhooks.wake", failed=leave)
+@jobs.job("webhooks.wake", failed=leave, lifted=nothing_to_lift)
 async def wake(unit: Unit, arguments: dict[str, Any]) -> None:
     """Have a line served that something stands in without an event: a replay, or what a deleted webhook left."""
     webhook_id = UUID(arguments["webhook_id"])

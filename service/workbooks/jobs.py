@@ -32,7 +32,12 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
     await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _told(error, FAILED))
 
 
-@jobs.job("workbooks.parse", failed=mark_failed)
+async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The workbook that could not be parsed waits for it once more."""
+    return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
+
+
+@jobs.job("workbooks.parse", failed=mark_failed, lifted=lift)
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn uploaded files into stored columns: the workbook becomes ready, or carries what is wrong with a file."""
     workbook_id = UUID(arguments["workbook_id"])
@@ -67,7 +72,16 @@ async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error
     await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _told(error, RECALCULATION_FAILED))
 
 
-@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed)
+async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """The workbook that could not be recalculated waits for it once more."""
+    workbook_id = UUID(arguments["workbook_id"])
+    if (await store.lock(unit, workbook_id)).status != "error":
+        return False
+    await store.begin_recalculation(unit, workbook_id)
+    return True
+
+
+@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed, lifted=lift_recalculation)
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
     workbook_id = UUID(arguments["workbook_id"])

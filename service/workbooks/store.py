@@ -300,6 +300,18 @@ async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
     return name
 
 
+async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
+    """A workbook that could not be parsed is processing again; whether it was one."""
+    done = await unit.execute(
+        """
+        UPDATE workbooks SET status = 'processing', error_message = NULL, version = version + 1, updated_at = now()
+        WHERE id = %s AND status = 'error' AND book_key IS NULL AND deleted_at IS NULL
+        """,
+        [workbook_id],
+    )
+    return bool(done)
+
+
 async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
     """Change what a user says of a workbook.
 

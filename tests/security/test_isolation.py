@@ -38,7 +38,7 @@ NAMES = {
     "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id",
     "scenario_id", "trade_id", "base_workbook_id", "report_id", "run_id",
     "config_id", "sheet_id", "export_id", "webhook_id", "delivery_id", "notification_id", "alert_id",
-    "insight_id", "session_id", "actor_id", "subject_id", "profile_id",
+    "insight_id", "session_id", "actor_id", "subject_id", "profile_id", "task_id",
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
 IN_PLACE_OF: dict[tuple[str, str], dict[str, str | None]] = {
@@ -51,8 +51,8 @@ WITHIN = {("POST /api/v1/ai/chat", "workbook_id"): "context"}
 """The field of the body that holds an identifier."""
 FILTERS = {"POST /api/v1/compliance/evidence/lookback"}
 """Bodies that choose among the caller's own records: another tenant's choose none."""
-NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id"}
-"""Names of what is built in, or counted within a record."""
+NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id", "tenant_id"}
+"""Names of what is built in, or counted within a record; a tenant is tried as a filter of every list."""
 
 DOCUMENT = described()
 

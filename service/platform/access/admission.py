@@ -49,6 +49,8 @@ async def admit(ctx: Context, route: Route) -> Verdict:
         if named is not None and named != str(caller.tenant_id):
             caller = await _in_tenant(ctx, caller, verdict.tenant, named)
             ctx.admit(caller)
+        elif route.everywhere and _operates(ctx, caller, verdict.tenant):
+            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
         if not caller.may(route.access):
             raise problems.PermissionDenied
         if verdict.must_enroll and not route.enrolling:
@@ -80,6 +82,9 @@ async def _system(ctx: Context, route: Route) -> Verdict:
         if not caller.may(route.access):
             raise problems.PermissionDenied
         named = _named_tenant(ctx)
+        if named is None and route.everywhere:
+            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
+            return verdict
         if named is None:
             raise problems.ValidationFailed.at(["header", "x-tenant-id"], "the system key names the tenant")
         tenant = await _tenant_named(ctx, named)
@@ -91,9 +96,7 @@ async def _system(ctx: Context, route: Route) -> Verdict:
 
 async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
     """An admin of an operator tenant, as an admin of the tenant that they named."""
-    if caller.kind != "user" or caller.role not in ("owner", "admin"):
-        raise problems.PermissionDenied
-    if home.slug not in ctx.settings.operator_tenants:
+    if not _operates(ctx, caller, home):
         raise problems.PermissionDenied
     tenant = await _tenant_named(ctx, named)
     email = await ctx.email()
@@ -107,6 +110,10 @@ async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: st
         tier=tenant.tier,
         email=email,
     )
+
+
+def _operates(ctx: Context, caller: Caller, home: TenantRecord) -> bool:
+    return caller.kind == "user" and caller.role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
 async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller]:

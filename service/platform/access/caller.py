@@ -71,6 +71,9 @@ class Caller(Struct, frozen=True, kw_only=True):
     api_key_id: UUID | None = None
     email: str | None = None
     """Known for keys; for a user's token `Context.email` looks it up."""
+    runs_deployment: bool = False
+    """Whether the caller is the system key, or an admin of an operator tenant, and named no other tenant: what concerns
+    the whole deployment is theirs."""
 
     @property
     def system(self) -> bool:

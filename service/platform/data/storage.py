@@ -64,6 +64,14 @@ async def drop(resources: Resources, key: str) -> None:
             log.info("blob.removed", key=key)
 
 
+async def keep_again(unit: Unit, keys: list[str]) -> bool:
+    """Whether the tenant still has all of these blobs, which a record of this transaction names anew."""
+    wanted = sorted(set(keys))
+    for key in wanted:
+        await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `keep`
+    return await unit.execute("UPDATE blobs SET left_at = NULL WHERE key = ANY (%s)", [wanted]) == len(wanted)
+
+
 # Damage ---------------------------------------------------------------------------------------------------------------
 
 

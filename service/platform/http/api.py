@@ -154,6 +154,8 @@ class Route:
     """Answered while memory is short, too."""
     enrolling: bool = False
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
+    everywhere: bool = False
+    """It reaches into every tenant: for who runs the deployment, who need not name one."""
     versioned: bool = False
     """The answer tells the record's version as its ETag, and a change heeds If-Match."""
     parameters: dict[str, type]

@@ -16,7 +16,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import remove_if_abandoned, sweep
 from service.platform.data.storage import CHECK, drop, report
 from service.platform.http.problem import Problem
-from service.platform.work.jobs import JobTable
+from service.platform.work.jobs import JobTable, nothing_to_lift
 
 LONGEST_PAUSE_SECONDS: Final = 30
 LISTED_AT_A_TIME: Final = 10_000
@@ -191,7 +191,7 @@ async def give_up(unit: Unit, arguments: dict[str, Any], _: str) -> None:
         await unit.audit(f"{lost.kind}.check_failed", Subject(lost.kind, lost.id, lost.name, {"error": lost.reason}))
 
 
-@jobs.job(CHECK, failed=give_up)
+@jobs.job(CHECK, failed=give_up, lifted=nothing_to_lift)
 async def check(unit: Unit, arguments: dict[str, Any]) -> None:
     """Look at a blob that was found damaged; that it is so makes the job a dead letter."""
     await unit.resources.blobs.check(arguments["key"])

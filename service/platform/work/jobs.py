@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, cast
+from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 import msgspec
@@ -30,6 +31,7 @@ from msgspec import Meta, Struct
 from redis.exceptions import RedisError, ResponseError
 
 from service.platform.access.secrets import new_id
+from service.platform.config import Settings
 from service.platform.context import Actor, Resources, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
@@ -51,11 +53,16 @@ POLL_SECONDS = 1.0
 MOST_BACKOFF_SECONDS = 3600
 MESSAGE_CHARACTERS = 2_000
 TRACEBACK_CHARACTERS = 20_000
+_SECRETS = ("secret_key", "system_api_key", "signing_passphrase", "llm_api_key")
+_ADDRESSES = ("database_url", "migration_url", "redis_url", "blob_url", "smtp_url", "signing_url", "llm_url")
+"""Settings that are secret, and such as may hold a password."""
+_PASSWORD = re.compile(r"(://[^\s/@:]*):[^\s/@]+@")
 
 log = structlog.get_logger()
 
 Run = Callable[[Unit, dict[str, Any]], Awaitable[None]]
 Failed = Callable[[Unit, dict[str, Any], str], Awaitable[None]]
+Lifted = Callable[[Unit, dict[str, Any], str], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,14 @@ class Job:
     run: Run
     failed: Failed
     """Leaves the record in its error state, in the transaction that writes the dead letter."""
+    lifted: Lifted | None = None
+    """Takes the record out of its error state, in the transaction that writes the next job, whose identifier it is
+    given. False, or a Problem: the record cannot be taken up any more. None: work of this kind is not given back."""
+
+
+async def nothing_to_lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+    """No record waits for the job, or the job takes it up by itself."""
+    return True
 
 
 @dataclass(slots=True)
@@ -74,15 +89,20 @@ class JobTable:
 
     jobs: dict[str, Job] = field(default_factory=dict)
 
-    def job(self, name: str, *, failed: Failed) -> Callable[[Run], Run]:
+    def job(self, name: str, *, failed: Failed, lifted: Lifted | None = None) -> Callable[[Run], Run]:
         """Declare a job: `run(unit, arguments)`; its effects and its final state commit together."""
 
         def declare(run: Run) -> Run:
             assert name not in self.jobs, f"two jobs are called {name}"
-            self.jobs[name] = Job(name, run, failed)
+            self.jobs[name] = Job(name, run, failed, lifted)
             return run
 
         return declare
+
+
+def table_of(resources: Resources) -> Callable[[], JobTable]:
+    """Where a process that runs no jobs finds them all: the API puts its own answer into `Resources.opened`."""
+    return JobTable
 
 
 class _Taken(Struct):
@@ -287,8 +307,9 @@ class Runner:
         await unit.execute(
             """
             INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments,
-                                      exception_type, exception_message, traceback, retries_attempted)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                      exception_type, exception_message, traceback, retries_attempted, retry_count)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+                    coalesce((SELECT max(retry_count) FROM dead_letters WHERE retry_task_id = %s), 0))
             """,
             [
                 unit.tenant,
@@ -298,9 +319,12 @@ class Runner:
                 taken.queue,
                 msgspec.json.encode(taken.arguments).decode(),
                 type(error).__name__,
-                _storable(str(error))[:MESSAGE_CHARACTERS],
-                _storable("".join(traceback.format_exception(error)))[-TRACEBACK_CHARACTERS:],
+                without_secrets(_storable(str(error)), unit.settings)[:MESSAGE_CHARACTERS],
+                without_secrets(_storable("".join(traceback.format_exception(error))), unit.settings)[
+                    -TRACEBACK_CHARACTERS:
+                ],
                 max(0, failures - 1),
+                job_id,
             ],
         )
 
@@ -308,6 +332,18 @@ class Runner:
 def _storable(text: str) -> str:
     """A text that PostgreSQL takes: no null characters, no halves of surrogate pairs."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def without_secrets(text: str, settings: Settings) -> str:
+    """A text that a tenant's admins may read: without the deployment's secrets and the passwords of addresses."""
+    secrets = {getattr(settings, name) for name in _SECRETS}
+    for address in filter(None, (getattr(settings, name) for name in _ADDRESSES)):
+        with suppress(ValueError):
+            password = urlsplit(address).password
+            secrets |= {address, password, unquote(password or "")}
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return _PASSWORD.sub(r"\1:***@", text)
 
 
 # From the outbox to the queues ----------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from msgspec import Struct
 from service.platform.access.secrets import BadSeal, new_id
 from service.platform.config import Settings
 from service.platform.context import Unit
-from service.platform.work.jobs import Hopeless, JobTable
+from service.platform.work.jobs import Hopeless, JobTable, nothing_to_lift
 from service.platform.work.mail_address import UnfitAddress, envelope
 
 SMTP_SECONDS = 20.0
@@ -218,7 +218,7 @@ async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> N
     log.error("mail.failed", error=message)
 
 
-@jobs.job("mail.send", failed=note_failure)
+@jobs.job("mail.send", failed=note_failure, lifted=nothing_to_lift)
 async def send(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send a letter that was posted, or write it into the data folder where no server is set."""
     try:

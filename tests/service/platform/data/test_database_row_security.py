@@ -272,6 +272,16 @@ def test_functions_that_look_across_tenants_are_fenced(apart: Apart) -> None:
         assert (by_anybody, by_service) == (False, True), name
 
 
+def test_one_view_looks_across_tenants_and_shows_only(apart: Apart) -> None:
+    views = apart.sql(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm')"
+        " AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)"
+    )
+    assert views == [("every_dead_letter",)]
+    for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
+        assert apart.sql("SELECT has_table_privilege(%s, 'every_dead_letter', %s)", [SERVICE_ROLE, right]) == [(False,)]
+
+
 def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart) -> None:
     rights = apart.sql(
         "SELECT table_name, string_agg(privilege_type, ' ' ORDER BY privilege_type)"
@@ -301,7 +311,7 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     reading = {name for name, _ in rights} - set(writing)
     assert reading == {
         *("tenants", "users", "invitations", "api_keys", "known_origins"),
-        *("workbooks", "workbook_files", "sheets", "tapes", "named_blobs"),
+        *("workbooks", "workbook_files", "sheets", "tapes", "named_blobs", "dead_letters"),
     }
     columns = apart.sql(
         "SELECT column_name FROM information_schema.column_privileges"

@@ -1,0 +1,142 @@
+"""What is told of dead letters, what may be asked of them, and their refusals."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+from service.platform.http.api import Offset, PageSize
+from service.platform.http.problem import Problem
+
+Status = Literal["pending_review", "retried", "resolved", "discarded"]
+NOTES_CHARACTERS = 4_000
+ARGUMENTS_CHARACTERS = 10_000
+"""Shown of a task's arguments: a sealed letter may be far longer."""
+
+
+class EntryQuery(Struct, frozen=True, kw_only=True):
+    """Which entries."""
+
+    limit: PageSize = 50
+    offset: Offset = 0
+    status: Status | None = None
+    task_name: Annotated[str, Meta(max_length=100)] | None = None
+    tenant_id: (
+        Annotated[UUID, Meta(description="Of whom; for who runs the deployment, since others see their own alone")]
+        | None
+    ) = None
+
+
+class RetryQuery(Struct, frozen=True, kw_only=True):
+    """How a task is given back."""
+
+    force: Annotated[bool, Meta(description="Past the most retries, too")] = False
+
+
+class Resolution(Struct, frozen=True, kw_only=True):
+    """Why nothing more is to be done."""
+
+    resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | None = None
+
+
+class Failure(Struct, frozen=True):
+    """What the last run raised."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A task that failed for good."""
+
+    dlq_id: str
+    original_task_id: str
+    task_name: str
+    task_args: str
+    """JSON; arguments go by name."""
+    task_kwargs: str
+    """JSON, cut off where it is long; what was sealed in it stays sealed."""
+    exception: Failure
+    tenant_id: UUID
+    retries_attempted: int
+    """Runs after the first, of the task itself."""
+    failed_at: datetime
+    processed_at: datetime
+    status: Status
+    retry_count: int
+    """How often the work was given back to a worker, as this task and as those before it."""
+    last_retry_at: datetime | None
+    retry_task_id: str | None
+    resolved_at: datetime | None
+    resolution_notes: str | None
+
+
+class Entries(Struct, frozen=True):
+    """Some of the entries, the newest first."""
+
+    items: list[Entry]
+    total: int
+    limit: int
+    offset: int
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """What it takes to do the work of an entry again."""
+
+    dlq_id: str
+    original_task_id: str
+    task_name: str
+    queue: str
+    arguments: dict[str, Any]
+    status: Status
+    retry_count: int
+
+
+class Retried(Struct, frozen=True, kw_only=True):
+    """A task that was given back."""
+
+    original_task_id: str
+    retry_task_id: str
+    status: Literal["retried"]
+    message: str
+
+
+class ResolvedEntry(Struct, frozen=True, kw_only=True):
+    """An entry that nothing more is to be done for."""
+
+    task_id: str
+    status: Literal["resolved"]
+    resolved_at: datetime
+    resolution_notes: str | None
+
+
+class EntryStats(Struct, frozen=True, kw_only=True):
+    """How many tasks failed for good."""
+
+    timestamp: datetime
+    total_failures: int
+    pending_entries: int
+    by_task: dict[str, int]
+    """Entries of every status, by the task's name."""
+    health: Literal["healthy", "warning", "critical"]
+    """By the entries that wait for review: none, up to ten, more."""
+
+
+class EntryNotFound(Problem, status=404):
+    """Dead letter not found"""
+
+
+class NotPending(Problem, status=409):
+    """Dead letter is not pending review"""
+
+
+class RetriesExceeded(Problem, status=409):
+    """Maximum retries exceeded"""
+
+
+class NotLifted(Problem, status=409):
+    """Task cannot be retried"""
