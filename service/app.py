@@ -33,6 +33,7 @@ def areas() -> list[Area]:
     from service.auth.routes import area as auth
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
+    from service.compliance.stream_routes import area as streams
     from service.deals.routes import area as deals
     from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
@@ -48,7 +49,7 @@ def areas() -> list[Area]:
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
     working += [exports, reports, insights, ai, alerts, notifications, webhooks]
-    return [*working, auth, admin, audit, activity, health]
+    return [*working, auth, admin, streams, audit, activity, health]
 
 
 def routes() -> list[Route]:

@@ -185,6 +185,15 @@ ALERT: dict[str, Any] = {
         },
     ],
 }
+PROFILE: dict[str, Any] = {
+    "deal_name": "Deal",
+    "jurisdiction": "EU",
+    "retention_mode": "fixed_years",
+    "retention_years": 7,
+    "maturity_date": "2036-10-15",
+    "retention_until": "2040-01-01T00:00:00Z",
+    "profile_metadata": {"tranches": [{"scheme": "ISIN", "value": "XS2010030919"}]},
+}
 FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
 
@@ -279,6 +288,15 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "workbook_id": made["workbook_id"],
             "test_suite": "standard",
             "test_ids": [TEST_ID],
+        },
+        "POST /api/v1/compliance/evidence/lookback": {
+            "event_type": "workbook.uploaded",
+            "event_category": "workbook",
+            "subject_id": made["subject_id"],
+            "actor_id": made["actor_id"],
+            "stream_key": "deal:internal:one",
+            "start_date": "2026-01-01",
+            "end_date": "2999-12-31",
         },
         "POST /api/v1/compliance/thresholds": {
             "workbook_id": made["workbook_id"],
@@ -433,6 +451,8 @@ def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
             "conditions": ALERT["conditions"] | {"value": 3.0},
             "channels": ALERT["channels"],
         },
+        "POST /api/v1/admin/compliance/stream-profiles": PROFILE | {"stream_key": f"deal:internal:{fresh}"},
+        "PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}": PROFILE,
         "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
         "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
         "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
@@ -482,6 +502,10 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     wait_until(lambda: owner.get(f"/api/v1/exports/{export.json()['id']}").json()["completed_at"], what="the export")
     alert = owner.post("/api/v1/alerts/configure", json=ALERT)
     assert alert.status_code == 201, alert.text
+    profile = owner.post(
+        "/api/v1/admin/compliance/stream-profiles", json=PROFILE | {"stream_key": f"deal:internal:{uuid4().hex}"}
+    )
+    assert profile.status_code == 201, profile.text
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
     nomination = f"/api/v1/insights/nominations/{workbook['id']}"
@@ -495,6 +519,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "alert_id": alert.json()["id"],
         "export_id": export.json()["id"],
         "report_id": report.json()["id"],
+        "profile_id": profile.json()["id"],
         "run_id": run.json()["id"],
         "config_id": formula.json()["id"],
         "deal_id": deal.json()["id"],
@@ -507,6 +532,8 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "ref": "A1",
         "result_id": run.json()["id"],
         "user_id": user_id or owner.invite("viewer").user_id,
+        "actor_id": owner.user_id,
+        "subject_id": workbook["id"],
         "key_id": key.json()["id"],
         "mapping_id": mapping.json()["id"],
         **_reconciled(owner, workbook["id"]),

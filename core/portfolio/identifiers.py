@@ -20,23 +20,27 @@ _SHAPES: Final = {
     "isin": re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]"),
     "cusip": re.compile(r"[A-Z0-9*@#]{8}[0-9]"),
     "lei": re.compile(r"[A-Z0-9]{18}[0-9]{2}"),
+    "figi": re.compile(r"(?!BS|BM|GG|GB|GH|KY|VG)[B-DF-HJ-NP-TV-Z]{2}G[0-9B-DF-HJ-NP-TV-Z]{8}[0-9]"),
 }
 
 
 def is_sound(scheme: str, written: str) -> bool:
-    """Whether an ISIN, CUSIP or LEI has its shape and its check digits, in capitals; every text of another scheme does.
+    """Whether an ISIN, CUSIP, LEI or FIGI has its shape and its check digits, in capitals; any text of another scheme
+    does.
 
     An ISIN's digits, letters as two of them, have a Luhn sum that is a multiple of ten; so has a CUSIP's, every second
-    value doubled from the left; an LEI's leave 1 when they are divided by 97 (ISO 7064).
+    value doubled from the left, and a FIGI's, whose last digit is not; an LEI's leave 1 when they are divided by 97
+    (ISO 7064).
     """
     shape = _SHAPES.get(scheme)
     if shape is None:
         return True
     if not shape.fullmatch(written):
         return False
-    if scheme == "cusip":
-        values = [36 + "*@#".index(sign) if sign in "*@#" else int(sign, 36) for sign in written]
-        return sum(sum(divmod(value << at % 2, 10)) for at, value in enumerate(values)) % 10 == 0
+    if scheme in ("cusip", "figi"):
+        values = [36 + "*@#".index(sign) if sign in "*@#" else int(sign, 36) for sign in written[:-1]]
+        doubled = sum(sum(divmod(value << at % 2, 10)) for at, value in enumerate(values))
+        return (doubled + int(written[-1])) % 10 == 0
     digits = "".join(str(int(sign, 36)) for sign in written)
     if scheme == "lei":
         return int(digits) % 97 == 1

@@ -88,11 +88,10 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), **paid}),
         engine_version=core.__version__,
     )
-    await store.keep_run(ctx, subject, done, inputs)
+    evidence = await store.keep_run(ctx, subject, done, inputs)
     counts = msgspec.structs.asdict(done.summary)
-    ctx.concerns(
-        "compliance_run", done.id, subject.name, workbook_id=str(subject.id), test_suite=body.test_suite, **counts
-    )
+    told = {"workbook_id": str(subject.id), "test_suite": body.test_suite, **counts, "evidence": evidence}
+    ctx.concerns("compliance_run", done.id, subject.name, **told)
     return done
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.compliance import actions
+from service.compliance import actions, lookback_actions
+from service.compliance.lookback_schema import Lookback, LookbackEvents
 from service.compliance.schema import (
     AlreadyRunning,
     ComplianceRun,
@@ -86,3 +87,15 @@ async def list_thresholds(ctx: Context, query: ThresholdQuery) -> Listing[Thresh
 async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[RunItem]:
     """Runs, the newest first."""
     return await actions.history(ctx, query)
+
+
+@area.get("/lookback")
+async def look_back(ctx: Context, query: Lookback) -> LookbackEvents:
+    """What happened, the newest first; on request by which inputs, to which outputs, and its place in the chain."""
+    return await lookback_actions.look_back(ctx, query, "query")
+
+
+@area.post("/evidence/lookback", access="compliance:read")
+async def look_back_by_body(ctx: Context, body: Lookback) -> LookbackEvents:
+    """The same, its filters in a body."""
+    return await lookback_actions.look_back(ctx, body, "body")

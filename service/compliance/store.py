@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from core.compliance.result import Direction, TestResult
 from core.compliance.result import Threshold as RunThreshold
+from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import (
     ComplianceRun,
     HistoryQuery,
@@ -23,6 +24,7 @@ from service.compliance.schema import (
 )
 from service.platform.access.secrets import new_id
 from service.platform.context import Context, Unit
+from service.platform.data.audit import digest
 from service.platform.data.listing import columns_of, insert_of, page, rows_of
 from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
@@ -143,8 +145,10 @@ class Inputs(Struct, frozen=True, kw_only=True):
     engine_version: str
 
 
-async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> None:
-    """Store a run. Sent without waiting: it reaches the server together with the audit row and the COMMIT."""
+async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> str:
+    """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
+    COMMIT.
+    """
     row = {
         "tenant_id": ctx.tenant,
         "id": run.id,
@@ -168,6 +172,7 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         **msgspec.structs.asdict(inputs),
     }
     await (await ctx.begin()).post(insert_of("compliance_runs", row), row)
+    return digest(None if row[name] is None else str(row[name]) for name in EVIDENCE)
 
 
 def _figure(one: TestResult) -> dict[str, Any]:

@@ -113,10 +113,17 @@ class Settings(Struct, frozen=True, kw_only=True):
     stream_key_schemes: Annotated[
         tuple[str, ...],
         told(
-            "schemes of stream keys (deal:<scheme>:<id>), comma separated; the check digits of an ISIN, CUSIP and LEI"
-            " are verified"
+            "schemes of stream keys (deal:<scheme>:<id>), comma separated; the check digits of an ISIN, CUSIP, LEI and"
+            " FIGI are verified"
         ),
     ] = ("isin", "cusip", "lei", "figi", "internal")
+    retention_floor_years: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^([A-Za-z][A-Za-z -]{0,49}=)?[0-9]{1,2}$")], ...],
+        told(
+            "years for which the evidence of a stream is kept at least, by the jurisdiction of its profile, comma"
+            " separated; a bare figure is that of EU, SEC, UK and US"
+        ),
+    ] = ("EU=5", "SEC=5", "UK=5", "US=5")
 
     smtp_url: Annotated[
         str | None,
@@ -351,6 +358,15 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.default_tier or ("enterprise" if self.embedded else "free")
 
     @property
+    def retention_floors(self) -> dict[str, int]:
+        """Years by jurisdiction, in capitals; the last one said counts."""
+        floors: dict[str, int] = {}
+        for said in self.retention_floor_years:
+            name, _, years = said.rpartition("=")
+            floors |= dict.fromkeys([name.strip().upper()] if name else ["EU", "SEC", "UK", "US"], int(years))
+        return floors
+
+    @property
     def run_seconds(self) -> int:
         """Time in which one run of a job must end; then it counts as failed."""
         return 10 * max(
@@ -426,8 +442,8 @@ def _parse(field: str, raw: str, annotated: Any) -> Any:
         return _figures(raw, extra.get("least", -1))
     if field == "trusted_proxies":
         return _networks(raw)
-    if field in ("operator_tenants", "stream_key_schemes"):
-        return tuple(part.strip() for part in raw.split(",") if part.strip())
+    if field in ("operator_tenants", "stream_key_schemes", "retention_floor_years"):
+        return msgspec.convert(tuple(part.strip() for part in raw.split(",") if part.strip()), annotated)
     if Path in (kind, *get_args(kind)):
         return Path(raw).expanduser().absolute()
     if kind is bool and raw.lower() in ("on", "off", "yes", "no"):

@@ -103,7 +103,9 @@ STRICTER = {
         "POST /api/v1/deals",
         "PATCH /api/v1/deals/{deal_id}",
         "PATCH /api/v1/workbooks/{workbook_id}",
+        "POST /api/v1/admin/compliance/stream-profiles",
     ],
+    "a retention and its tranches fit together": ["PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}"],
     "a trade is of a loan's fields, and of a loan that is held": [
         "POST /api/v1/scenarios",
         "POST /api/v1/scenarios/{scenario_id}/trades",
@@ -127,6 +129,8 @@ STRICTER = {
     "one parameter bounds another": ["GET /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data"],
     "moments have a grammar": [
         "GET /api/v1/compliance/history",
+        "GET /api/v1/compliance/lookback",
+        "POST /api/v1/compliance/evidence/lookback",
         "GET /api/v1/deals/{deal_id}/movements",
         "GET /api/v1/activity",
         "GET /api/v1/admin/audit-logs",

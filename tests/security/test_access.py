@@ -40,6 +40,8 @@ compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/history
+compliance:read         GET     /api/v1/compliance/lookback
+compliance:read         POST    /api/v1/compliance/evidence/lookback
 mappings:write          POST    /api/v1/mappings
 mappings:read           GET     /api/v1/mappings
 mappings:read           GET     /api/v1/mappings/{mapping_id}
@@ -141,6 +143,10 @@ admin:api-keys          DELETE  /api/v1/admin/api-keys/{key_id}
 admin:api-keys          POST    /api/v1/admin/api-keys/{key_id}/rotate
 role:admin              GET     /api/v1/admin/audit-logs
 role:admin              GET     /api/v1/admin/audit-logs/export
+role:admin              GET     /api/v1/admin/compliance/stream-profiles
+role:admin              POST    /api/v1/admin/compliance/stream-profiles
+role:admin              PATCH   /api/v1/admin/compliance/stream-profiles/{profile_id}
+role:admin              DELETE  /api/v1/admin/compliance/stream-profiles/{profile_id}
 role:admin              GET     /api/v1/webhooks
 role:admin              POST    /api/v1/webhooks
 role:admin              GET     /api/v1/webhooks/{webhook_id}

@@ -120,6 +120,11 @@ def chained(previous: bytes, record: Record) -> bytes:
     return hashlib.sha256(previous + b"".join(_field(value) for value in fields)).digest()
 
 
+def digest(values: Iterable[str | None]) -> str:
+    """SHA-256 over texts that are written as the fields of an entry are, 64 hexadecimal digits."""
+    return hashlib.sha256(b"".join(_field(value) for value in values)).hexdigest()
+
+
 def _field(value: str | bytes | None) -> bytes:
     if value is None:
         return b"-"

@@ -25,6 +25,13 @@ FREED_AT_A_TIME: Final = 200
 CHECKED_BYTES_AT_A_TIME: Final = 256 * 1024 * 1024
 """A quarter of a second of hashing in a round: 700 GB a day."""
 
+_LOOK_AGAIN: Final = """
+    UPDATE blobs SET left_at = (
+        SELECT CASE WHEN bool_and(kept_until IS NOT NULL) THEN max(kept_until) END FROM named_blobs WHERE key = %s)
+    WHERE key = %s
+"""
+"""What evidence alone keeps is looked at again when its retention has ended."""
+
 jobs = JobTable()
 log = structlog.get_logger()
 
@@ -123,7 +130,7 @@ class Cleanup:
                     [blob.key, blob.key],
                 )
                 if not freed:
-                    await tx.execute("UPDATE blobs SET left_at = NULL WHERE key = %s", [blob.key])
+                    await tx.execute(_LOOK_AGAIN, [blob.key, blob.key])
             if freed:
                 await drop(resources, blob.key)
 

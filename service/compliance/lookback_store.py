@@ -1,0 +1,138 @@
+"""The look back's queries, over the audit log and the stored runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final, get_args
+from uuid import UUID
+
+from msgspec import Struct
+
+from service.compliance.lookback_schema import Category, Lookback
+from service.platform.context import Context
+from service.platform.data.listing import columns_of, rows_of
+from service.platform.http.problem import NotFound
+
+EVIDENCE: Final = (
+    "test_suite", "workbook_hash", "book_key", "mapping", "thresholds", "definition", "definition_version", "options",
+    "engine_version", "as_of", "as_of_source", "stream_key", "results", "skipped", "warnings",
+)  # fmt: skip
+"""Columns of a run that its entry of the audit log has the hash of, in this order."""
+
+_HASHED = " || ".join(f"audit_field(r.{name}::text)" for name in EVIDENCE)
+_INPUTS = (
+    "workbook_id", "workbook_hash", "book_key", "test_suite", "mapping", "thresholds", "definition",
+    "definition_version", "options", "engine_version", "as_of", "as_of_source",
+)  # fmt: skip
+_OUTPUTS = ("status", "summary", "results", "skipped", "warnings", "executed_at")
+_CATEGORIES = ",".join(get_args(Category))
+_UUID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
+
+
+def _of(kind: str) -> str:
+    return f"CASE WHEN a.resource_type = '{kind}' AND a.resource_id ~ {_UUID} THEN a.resource_id::uuid END"
+
+
+def _object(names: tuple[str, ...]) -> str:
+    return "json_build_object(" + ", ".join(f"'{name}', r.{name}" for name in names) + ")"
+
+
+_EVENTS = f"""
+    (SELECT a.*, split_part(a.action, '.', 1) AS category, p.hash AS before,
+            coalesce(r.stream_key, a.details ->> 'stream_key', w.stream_key, wd.stream_key, d.stream_key) AS stream,
+            a.hash = audit_hash(CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END,
+                                a) AS is_whole,
+            encode(sha256({_HASHED}), 'hex') AS evidence,
+            CASE WHEN r.id IS NOT NULL THEN {_object(_INPUTS)} END AS inputs,
+            CASE WHEN r.id IS NOT NULL THEN {_object(_OUTPUTS)} END AS outputs
+     FROM audit_log a
+     LEFT JOIN audit_log p ON p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1
+     LEFT JOIN compliance_runs r ON r.tenant_id = a.tenant_id AND r.id = {_of("compliance_run")}
+     LEFT JOIN workbooks w ON w.tenant_id = a.tenant_id AND w.id = {_of("workbook")}
+     LEFT JOIN deals wd ON wd.tenant_id = w.tenant_id AND wd.id = w.deal_id
+     LEFT JOIN deals d ON d.tenant_id = a.tenant_id AND d.id = {_of("deal")}) AS e
+    WHERE category = ANY ('{{{_CATEGORIES}}}')
+"""
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """An event, as it was found."""
+
+    id: UUID
+    action: str
+    category: str
+    occurred_at: datetime
+    user_id: UUID | None
+    user_email: str | None
+    api_key_id: UUID | None
+    resource_type: str | None
+    resource_id: str | None
+    resource_name: str | None
+    stream: str | None
+    details: dict[str, Any]
+    inputs: dict[str, Any] | None
+    outputs: dict[str, Any] | None
+    sequence: int
+    hash: str
+    before: str | None
+    """The hash of the entry before it; None where that is missing, or there is none."""
+    is_whole: bool
+    evidence: str | None
+    """The hash that the stored run gives now."""
+
+
+async def events(
+    ctx: Context, asked: Lookback, since: datetime | None, until: datetime | None
+) -> tuple[list[Found], int]:
+    """Some of the events, the newest first, and the number of all; `since` and `until` inclusive."""
+    columns = columns_of(
+        Found,
+        hash="encode(hash, 'hex')",
+        before="encode(before, 'hex')",
+        is_whole="coalesce(is_whole, false)",
+        inputs="inputs" if asked.include_inputs else "NULL::json",
+        outputs="outputs" if asked.include_outputs else "NULL::json",
+    )
+    given = {
+        "action": asked.event_type,
+        "category": asked.event_category,
+        "resource_id": asked.subject_id,
+        "user_id": asked.actor_id,
+        "stream": asked.stream_key,
+        "since": since,
+        "until": until,
+    }
+    matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
+    return await rows_of(
+        ctx, Found, columns, _EVENTS, given,
+        order="sequence DESC", limit=asked.limit, offset=asked.offset, conditions=matching,
+    )  # fmt: skip
+
+
+class Span(Struct, frozen=True):
+    """Entries of the chain one after the other."""
+
+    count: int
+    is_whole: bool
+    has_end: bool
+    """Whether the newest entry is the one that was appended last."""
+
+
+async def span(ctx: Context, first: int, last: int) -> Span:
+    """Whether the entries from one number to another follow on each other."""
+    return await ctx.one(
+        Span,
+        """
+        SELECT count(*) AS count, coalesce(bool_and(coalesce(a.hash = audit_hash(
+                   CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END, a), false)), true
+               ) AS is_whole,
+               NOT EXISTS (SELECT FROM audit_heads h WHERE h.sequence > 0 AND NOT EXISTS (
+                   SELECT FROM audit_log n
+                   WHERE n.tenant_id = h.tenant_id AND n.sequence = h.sequence AND n.hash = h.hash)) AS has_end
+        FROM audit_log a
+        LEFT JOIN audit_log p ON p.tenant_id = a.tenant_id AND p.sequence = a.sequence - 1
+        WHERE a.sequence BETWEEN %s AND %s
+        """,
+        [first, last],
+        missing=NotFound,
+    )

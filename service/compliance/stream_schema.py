@@ -1,0 +1,103 @@
+"""What stream profiles say: for how long the evidence of a deal's runs is kept."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.platform.http.api import PageNumber, PageSize
+from service.platform.http.moments import Moment
+from service.platform.http.problem import Problem
+from service.workbooks.schema import StreamKey
+
+PROFILES_MAX = 10_000
+"""Of a tenant."""
+METADATA_BYTES_MAX = 64 * 1024
+TRANCHES_MAX = 200
+
+RetentionMode = Literal["fixed_years", "life_of_securitisation"]
+DealName = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
+Jurisdiction = Annotated[
+    str, Meta(min_length=1, max_length=50, description="EU, UK, US, SEC, ...: its floor in years, where it has one")
+]
+Years = Annotated[int, Meta(ge=1, le=100, description="From the profile's creation; needs the mode fixed_years")]
+Maturity = Annotated[date, Meta(description="What the mode life_of_securitisation keeps to")]
+Metadata = Annotated[
+    dict[str, Any], Meta(description="Free; `tranches` is a list of {scheme: ISIN or CUSIP, value}, which are checked")
+]
+
+
+class StreamProfile(Struct, frozen=True, kw_only=True):
+    """For how long the evidence of a stream is kept."""
+
+    id: UUID
+    stream_key: str
+    deal_name: str | None
+    jurisdiction: str | None
+    retention_mode: RetentionMode
+    retention_years: int | None
+    maturity_date: date | None
+    retention_until: datetime | None
+    retention_floor_years: int | None
+    """The jurisdiction's; null where the deployment knows none for it."""
+    profile_metadata: dict[str, Any]
+    effective_retention_until: datetime | None
+    """The latest of what was said and the floor; null: nothing was, and the evidence stays without an end."""
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class StreamProfileCreate(Struct, frozen=True, kw_only=True):
+    """A new profile."""
+
+    stream_key: StreamKey
+    deal_name: DealName | None = None
+    jurisdiction: Jurisdiction | None = None
+    retention_mode: RetentionMode = "fixed_years"
+    retention_years: Years | None = None
+    maturity_date: Maturity | None = None
+    retention_until: Moment | None = None
+    profile_metadata: Metadata = {}
+
+
+class StreamProfilePatch(Struct, frozen=True, kw_only=True):
+    """What to change of a profile, its retention worked out anew; null clears."""
+
+    stream_key: Annotated[str, Meta(max_length=200, description="The profile's own: no other is taken")] | UnsetType = (
+        UNSET
+    )
+    deal_name: DealName | UnsetType | None = UNSET
+    jurisdiction: Jurisdiction | UnsetType | None = UNSET
+    retention_mode: RetentionMode | UnsetType = UNSET
+    retention_years: Years | UnsetType | None = UNSET
+    maturity_date: Maturity | UnsetType | None = UNSET
+    retention_until: Moment | UnsetType | None = UNSET
+    profile_metadata: Metadata | UnsetType = UNSET
+
+
+class StreamProfileList(Struct, frozen=True, kw_only=True):
+    """Which profiles."""
+
+    stream_key: StreamKey | None = None
+    page: PageNumber = 1
+    page_size: PageSize = 50
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.page_size
+
+
+class StreamProfileNotFound(Problem, status=404):
+    """Stream profile not found"""
+
+
+class StreamProfileExists(Problem, status=409, constraint="stream_profiles_key"):
+    """Stream profile already exists"""
+
+
+class StreamProfileLimitExceeded(Problem, status=403):
+    """Stream profile limit exceeded"""
