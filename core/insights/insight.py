@@ -64,9 +64,9 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     of a ready-made definition).
 
     Over the loans of the `book` that meet every condition and have a par: `sum` of `column`, how many (`count`),
-    `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends (`least`, `most`), sum of par
-    x `column` x `times` (`weighted`). `total`, `difference` and `quotient`: of the figures named in `figures`, times `times`.
-    `movement`: what a class of changes alone (`part`), or a loan of it, did to a test's figure
+    `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends (`least`, `most`), sum of
+    par x `column` x `times` (`weighted`). `total`, `difference` and `quotient`: of the figures named in `figures`,
+    times `times`. `movement`: what a class of changes alone (`part`), or a loan of it, did to a test's figure
     (`core.deals.movements`). `headroom`: the most par that can be bought, in equal parts of the trades of `change`,
     until a test fails. `given`: stands at `place`.
     """
