@@ -60,11 +60,13 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a figure is worked out again.
 
     `test`: the `part` of a test's result in a run over the `book` after `change`. `tests`: how many tests of the run
-    have the status `part`, or are all, skipped, total (with these) or usual (held to the suite's own limit). Over the
-    loans of the `book` that meet every condition and have a par: `sum` of `column`, how many (`count`), `share` of par
-    in percent of `of`, mean of `column` weighted by par (`average`), its ends (`least`, `most`), sum of par x `column`
-    x `times` (`weighted`). `total`, `difference` and `quotient`: of the figures named in `figures`, times `times`.
-    `movement`: what a class of changes alone (`part`), or a loan of it, did to a test's figure
+    have the status `part`, or are all, skipped, total (with these) or usual (held to a limit of the suite or
+    of a ready-made definition).
+
+    Over the loans of the `book` that meet every condition and have a par: `sum` of `column`, how many (`count`),
+    `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends (`least`, `most`), sum of
+    par x `column` x `times` (`weighted`). `total`, `difference` and `quotient`: of the figures named in `figures`,
+    times `times`. `movement`: what a class of changes alone (`part`), or a loan of it, did to a test's figure
     (`core.deals.movements`). `headroom`: the most par that can be bought, in equal parts of the trades of `change`,
     until a test fails. `given`: stands at `place`.
     """

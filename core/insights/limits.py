@@ -24,7 +24,7 @@ NOTABLE_PCT: Final = 10.0
 
 _SIDES: Final = {"max": ("limit", "above"), "min": ("minimum", "below"), "exact": ("required level", "off")}
 
-_NOT_ITS_OWN: Final = "neither the file nor a definition gives the deal's own."
+_NOT_ITS_OWN: Final = "neither the file nor a definition of the deal gives its own."
 
 BEHIND: Final[dict[str, list[Condition]]] = {
     "cov_lite": [Condition("cov_lite", "equal", 1.0)],
@@ -85,7 +85,7 @@ def verdict(study: Study) -> Iterator[Finding]:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
     headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
-    usual = sum(one.threshold_source == "suite" for one in study.results)
+    usual = sum(study.is_usual(one) for one in study.results)
     if usual:
         draft.put(
             "usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit", noun="test"
@@ -117,7 +117,7 @@ def failing(study: Study) -> Iterator[Finding]:
         side, where = _SIDES[one.threshold_type]
         yield draft.finding(
             "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
-            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(one)}",
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, one)}",
             is_disputed=is_disputed,
             weight=float(len(failed) - place),
             executive="" if study.measure(one.test_id) == "delinquency" else CURE.get(one.category, ""),
@@ -148,7 +148,7 @@ def thin(study: Study) -> Iterator[Finding]:
             "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
-            f"{warned}{_usual(one)}",
+            f"{warned}{_usual(study, one)}",
             weight=-headroom_of(one), executive=first,
             finance=_money(draft, one, "Another {slack} of such par, at the same total, would use it up",
                            "Its numerator may lose {slack} before it fails"),
@@ -156,9 +156,9 @@ def thin(study: Study) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _usual(one: TestResult) -> str:
+def _usual(study: Study, one: TestResult) -> str:
     """That a limit is not the deal's own."""
-    if one.threshold_source != "suite":
+    if not study.is_usual(one):
         return ""
     return f" The {_SIDES[one.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 

@@ -197,6 +197,12 @@ class Study:
             return plain(names.values[int(names.codes[row])])
         return plain(columns.identifier(row) or f"loan {row + 1}")
 
+    def is_usual(self, one: TestResult) -> bool:
+        """Whether a test is held to a usual limit of the market: the suite's, or of the ready-made definition."""
+        definition = self.subject.definition
+        is_ready_made = definition is not None and definition.standard
+        return one.threshold_source == "suite" or (one.threshold_source == "definition" and is_ready_made)
+
     def covered(self, column: str) -> float:
         """Percent of performing par whose loans have a column."""
         known = self.columns.chosen([Condition(column, "known")])

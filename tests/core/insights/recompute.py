@@ -122,7 +122,8 @@ class Twin:
         if status in ("all", "total"):
             return len(results) + (len(results.skipped) if status == "total" else 0)
         if status == "usual":
-            return sum(one.threshold_source == "suite" for one in results)
+            ready = any(one.code == "standard_definition" for one in results.warnings)
+            return sum(one.threshold_source in ("suite", *["definition"] * ready) for one in results)
         return len(results.skipped) if status == "skipped" else sum(one.status == status for one in results)
 
     def summed(self, recipe: Recipe) -> float:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from core.deals.movements import movements
+from core.definition import READY
 from core.files.read import read
 from core.generate import generate
 from core.insights.analyst import SUBJECTS_MAX, analyse
@@ -156,6 +157,11 @@ def test_angles_show_other_insights_and_readers_see_others_in_other_words(demo: 
     assert broken[1].key == "failing:interest_diversion_ratio"  # coverage first, since it turns cash away
     usual = next(one for one in broken if one.key == "verdict")
     assert " 19 tests are held to a usual limit of the market" in usual.summary
+    ready = replace(demo, rules={"definition": READY["us_bsl"]})  # as of a deal without a definition of its own
+    assert {one.threshold_source for one in ready.results} == {"definition", "sheet", "suite"}
+    own = sum(one.threshold_source == "sheet" for one in ready.results)
+    told = next(one for one in analyse([ready], stakeholder="executive") if one.key == "verdict")
+    assert f" {len(ready.results) - own} tests are held to a usual limit of the market" in told.summary
     assert first["operations"][0].key == "breaks"
 
 
