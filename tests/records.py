@@ -477,12 +477,19 @@ def _given_up(owner: Member, workbook_id: str) -> str:
     """A task that failed for good: telling an alert where nobody listens; the identifier of its dead letter."""
     channel = {"type": "webhook", "config": {"url": NOBODY, "retry_count": 0}}
     body = ALERT | {"name": "Unheard", "enabled": True, "workbook_id": workbook_id, "channels": [channel]}
+    before = {one["dlq_id"] for one in _dead_letters(owner)}
     alert = owner.post("/api/v1/alerts/configure", json=body)
     assert alert.status_code == 201, alert.text
     assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
-    dead = wait_until(lambda: owner.get("/api/v1/dlq/entries").json()["items"], what="the dead letter")
+    dead = wait_until(
+        lambda: [one["dlq_id"] for one in _dead_letters(owner) if one["dlq_id"] not in before], what="the dead letter"
+    )
     assert owner.delete(f"/api/v1/alerts/{alert.json()['id']}").status_code == 204
-    return str(dead[0]["dlq_id"])
+    return str(dead[0])
+
+
+def _dead_letters(owner: Member) -> list[dict[str, Any]]:
+    return list(owner.get("/api/v1/dlq/entries").json()["items"])
 
 
 def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
