@@ -221,6 +221,15 @@ def stack() -> Iterator[Stack]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def idle() -> Iterator[Stack]:
+    """A service of this module's own; its worker is stopped, and each test starts the one that it needs."""
+    with run_stack() as stack:
+        stack.worker.terminate()
+        stack.worker.wait(30)
+        yield stack
+
+
 @contextmanager
 def run_stack() -> Iterator[Stack]:
     """A service of its own, for tests that stop its parts."""

@@ -11,7 +11,7 @@ from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.ratings import DEFAULTED
 from core.questions.answer import ROWS_SHOWN
 from core.questions.loans import Book, Group, Unavailable
-from core.questions.measuring import TEXTS, Mask, compared, operation_of, quantity_words, unit_of
+from core.questions.measuring import TEXTS, Mask, compared, operation_of, par_and_share, quantity_words, unit_of
 from core.questions.query import Query
 from core.questions.saying import Said, capital, yes_no
 from core.questions.vocabulary import QUANTITIES
@@ -157,22 +157,7 @@ def groups(query: Query, said: Said, book: Book, mask: Mask) -> None:
     if len(chosen) > 1 and adds_up and order_by in ("par", "share"):
         together = np.zeros(book.portfolio.row_count, np.bool_)
         together[np.concatenate([one.rows for one in chosen])] = True
-        total = said.figure(
-            "par together",
-            book.measure("par", together),
-            "amount",
-            operation_of("par", None),
-            book=book,
-            rows=np.flatnonzero(together),
-        )
-        share = said.figure(
-            "share together",
-            book.measure("share", together),
-            "percent",
-            operation_of("share", None),
-            book=book,
-            rows=np.flatnonzero(together),
-        )
+        total, share = par_and_share(said, book, together, np.flatnonzero(together), together=True)
         said.sentences.append(f"Together they are {total}, {share} of the collateral principal amount.")
     for one in chosen[:ROWS_SHOWN]:
         label = said.name(one.label)

@@ -163,3 +163,22 @@ def compared(values: NDArray[np.float64], having: Having) -> Mask:
 def change_unit(name: str) -> Unit:
     unit = unit_of(name)
     return "points" if unit in ("percent", "price") else unit
+
+
+def par_and_share(
+    said: Said, book: Book, mask: Mask, rows: NDArray[np.intp], *, together: bool = False
+) -> tuple[str, str]:
+    """The par of some loans and its share of the collateral principal amount, as they are printed.
+
+    Args:
+        rows: the loans of `mask` in the order in which they are told.
+    """
+    behind = " together" if together else ""
+    named = "share together" if together else "share of the collateral principal amount"
+    par = said.figure(
+        f"par{behind}", book.measure("par", mask), "amount", operation_of("par", None), book=book, rows=rows
+    )
+    share = said.figure(
+        named, book.measure("share", mask), "percent", operation_of("share", None), book=book, rows=rows
+    )
+    return par, share

@@ -25,6 +25,7 @@ from core.questions.measuring import (
     compared,
     flat,
     operation_of,
+    par_and_share,
     quantity_words,
     ratings_of,
     tell_defaulted,
@@ -293,15 +294,7 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
                 _list_rows(said, book, rows, ["par"])
             return
         count = said.figure("number of loans", len(rows), "count", operation_of("count", None), book=book, rows=rows)
-        par = said.figure("par", book.measure("par", mask), "amount", operation_of("par", None), book=book, rows=rows)
-        share = said.figure(
-            "share of the collateral principal amount",
-            book.measure("share", mask),
-            "percent",
-            operation_of("share", None),
-            book=book,
-            rows=rows,
-        )
+        par, share = par_and_share(said, book, mask, rows)
         held = f"{count} loan{'s' * (len(rows) != 1)}{f' {where}' if where else ''}"
         said.sentences.append(
             f"{held}, {par} par, {share} of the collateral principal amount{':' if len(rows) else '.'}"
@@ -333,17 +326,7 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
         )
         shown_names = [by if by != "rank" else "rating"]
     elif len(chosen) > 1 and by in ("par", "share"):
-        total = said.figure(
-            "par together", book.measure("par", picked), "amount", operation_of("par", None), book=book, rows=chosen
-        )
-        share = said.figure(
-            "share together",
-            book.measure("share", picked),
-            "percent",
-            operation_of("share", None),
-            book=book,
-            rows=chosen,
-        )
+        total, share = par_and_share(said, book, picked, chosen, together=True)
         said.sentences.append(f"Together they are {total}, {share} of the collateral principal amount.")
     if by == "par":
         shown_names = ["par", "share", *shown_names[1:]]

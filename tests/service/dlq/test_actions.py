@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
-import pytest
 
 from service.jobs import jobs
 from service.platform.config import Settings
 from service.platform.work.jobs import without_secrets
-from tests.conftest import Member, Stack, register, run_stack, wait_until
+from tests.conftest import Member, Stack, register, wait_until
 from tests.records import BOOK, FORMULA, TAPE, small_book
 
 DLQ = "/api/v1/dlq"
@@ -55,15 +53,6 @@ def events(stack: Stack, member: Member) -> list[tuple[Any, ...]]:
 
 
 # Work that is given back ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def idle() -> Iterator[Stack]:
-    """A service of this module's own, whose worker is started where a test needs one."""
-    with run_stack() as stack:
-        stack.worker.terminate()
-        stack.worker.wait(30)
-        yield stack
 
 
 def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,19 +13,10 @@ import pytest
 
 from core.generate import generate, generate_tape
 from service.reconciliation.issue_store import LOCK_PAIR
-from tests.conftest import Member, Stack, register, run_stack, wait_until
+from tests.conftest import Member, Stack, register, wait_until
 from tests.service.reconciliation.conftest import BASE, TAPE, Files, Pair, ask, ended, paired, processed, send
 
 LOANS = 3_000
-
-
-@pytest.fixture(scope="module")
-def idle() -> Iterator[Stack]:
-    """A service of this module's own; its worker is stopped, and each test starts the one that it needs."""
-    with run_stack() as stack:
-        stack.worker.terminate()
-        stack.worker.wait(30)
-        yield stack
 
 
 @pytest.fixture(scope="module")

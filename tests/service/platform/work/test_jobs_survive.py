@@ -15,18 +15,9 @@ import xlsxwriter
 from service.platform import config
 from service.platform.work.jobs import hand_over, queue_of
 from service.platform.work.process import resources
-from tests.conftest import Member, Stack, register, run_stack, wait_until
+from tests.conftest import Member, Stack, register, wait_until
 
 ROWS, COLUMNS = 40_000, 12
-
-
-@pytest.fixture(scope="module")
-def idle() -> Iterator[Stack]:
-    """A service of this module's own; its worker is stopped, and each test starts the one that it needs."""
-    with run_stack() as stack:
-        stack.worker.terminate()
-        stack.worker.wait(30)
-        yield stack
 
 
 @pytest.fixture(scope="module")
